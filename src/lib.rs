@@ -146,7 +146,7 @@ pub mod prelude {
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
-    pub use crate::run::{Budget, minutes, tokens};
+    pub use crate::run::{Budget, hours, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]

@@ -64,7 +64,7 @@ async fn look_up(
 }
 
 /// Pay.
-#[tool(writes, external, idempotent)]
+#[tool(writes, external, idempotent(for = hours(24)))]
 async fn pay(
     /// Amount to pay.
     amount: u32,
@@ -148,6 +148,7 @@ fn what_a_tool_declares_reaches_its_spec() {
         (Pay.spec().approval, Pay.spec().idempotent),
         (Approval::Always, true)
     );
+    assert_eq!(Pay.spec().idempotent_for, Some(hours(24)));
     assert_eq!(
         (PayALot.spec().approval, PayALot.spec().idempotent),
         (Approval::When, false)

@@ -15,6 +15,8 @@ pub(crate) struct Key {
 pub(crate) enum Takes {
     /// `strict`
     Nothing,
+    /// `idempotent`, or `idempotent(for = expr)`
+    TimeFor,
     /// `timeout = expr`
     Value,
     /// `prompt = expr`: an expression, and no literal but text.
@@ -45,7 +47,7 @@ pub(crate) const TOOL: &[Key] = &[
     key("none", Takes::Nothing, "none"),
     key("reads", Takes::Nothing, "reads"),
     key("writes", Takes::Nothing, "writes"),
-    key("idempotent", Takes::Nothing, "idempotent"),
+    key("idempotent", Takes::TimeFor, "idempotent(for = hours(24))"),
     key("external", Takes::Nothing, "external"),
     key("strict", Takes::Nothing, "strict"),
     key("sequential", Takes::Nothing, "sequential"),

@@ -7,7 +7,8 @@
 //! A scripted model asks for one payment per reply. The tool writes `KEY AMOUNT` into the ledger, with a pause before
 //! and after. A restart with the same journal continues the run. The last line is `paid P, in doubt D`. A payment is
 //! in doubt if the process ended while the tool was running. An `idempotent` tool resolves the doubt, since it looks
-//! into the ledger first.
+//! into the ledger first. It runs again unless it was interrupted three
+//! times.
 
 mod shop;
 

@@ -2,7 +2,7 @@
 
 use crate::world::{PutDown, put_down};
 use agents::{
-    Agent, AgentBuilder, Effects, Outcome, Severity,
+    Agent, AgentBuilder, Effects, Outcome, Severity, ToolContext,
     journal::MemoryJournal,
     policy::{Action, Verdict},
     rate::RateLimiter,
@@ -15,7 +15,7 @@ use proptest::{prelude::*, sample::select};
 use serde_json::json;
 use std::{
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
@@ -79,12 +79,16 @@ impl Case {
     }
 }
 
-fn payer(does: Vec<Does>, spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
-    let runs = Arc::new(AtomicU32::new(0));
-    let count = runs.clone();
-    let tool = FnTool::with_spec(spec, move |_, _| {
-        let run = count.fetch_add(1, SeqCst) as usize;
-        let does = does.get(run).copied().unwrap_or(Does::Pays);
+/// The idempotency key of each execution.
+type Keys = Arc<Mutex<Vec<String>>>;
+
+fn payer(does: Vec<Does>, spec: ToolSpec) -> (FnTool, Keys) {
+    let keys = Keys::default();
+    let ran = keys.clone();
+    let tool = FnTool::with_spec(spec, move |_, cx: ToolContext| {
+        let mut ran = ran.lock().unwrap();
+        let does = does.get(ran.len()).copied().unwrap_or(Does::Pays);
+        ran.push(cx.idempotency_key());
         async move {
             match does {
                 Does::Late => std::future::pending().await,
@@ -94,7 +98,7 @@ fn payer(does: Vec<Does>, spec: ToolSpec) -> (FnTool, Arc<AtomicU32>) {
             }
         }
     });
-    (tool, runs)
+    (tool, keys)
 }
 
 fn plan(tries: &[Try]) -> Option<Plan> {
@@ -127,8 +131,8 @@ impl RateLimiter for HoldsBack {
     }
 }
 
-/// Returns the outcome, the number of executions, and the result as the model got it.
-async fn paid(case: &Case) -> (Outcome<String>, u32, String) {
+/// Returns the outcome, the keys with which the tool ran, and the result as the model got it.
+async fn paid(case: &Case) -> (Outcome<String>, Vec<String>, String) {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let mut spec =
         ToolSpec::new("pay", "Pays.", case.effects, schema).timeout(Duration::from_secs(1));
@@ -138,7 +142,7 @@ async fn paid(case: &Case) -> (Outcome<String>, u32, String) {
     if case.disapproved > 0 {
         spec = spec.approval(agents::tool::Approval::Always);
     }
-    let (tool, runs) = payer(case.does.clone(), spec);
+    let (tool, keys) = payer(case.does.clone(), spec);
     let (model, handle) = ScriptedModel::new([
         Script::call("pay", r#"{"n":20}"#),
         Script::text("I have done what I could"),
@@ -177,7 +181,8 @@ async fn paid(case: &Case) -> (Outcome<String>, u32, String) {
         .unwrap();
     let requests = handle.requests();
     let told = requests.get(1).map(|request| request.last().to_owned());
-    (outcome, runs.load(SeqCst), told.unwrap_or_default())
+    let keys = keys.lock().unwrap().clone();
+    (outcome, keys, told.unwrap_or_default())
 }
 
 fn receipt(outcome: &Outcome<String>) -> &ToolEnvelope {
@@ -230,28 +235,31 @@ fn case() -> impl Strategy<Value = Case> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
 
-    /// The model and the receipt are told of an execution with unknown effect, unless a later one succeeded or the
-    /// tool does not write. No execution follows that could repeat the effect.
+    /// The model and the receipt's error tell of an execution of which the effect is not known, unless a later one
+    /// succeeded or the tool does not write; and nothing runs after it but the same arguments with the same key.
     #[test]
     fn what_may_have_taken_effect_is_told_and_not_done_twice(case in case()) {
-        let (outcome, runs, told) = run(paid(&case));
+        let (outcome, keys, told) = run(paid(&case));
         let receipt = receipt(&outcome);
         let cut_off = |run: usize| matches!(case.does.get(run), Some(Does::Late | Does::Panics));
         let writes = case.effects == Effects::Writes;
-        prop_assert_eq!(receipt.attempts.len(), runs as usize);
+        prop_assert_eq!(receipt.attempts.len(), keys.len());
         for (run, attempt) in receipt.attempts.iter().enumerate() {
             prop_assert_eq!(attempt.effect_unknown, writes && cut_off(run), "{:?}", attempt);
             let message = attempt.error.as_ref().map_or("", |error| &error.message);
             prop_assert_eq!(message.contains(UNKNOWN), attempt.effect_unknown, "{}", message);
         }
         let unknown = receipt.attempts.iter().position(|attempt| attempt.effect_unknown);
+        if let Some(at) = unknown {
+            prop_assert!(keys[at..].iter().all(|key| *key == keys[at]), "{:?}", keys);
+            prop_assert!(case.is_idempotent || at + 1 == keys.len(), "it ran again");
+        }
         if receipt.is_ok() {
             return Ok(());
         }
         prop_assert_eq!(told.contains(UNKNOWN), unknown.is_some(), "{}", told);
         prop_assert_eq!(said(receipt).contains(UNKNOWN), unknown.is_some(), "{}", said(receipt));
-        if let Some(at) = unknown && !case.is_idempotent {
-            prop_assert_eq!(at + 1, receipt.attempts.len(), "it ran again");
+        if unknown.is_some() && !case.is_idempotent {
             prop_assert!(told.contains(FIND_OUT), "{}", told);
         }
     }
@@ -263,8 +271,8 @@ async fn a_fix_does_not_run_what_may_have_taken_effect() {
         (Does::Late, "it did not finish within 1s"),
         (Does::Panics, "it panicked: the drawer jams"),
     ] {
-        let (outcome, runs, told) = paid(&Case::new([does], [Try::Fix(5), Try::Ask])).await;
-        assert_eq!(runs, 1);
+        let (outcome, keys, told) = paid(&Case::new([does], [Try::Fix(5), Try::Ask])).await;
+        assert_eq!(keys.len(), 1);
         assert!(
             told.ends_with(&format!(
                 "in `pay`: {how}, and {UNKNOWN}: {FIND_OUT}; {NOT_AGAIN}"
@@ -289,12 +297,12 @@ async fn a_fix_does_not_run_what_may_have_taken_effect() {
 
 #[tokio::test(start_paused = true)]
 async fn the_plan_goes_on_behind_a_fix_that_is_not_used() {
-    let (outcome, runs, told) = paid(&Case::new(
+    let (outcome, keys, told) = paid(&Case::new(
         [Does::Errs, Does::Late],
         [Try::Fix(5), Try::Fix(4), Try::Escalate],
     ))
     .await;
-    assert_eq!(runs, 2, "what returned an error may be mended");
+    assert_eq!(keys.len(), 2, "what returned an error may be mended");
     assert_eq!(outcome.escalations.len(), 1);
     assert!(told.contains("`pay` gave up (HIGH): it is stuck"), "{told}");
     assert!(
@@ -307,24 +315,34 @@ async fn the_plan_goes_on_behind_a_fix_that_is_not_used() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idempotent_tool_runs_again_and_what_may_have_been_is_still_told() {
-    let case = Case::new([Does::Late, Does::Errs], [Try::Fix(5)]).idempotent();
-    let (outcome, runs, told) = paid(&case).await;
-    assert_eq!(runs, 2);
+async fn an_idempotent_tool_runs_again_with_the_same_arguments_alone() {
     let late = format!("it did not finish within 1s, and {UNKNOWN}");
+    let case = Case::new([Does::Late], [Try::Fix(5), Try::Ask]).idempotent();
+    let (outcome, keys, told) = paid(&case).await;
+    assert_eq!(keys.len(), 1);
+    assert!(told.ends_with(&format!("{late}; {NOT_AGAIN}")), "{told}");
+    assert_eq!(receipt(&outcome).input.as_str(), r#"{"n":20}"#);
+
+    // That a later execution came to its end says nothing of the first.
+    let tries = [Try::Retry, Try::Fix(5)];
+    let case = Case::new([Does::Late, Does::Errs, Does::Errs], tries).idempotent();
+    let (outcome, keys, told) = paid(&case).await;
+    assert_eq!(keys.len(), 3);
+    assert!(keys.iter().all(|key| *key == keys[0]), "{keys:?}");
     assert!(
-        told.ends_with(&format!("the bank is shut; it has run: {late}")),
+        told.ends_with(&format!(
+            "the bank is shut; {NOT_AGAIN}; it has run: {late}"
+        )),
         "{told}"
     );
     let error = receipt(&outcome).error.as_ref().unwrap();
     assert_eq!(&*error.message, "the bank is shut");
-    assert_eq!(error.remark(), Some(&*format!("it has run: {late}")));
 
     // The second round is denied; the message also has to mention the first.
     let case = Case::new([Does::Late], [Try::Retry]).idempotent();
     let denied = Case { denied: 3, ..case };
-    let (_, runs, told) = paid(&denied).await;
-    assert_eq!(runs, 1);
+    let (_, keys, told) = paid(&denied).await;
+    assert_eq!(keys.len(), 1);
     assert!(told.contains("the rules are against it"), "{told}");
     assert!(told.ends_with(&format!("it has run: {late}")), "{told}");
 
@@ -353,7 +371,7 @@ async fn a_stored_run_knows_what_may_have_taken_effect() {
             Ok::<_, String>("waited")
         },
     );
-    let (pay, runs) = payer(vec![Does::Late], spec());
+    let (pay, keys) = payer(vec![Does::Late], spec());
     let agent = AgentBuilder::<String, String>::new("clerk")
         .tool(pay)
         .tool(slow)
@@ -367,7 +385,7 @@ async fn a_stored_run_knows_what_may_have_taken_effect() {
     let (model, _) = ScriptedModel::new([calls, Script::text("done")]);
     let run = agent.run("Pay.").model(model).journal(journal.clone());
     run.await.unwrap();
-    assert_eq!(runs.load(SeqCst), 1);
+    assert_eq!(keys.lock().unwrap().len(), 1);
     let paying = |at: &PutDown, kind: &str| {
         let mut of_pay =
             at.0.iter()
@@ -382,7 +400,7 @@ async fn a_stored_run_knows_what_may_have_taken_effect() {
         let (model, handle) = ScriptedModel::new(rest.into_iter().skip(at.replies() - 1));
         let run = agent.run("Pay.").model(model).journal(at.journal());
         let outcome = run.outcome().await.unwrap();
-        assert_eq!(runs.load(SeqCst), 1, "it is not run again {at}");
+        assert_eq!(keys.lock().unwrap().len(), 1, "it is not run again {at}");
         let receipt = receipt(&outcome);
         assert!(receipt.attempts[0].effect_unknown, "{at}");
         assert!(said(receipt).contains(UNKNOWN), "{at}: {}", said(receipt));

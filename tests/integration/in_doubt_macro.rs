@@ -219,6 +219,34 @@ macro_rules! both {
     }};
 }
 
+tool! {
+    /// Pays, with a key that the bank knows for a day.
+    #[tool(writes, idempotent(for = hours(24)))]
+    async fn pay_once(
+        /// How much.
+        amount: u32,
+        #[inject] crm: Crm,
+    ) -> u32 {
+        let _ = crm;
+        amount
+    }
+
+    in_doubt(key) => match crm.find(1, key).await? {
+        Some(_) => done(amount),
+        None => unknown(),
+    },
+}
+
+#[test]
+fn what_is_idempotent_for_a_time_may_be_asked_afterwards() {
+    let tool = PayOnce {
+        crm: Crm::new(Says::ItWas),
+    };
+    let spec = tool.spec();
+    assert!(spec.idempotent);
+    assert_eq!(spec.idempotent_for, Some(hours(24)));
+}
+
 #[tokio::test]
 async fn what_was_done_is_the_output_of_the_call() {
     both!(Says::ItWas, |resumed, crm| {

@@ -92,8 +92,8 @@ const KINDS: [&str; 54] = [
     "working",
 ];
 
-/// Kinds that are read but never written: `decided` has the end of an escalation.
-const UNWRITTEN: [&str; 1] = ["call.climbed"];
+/// Kinds that are read but not written here: `decided` has the end of an escalation, and no tool is idempotent for a time.
+const UNWRITTEN: [&str; 2] = ["call.climbed", "call.too_late"];
 
 thread_local! {
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

@@ -1,14 +1,15 @@
 //! Runs whose process ends, and the guarantees of their journals.
 
 use agents::{
-    Agent, AgentBuilder, Code, Effects, ErrorKind, ToolContext,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, Outcome, ToolContext,
     agent::ModelAgent,
     async_trait,
     journal::{Entry, FileJournal, Journal, JournalError, Key, MemoryJournal},
     policy::{confirm_writes, read_only},
-    run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
+    recovery::*,
+    run::{Approval, ApprovalRequest, Stopped, ToolEnvelope, hours},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{Approval as Asks, FnTool, InDoubt, ToolSpec, done, not_done},
 };
 use serde_json::{Value, json};
 use std::{
@@ -133,6 +134,25 @@ async fn after_a_doubt_a_person_is_asked_about_each_further_call() {
     assert_eq!(ran.lock().unwrap().len(), 2);
 }
 
+/// The attempts that the intents in a journal name.
+fn intents(journal: &MemoryJournal) -> Vec<u64> {
+    let entries = journal.entries();
+    let begun = entries.iter().filter(|entry| entry.kind() == "begun");
+    let attempt = |entry: &Entry| {
+        let fact: Value = serde_json::from_str(entry.fact()).unwrap();
+        fact["call"]["fact"]["begun"]["intent"]["attempt"].as_u64()
+    };
+    begun.map(|entry| attempt(entry).unwrap()).collect()
+}
+
+/// Of each execution, its number and whether its effect is unknown.
+fn attempts(receipt: &ToolEnvelope) -> Vec<(u32, bool)> {
+    let attempts = receipt.attempts.iter();
+    attempts
+        .map(|one| (one.number, one.effect_unknown))
+        .collect()
+}
+
 #[tokio::test]
 async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
     let (ran, journal) = (Ran::default(), MemoryJournal::new());
@@ -159,14 +179,194 @@ async fn what_is_idempotent_is_repeated_with_its_key_and_at_most_three_times() {
             lines.iter().all(|line| *line == lines[0]),
             "the same key: {lines:?}"
         );
+        // Each execution has its number, in the journal before it runs and on the receipt.
+        let told = attempts(&receipt);
         match interrupted {
-            3 => assert!(receipt.attempts[0].effect_unknown && lines.len() == 3),
-            nth => assert!(receipt.is_ok() && lines.len() == nth + 1),
+            1 => assert_eq!(told, [(1, true), (2, false)]),
+            2 => assert_eq!(told, [(1, true), (2, true), (3, false)]),
+            _ => assert_eq!(told, [(1, true), (2, true), (3, true)]),
         }
+        assert_eq!(
+            (receipt.is_ok(), lines.len()),
+            (interrupted < 3, 3.min(interrupted + 1))
+        );
+        let numbers: Vec<_> = (1..=lines.len() as u64).collect();
+        assert_eq!(intents(&cut), numbers);
         if interrupted < 3 {
             cut = up_to(&cut, "begun", interrupted + 1);
         }
     }
+}
+
+/// An agent whose tool is idempotent and always fails, and that tries `most` times.
+fn tries(ran: &Ran, most: u32) -> ModelAgent<'static, String, String> {
+    let ran = ran.clone();
+    let pay = FnTool::with_spec(
+        spec(Effects::Writes).idempotent(),
+        move |_, cx: ToolContext| {
+            ran.lock().unwrap().push(cx.attempt().to_string());
+            async { Err::<u32, _>(io::Error::other("the bank is shut")) }
+        },
+    );
+    AgentBuilder::<String, String>::new("clerk")
+        .tool(pay)
+        .on_error(move |error, _| match error {
+            CallError::Execution(_) => Some(
+                retry::<Execution>()
+                    .max_attempts(most)
+                    .backoff(none())
+                    .into(),
+            ),
+            _ => None,
+        })
+        .build()
+}
+
+#[tokio::test]
+async fn interruptions_and_retries_together_are_no_more_than_a_retry_allows() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let agent = tries(&ran, 2);
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    assert_eq!(*ran.lock().unwrap(), ["1", "2"]);
+    for (begun, runs, told) in [
+        // The first was interrupted: there is one more.
+        (1, vec!["2"], [(1, true), (2, false)]),
+        // The second was, and there is none.
+        (2, vec![], [(1, false), (2, true)]),
+    ] {
+        ran.lock().unwrap().clear();
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest);
+        let run = run.journal(up_to(&journal, "begun", begun));
+        let outcome = run.outcome().await.unwrap();
+        assert_eq!(*ran.lock().unwrap(), runs);
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(attempts(receipt), told);
+    }
+}
+
+/// The journal, as if it had been written so long ago.
+fn ago(journal: &MemoryJournal, time: Duration) -> MemoryJournal {
+    let entries = journal.entries().into_iter().map(|entry| {
+        let mut entry = serde_json::to_value(entry).unwrap();
+        let at = entry[1].as_u64().unwrap();
+        entry[1] = json!(at - time.as_millis() as u64);
+        serde_json::from_value(entry).unwrap()
+    });
+    MemoryJournal::of(entries.collect())
+}
+
+#[tokio::test]
+async fn what_is_idempotent_for_a_time_is_repeated_within_it_alone() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let spec = || spec(Effects::Writes).idempotent_for(hours(24));
+    let agent = clerk(pay(&ran, spec()));
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let cut = up_to(&journal, "begun", 1);
+    for (passed, told) in [
+        (hours(23), vec![(1, true), (2, false)]),
+        (hours(25), vec![(1, true)]),
+    ] {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(ago(&cut, passed));
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(attempts(receipt), told);
+        assert_eq!(receipt.is_ok(), told.len() > 1);
+    }
+    assert_eq!(ran.lock().unwrap().len(), 2);
+
+    // Later, whoever can find out what became of it is asked.
+    let asks = asked.clone();
+    let agent = clerk(pay(&ran, spec()).in_doubt(move |_, cx: ToolContext| {
+        asks.lock().unwrap().push(cx.idempotency_key());
+        async { Ok::<_, io::Error>(done("paid then")) }
+    }));
+    for (passed, output) in [(hours(23), "paid"), (hours(25), "paid then")] {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(ago(&cut, passed));
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        assert_eq!(
+            receipt.output.as_ref().unwrap().to::<String>().unwrap(),
+            output
+        );
+    }
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (3, 1)
+    );
+}
+
+/// A tool that says of each interrupted execution that it had no effect.
+fn forgets(ran: &Ran, asked: &Ran) -> FnTool {
+    let asked = asked.clone();
+    pay(ran, spec(Effects::Writes)).in_doubt(move |_, cx: ToolContext| {
+        asked.lock().unwrap().push(cx.idempotency_key());
+        async { Ok::<_, io::Error>(not_done::<String>()) }
+    })
+}
+
+#[tokio::test]
+async fn a_tool_that_ends_its_process_is_in_doubt_after_three_times_whatever_it_says() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let agent = clerk(forgets(&ran, &asked));
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let mut cut = up_to(&journal, "begun", 1);
+    for interrupted in 1..=3 {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(cut.clone());
+        let outcome = run.outcome().await.unwrap();
+        let receipt = outcome.outputs.receipts().next().unwrap();
+        match interrupted {
+            1 => assert_eq!(attempts(receipt), [(1, false), (2, false)]),
+            2 => assert_eq!(attempts(receipt), [(1, false), (2, false), (3, false)]),
+            _ => assert_eq!(attempts(receipt), [(1, false), (2, false), (3, true)]),
+        }
+        assert_eq!(receipt.is_ok(), interrupted < 3);
+        if interrupted < 3 {
+            cut = up_to(&cut, "begun", interrupted + 1);
+        }
+    }
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (3, 2)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_about_a_doubt_that_ends_its_process_is_asked_twice() {
+    let (ran, asked, journal) = (Ran::default(), Ran::default(), MemoryJournal::new());
+    let asks = asked.clone();
+    let agent = clerk(
+        pay(&ran, spec(Effects::Writes)).in_doubt(move |_, _: ToolContext| {
+            asks.lock().unwrap().push(String::new());
+            std::future::pending::<Result<InDoubt<String>, io::Error>>()
+        }),
+    );
+    let run = agent.run("go").model(model(pays(1)));
+    run.journal(journal.clone()).await.unwrap();
+    let mut cut = up_to(&journal, "begun", 1);
+    let outcome = loop {
+        let rest = model(vec![Script::text("done")]);
+        let run = agent.run("go").model(rest).journal(cut.clone()).outcome();
+        // Before the time of the question is over.
+        match tokio::time::timeout(Duration::from_secs(1), run).await {
+            Ok(outcome) => break outcome.unwrap(),
+            Err(_) => assert!(asked.lock().unwrap().len() < 5, "it is asked for ever"),
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        cut = MemoryJournal::of(cut.entries());
+    };
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(attempts(receipt), [(1, true)]);
+    assert_eq!(
+        (ran.lock().unwrap().len(), asked.lock().unwrap().len()),
+        (1, 2)
+    );
 }
 
 #[tokio::test]
@@ -253,6 +453,69 @@ async fn a_yes_is_stored_with_what_it_was_said_to() {
         "{}",
         begun.fact()
     );
+}
+
+#[tokio::test]
+async fn one_yes_is_for_each_attempt_with_the_same_arguments() {
+    let (seen, journal) = (Ran::default(), MemoryJournal::new());
+    let log = seen.clone();
+    let spec = || spec(Effects::Writes).approval(Asks::Always);
+    let shut = FnTool::with_spec(spec().idempotent(), move |_, cx: ToolContext| {
+        let first = cx.attempt() == 1;
+        log.lock().unwrap().push(cx.is_approved().to_string());
+        async move {
+            match first {
+                true => Err(io::Error::other("the bank is shut")),
+                false => Ok("paid"),
+            }
+        }
+    });
+    let again = AgentBuilder::<String, String>::new("clerk")
+        .tool(shut)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+            _ => None,
+        })
+        .build();
+    let ada = |_: ApprovalRequest| async { Approval::Approve.by("ada") };
+    let run = again.run("go").model(model(pays(1))).approver(ada);
+    let outcome = run.journal(journal.clone()).outcome().await.unwrap();
+    assert_eq!(*seen.lock().unwrap(), ["true", "true"]);
+    approved_by_ada(&outcome, &journal);
+
+    // What an interrupted execution has not done is approved as well.
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let tool = pay(&ran, spec()).in_doubt(|_, cx: ToolContext| async move {
+        assert!(cx.is_approved());
+        Ok::<_, io::Error>(not_done::<String>())
+    });
+    let agent = clerk(tool);
+    let run = agent.run("go").model(model(pays(1))).approver(ada);
+    run.journal(journal.clone()).await.unwrap();
+    let cut = up_to(&journal, "begun", 1);
+    let rest = model(vec![Script::text("done")]);
+    let run = agent.run("go").model(rest).journal(cut.clone());
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!(ran.lock().unwrap().len(), 2);
+    approved_by_ada(&outcome, &cut);
+}
+
+/// Both attempts of the one call are approved by ada, on the receipt and in the intents.
+fn approved_by_ada(outcome: &Outcome<String>, journal: &MemoryJournal) {
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert!(receipt.is_ok());
+    let by = receipt
+        .attempts
+        .iter()
+        .map(|one| one.approved_by.as_deref());
+    assert_eq!(by.collect::<Vec<_>>(), [Some("ada"), Some("ada")]);
+    // She was asked once, and took her time once.
+    let took = receipt.attempts.iter().map(|one| one.approval_s.is_some());
+    assert_eq!(took.collect::<Vec<_>>(), [true, false]);
+    let entries = journal.entries();
+    let begun = entries.iter().filter(|entry| entry.kind() == "begun");
+    let signed = |entry: &Entry| entry.fact().contains(r#""approved_by":"ada""#);
+    assert_eq!(begun.map(signed).collect::<Vec<_>>(), [true, true]);
 }
 
 #[tokio::test]
@@ -505,6 +768,97 @@ async fn a_run_of_its_own_in_a_tool_is_stored_with_the_run_around_it() {
     let rest = model(script().into_iter().skip(2).collect());
     let run = agent.run("go").model(rest).approver(yes).journal(cut);
     assert_eq!(run.await.unwrap(), "all is done");
+    assert_eq!(ran.lock().unwrap().len(), 1);
+}
+
+/// An agent that pays, and whose office pays in a run of its own.
+fn boss(ran: &Ran) -> ModelAgent<'static, String, String> {
+    let inner = Arc::new(clerk(pay(ran, spec(Effects::Writes))));
+    let schema = json!({"type": "object"});
+    let office = FnTool::new(
+        "office",
+        "Pays there.",
+        Effects::Reads,
+        schema,
+        move |_, _| {
+            let inner = inner.clone();
+            async move {
+                let outcome = inner.run("inside").scope("acme").outcome().await;
+                outcome
+                    .unwrap()
+                    .result
+                    .map_err(|error| io::Error::other(error.to_string()))
+            }
+        },
+    );
+    AgentBuilder::<String, String>::new("boss")
+        .tool(office)
+        .tool(pay(ran, spec(Effects::Writes)))
+        .build()
+}
+
+/// Goes on with nobody there to ask; the codes of the calls that failed.
+async fn alone(ran: &Ran, script: Vec<Script>, cut: MemoryJournal) -> Vec<Code> {
+    let agent = boss(ran);
+    let run = agent.run("go").model(model(script)).journal(cut);
+    let outcome = run.outcome().await.unwrap();
+    assert_eq!(outcome.result.unwrap(), "all is done");
+    let errors = outcome
+        .outputs
+        .receipts()
+        .filter_map(|one| one.error.clone());
+    errors.map(|error| error.code).collect()
+}
+
+#[tokio::test]
+async fn a_doubt_counts_in_the_runs_within() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let pays = |sum: u32| Script::call("pay", json!({ "sum": sum }).to_string());
+    let script = vec![pays(1), Script::text("all is done")];
+    let run = boss(&ran);
+    let run = run.run("go").model(model(script));
+    run.journal(journal.clone()).await.unwrap();
+    let rest = vec![
+        Script::call("office", "{}"),
+        pays(2),
+        Script::text("inside is done"),
+        Script::text("all is done"),
+    ];
+    let cut = up_to(&journal, "begun", 1);
+    let failed = alone(&ran, rest, cut.clone()).await;
+    assert_eq!(ran.lock().unwrap().len(), 1, "nobody was asked");
+    assert_eq!(failed, [Code::Unknown], "of the call itself");
+    let denied = |entry: &Entry| entry.fact().contains("nobody is there to approve");
+    assert!(cut.entries().iter().any(denied));
+}
+
+#[tokio::test]
+async fn a_doubt_in_a_run_within_counts_around_it() {
+    let (ran, journal) = (Ran::default(), MemoryJournal::new());
+    let pays = |sum: u32| Script::call("pay", json!({ "sum": sum }).to_string());
+    let script = vec![
+        Script::call("office", "{}"),
+        pays(1),
+        Script::text("inside is done"),
+        Script::text("all is done"),
+    ];
+    let agent = boss(&ran);
+    let run = agent.run("go").model(model(script));
+    run.journal(journal.clone()).await.unwrap();
+    // The first is that of the office.
+    let cut = up_to(&journal, "begun", 2);
+    let rest = vec![
+        Script::text("inside I shall ask"),
+        pays(9),
+        Script::text("all is done"),
+    ];
+    assert_eq!(alone(&ran, rest, cut.clone()).await, [Code::PolicyDenied]);
+    assert_eq!(ran.lock().unwrap().len(), 1);
+
+    // In another process as well, where the run within is over.
+    let cut = up_to(&cut, "settled", 2);
+    let rest = vec![pays(9), Script::text("all is done")];
+    assert_eq!(alone(&ran, rest, cut).await, [Code::PolicyDenied]);
     assert_eq!(ran.lock().unwrap().len(), 1);
 }
 

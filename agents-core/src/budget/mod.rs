@@ -284,6 +284,18 @@ pub fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(minutes.saturating_mul(60))
 }
 
+/// Creates a duration of this many hours.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::{hours, minutes};
+///
+/// assert_eq!(hours(2), minutes(120));
+/// ```
+pub fn hours(hours: u64) -> Duration {
+    minutes(hours.saturating_mul(60))
+}
+
 /// The bound of a [`Budget`] that was reached, with its value.
 ///
 /// ```

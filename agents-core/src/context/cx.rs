@@ -326,10 +326,10 @@ impl RunContext {
         self.model.as_ref()
     }
 
-    /// Returns `true` if it is not known what an earlier execution of this tool did.
+    /// Returns `true` if it is not known what an earlier execution of this tool did, in this run, in those around it or
+    /// in those within them.
     pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
-        let machine = self.node.machine();
-        machine.look(|state| state.doubts.iter().any(|doubt| doubt == tool))
+        self.root.settings.doubts.has(tool)
     }
 
     /// What a run of its own has cost that went on here.

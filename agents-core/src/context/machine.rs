@@ -3,7 +3,7 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and written down unless it changes
 //! nothing.
 
-use super::{Audience, Passed, Writer};
+use super::{Audience, Doubts, Passed, Writer};
 use crate::{
     Json,
     budget::Cost,
@@ -33,6 +33,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     /// Tells whoever polls the run that it is stopped.
     notify: Arc<Notify>,
+    doubts: Arc<Doubts>,
     /// Where the facts are stored, and under which number the run is there.
     writer: Option<(Arc<Writer>, u32)>,
     /// What is kept to check that the facts lead to the same state again.
@@ -70,6 +71,7 @@ impl Machine {
         projection: Projection,
         clock: Arc<dyn Clock>,
         notify: Arc<Notify>,
+        doubts: Arc<Doubts>,
         writer: Option<(Arc<Writer>, u32)>,
         audience: Audience,
     ) -> Arc<Machine> {
@@ -86,6 +88,7 @@ impl Machine {
                 projection,
                 clock,
                 notify,
+                doubts,
                 writer,
             }),
         })
@@ -375,6 +378,9 @@ impl Inner {
         if after.ignored {
             return (after, events);
         }
+        if let Some(tool) = &after.doubt {
+            self.doubts.add(tool);
+        }
         #[cfg(any(test, feature = "testing"))]
         if let (Some(kept), Some(said)) = (&mut self.kept, said) {
             let said = said.expect("a fact can be written");
@@ -463,6 +469,7 @@ mod tests {
             settings.projection(),
             settings.clock.clone(),
             notify.clone(),
+            settings.doubts.clone(),
             Some((writer.clone(), 0)),
             Audience::new("run-1".into(), Vec::new(), settings.masker.clone()),
         );

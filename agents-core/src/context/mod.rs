@@ -8,6 +8,7 @@
 mod audience;
 mod cx;
 mod desk;
+mod doubts;
 mod ending;
 mod executor;
 mod machine;
@@ -29,6 +30,7 @@ pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
 pub(crate) use desk::{Desk, Letter, Question, Reply};
+pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
 pub(crate) use node::Node;

@@ -90,6 +90,7 @@ impl Root {
             projection,
             settings.clock.clone(),
             notify.clone(),
+            settings.doubts.clone(),
             writer,
             audience,
         ));

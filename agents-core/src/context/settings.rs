@@ -1,6 +1,6 @@
 //! What the user said about a run before it began, and what a run within it takes over.
 
-use super::{Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
+use super::{Doubts, Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     /// Where the facts of the run are stored: as it was given, and once it is read.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
+    /// Shared with the runs within this one.
+    pub(crate) doubts: Arc<Doubts>,
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
@@ -94,6 +96,7 @@ impl Settings {
             self.keeper_of_secrets = outer.keeper_of_secrets.clone();
         }
         self.masker = outer.masker.clone();
+        self.doubts = outer.doubts.clone();
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
         // A part of the work is done for the same tenant, unless another is named.
         if self.scope == Scope::default() {
@@ -191,6 +194,7 @@ impl Default for Settings {
             override_model: None,
             journal: None,
             writer: None,
+            doubts: Arc::default(),
             talk: None,
             strict: false,
             record_content: false,

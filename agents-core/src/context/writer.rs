@@ -57,6 +57,9 @@ impl Writer {
             position.fold(state, fact)
         })
         .map_err(unreadable)?;
+        for tool in stored.iter().flat_map(|run| &run.state.doubts) {
+            settings.doubts.add(tool);
+        }
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
         tokio::spawn(write(journal, orders));

@@ -179,6 +179,9 @@ impl Place<'_> {
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
                     CallFact::Refused(lacking(&args))
                 }
+                Action::Execute(_) if self.with_call(|call| call.is_too_late(|| self.cx.now())) => {
+                    CallFact::TooLate
+                }
                 Action::Execute(args) => {
                     // What was read last may have been denied since.
                     let read = prepared.take().filter(|(read, _)| *read == args);
@@ -192,6 +195,7 @@ impl Place<'_> {
                     let known = execute::find_out(tool, &args, &context).await;
                     CallFact::Interrupted(known)
                 }
+                Action::LeaveInDoubt => CallFact::Interrupted(execute::unknown(tool)),
                 Action::BackOff(wait) => {
                     let wait = whole_millis(wait.length(rules.chance()));
                     let until = rules.after(wait);
@@ -253,7 +257,7 @@ impl Place<'_> {
         if let Some(prepared) = prepared {
             return Ok(prepared);
         }
-        let approved = self.with_call(Call::has_approval);
+        let approved = self.with_call(Call::is_approved);
         match guarded(|| read::read(rules, args.as_str())) {
             Ok(Ok((accepted, values))) => {
                 match accepted.denied.is_some() || accepted.approval && !approved {

@@ -187,12 +187,8 @@ async fn run(
 
 /// Finds out what an interrupted execution of the tool has done.
 pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
-    let unknown = || {
-        let cause = Cause::interrupted("the process ended while it ran");
-        Interrupted::Unknown(of_tool(tool.spec(), cause))
-    };
     let Ok(Ok(prepared)) = guarded(|| tool.prepare(args.as_str())) else {
-        return unknown();
+        return unknown(tool);
     };
     let asked = context.cx.clone().enter(tool.in_doubt(prepared, context));
     let allowed = tool
@@ -203,16 +199,22 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
     match tokio::time::timeout(allowed, guarded_while(asked)).await {
         Ok(Ok(InDoubt::Done(output))) => Interrupted::Done(context.masker().kept(&output)),
         Ok(Ok(InDoubt::NotDone)) => Interrupted::NotDone,
-        Ok(Ok(InDoubt::Unknown)) => unknown(),
+        Ok(Ok(InDoubt::Unknown)) => unknown(tool),
         Ok(Err(panic)) => {
             tracing::warn!(tool = %name, %panic, "`in_doubt` panicked");
-            unknown()
+            unknown(tool)
         }
         Err(_) => {
             tracing::warn!(tool = %name, "`in_doubt` took too long");
-            unknown()
+            unknown(tool)
         }
     }
+}
+
+/// Leaves it open what an interrupted execution of the tool has done.
+pub(super) fn unknown(tool: &SharedTool) -> Interrupted {
+    let cause = Cause::interrupted("the process ended while it ran");
+    Interrupted::Unknown(of_tool(tool.spec(), cause))
 }
 
 /// A failure of this tool: it may have taken effect, if the tool writes.

@@ -19,6 +19,7 @@ use crate::{
     recovery::{Backoff, FailedRepair, FixError, FixerRef, Plan, Step, THE_MODEL, put_at},
 };
 use serde::Serialize;
+use serde_json::Value;
 use std::{fmt, time::Duration};
 
 /// Failure of a candidate whose text failed before.
@@ -133,7 +134,7 @@ pub(crate) struct Circumstances {
     pub(crate) rounds: u32,
     /// Is `true` if the call may be executed again.
     pub(crate) repeatable: bool,
-    /// Is `true` if the tool may have done what it must not do twice.
+    /// Is `true` if the tool may have taken effect: other arguments could do it twice.
     pub(crate) in_doubt: bool,
     /// Wait that the failure itself asks for.
     pub(crate) retry_after: Option<Duration>,
@@ -369,6 +370,15 @@ impl<F: Fault> Candidates<F> {
         at.step = 0;
     }
 
+    /// Returns how many rounds the retry under way allows, if one is.
+    pub(crate) fn most_rounds(&self) -> Option<u32> {
+        let at = self.at_hand();
+        match at.plan.0.get(at.step)? {
+            Step::Retry { max_attempts, .. } => Some(*max_attempts),
+            _ => None,
+        }
+    }
+
     /// Goes back to the candidate before; returns `false` if there is none.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {
@@ -413,13 +423,7 @@ impl<F: Fault> Candidates<F> {
         match step {
             Step::Fix(text) => self.put(By::Fix, text?, 0, circumstances.rounds),
             Step::Sanitize(value) => {
-                let (value, failed) = (value?, self.failed()?);
-                let path = failed.error.field().unwrap_or_default();
-                // Where no field is at fault, the value takes the place of all arguments.
-                if path.is_empty() && !value.is_object() {
-                    return None;
-                }
-                let text = put_at(&failed.text, path, &value)?;
+                let text = self.sanitized(&value?)?;
                 self.put(By::Sanitize, text, 0, circumstances.rounds)
             }
             Step::Ask { fixer, retries } => {
@@ -443,10 +447,25 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Records that a step for another execution was skipped; returns `false` if this step is none.
+    /// Returns the text at hand with this value in the place of the field at fault.
+    fn sanitized(&self, value: &Value) -> Option<String> {
+        let failed = self.failed()?;
+        let path = failed.error.field().unwrap_or_default();
+        // Where no field is at fault, the value takes the place of all arguments.
+        match path.is_empty() && !value.is_object() {
+            true => None,
+            false => put_at(&failed.text, path, value),
+        }
+    }
+
+    /// Records that a step for other arguments was skipped; returns `false` if this step is none.
     fn withheld(&mut self, step: &Step, round: u32) -> bool {
         let (by, text) = match step {
             Step::Fix(Some(text)) => (By::Fix, Some(text.clone())),
+            Step::Sanitize(Some(value)) => match self.sanitized(value) {
+                Some(text) => (By::Sanitize, Some(text)),
+                None => return false,
+            },
             Step::Ask { fixer, .. } => (By::Agent(fixer.name().to_owned()), None),
             _ => return false,
         };
@@ -454,7 +473,7 @@ impl<F: Fault> Candidates<F> {
         true
     }
 
-    /// Returns `true` if a step for another execution was skipped.
+    /// Returns `true` if a step for other arguments was skipped.
     pub(crate) fn any_withheld(&self) -> bool {
         let mut all = self.all.iter();
         all.any(|one| matches!(one.gave, Gave::Withheld(_)))

@@ -31,6 +31,8 @@ pub(crate) struct After {
     pub(crate) stop: Option<crate::run::Stop>,
     /// News of a call for subscribers.
     pub(crate) news: Option<News>,
+    /// Name of the tool of which it is not known what it did.
+    pub(crate) doubt: Option<String>,
     /// The place that was opened.
     pub(crate) opened: Option<PlaceId>,
     /// The ticket of the escalation that was raised.
@@ -67,6 +69,7 @@ impl State {
         if after.ignored {
             (self.seq, self.worked, self.last, self.asked) = before;
         }
+        self.doubts.extend(after.doubt.clone());
         after
     }
 
@@ -145,7 +148,7 @@ impl State {
                 after.stop = stop;
                 after.news = news;
                 after.ignored = ignored;
-                self.doubts.extend(doubt);
+                after.doubt = doubt;
             }
             Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);
@@ -314,10 +317,12 @@ impl State {
         }
         match of {
             Raiser::Call(seq) => {
-                let call::After { stop, news, .. } =
-                    self.call(id, seq, CallFact::Climbed(climbed), at);
+                let call::After {
+                    stop, news, doubt, ..
+                } = self.call(id, seq, CallFact::Climbed(climbed), at);
                 after.stop = stop;
                 after.news = news;
+                after.doubt = doubt;
             }
             Raiser::Answer => self.frame_mut(id).refuse(TAKEN_OVER.to_owned()),
         }

@@ -110,7 +110,7 @@ fn receipt_of(call: &Call, error: &ToolError) -> ErrorReceipt {
     if let ToolError::Execution { cause, .. } = error
         && cause.origin() == Origin::Denied
     {
-        if let Some(by) = &call.decided_by {
+        if let Some(by) = &call.denied_by {
             receipt = receipt.with_decided_by(by);
         }
         if call.revised {

@@ -41,7 +41,7 @@ pub(crate) struct State {
     pub(crate) settled: Vec<EscalationReceipt>,
     /// End of the run.
     pub(crate) finished: Option<Finished>,
-    /// Names of the tools of which it is not known what they did: a person is asked about each further call.
+    /// Names of the tools of which it is not known what they did here.
     pub(crate) doubts: Vec<String>,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,

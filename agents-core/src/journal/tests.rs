@@ -144,6 +144,7 @@ fn taken_up() -> CallFact {
         version: "1.0.0".into(),
         own_name: None,
         repeatable: false,
+        window: None,
         writes: true,
         goes_on: false,
         reads: false,

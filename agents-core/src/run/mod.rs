@@ -17,7 +17,7 @@ mod taken;
 pub(crate) mod trace;
 mod written;
 
-pub use crate::budget::{Budget, Cost, Limit, minutes, tokens};
+pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;
 pub use approval::{Approval, ApprovalRequest, Approver, Signed};
 pub use clock::{Clock, SystemClock, Timestamp};

@@ -357,13 +357,14 @@ impl ToolEnvelope {
 pub struct Attempt {
     /// Number of the execution, from 1.
     pub number: u32,
-    /// Error of the execution, also if the end of the run cut it off; absent if it succeeded.
+    /// Error of the execution, also if the end of the run or of its process cut it off; absent if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked.
+    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked before it. An approval holds
+    /// for each execution with the same arguments, and the first of them has the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
     /// Name of who approved the execution, if the approver [said so](super::Approval::by).
@@ -373,7 +374,8 @@ pub struct Attempt {
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off.
+    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off, by the end of
+    /// its process for instance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
 }

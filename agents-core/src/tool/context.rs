@@ -95,9 +95,10 @@ impl ToolContext {
         self.attempt
     }
 
-    /// Returns `true` if somebody was asked about this execution, and approved it.
+    /// Returns `true` if somebody was asked about this call with these arguments, and approved it: of its first execution
+    /// and of each later one.
     ///
-    /// What was approved is this call with these arguments. A tool that would go on to something else, such as the
+    /// Nothing else was approved. A tool that would go on to something else, such as the
     /// address that a server redirects to, gives that back instead.
     pub fn is_approved(&self) -> bool {
         self.approved

@@ -158,7 +158,7 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Finds out what an execution has done that was interrupted because its process ended: what `in_doubt` writes.
     ///
-    /// It is asked when the run goes on, and only of a tool that writes and is not idempotent.
+    /// It is asked when the run goes on, and only of a tool that writes and may not simply run again.
     fn in_doubt(
         &self,
         args: Self::Args,

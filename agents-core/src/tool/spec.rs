@@ -105,6 +105,8 @@ pub struct ToolSpec {
     pub declared: bool,
     /// Whether executing it twice has no further effect.
     pub idempotent: bool,
+    /// Time from its first execution for which that holds; `None` if there is no limit.
+    pub idempotent_for: Option<Duration>,
     /// Whether its effects leave the organisation.
     pub external: bool,
     /// Category of the tool.
@@ -166,6 +168,7 @@ impl ToolSpec {
             effects,
             declared: true,
             idempotent: effects != Effects::Writes,
+            idempotent_for: None,
             external: false,
             category: Category::Utility,
             timeout: None,
@@ -216,6 +219,25 @@ impl ToolSpec {
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
+    }
+
+    /// Declares the same for this time from the first execution, as where a service knows an idempotency key for a day.
+    ///
+    /// An execution that may have taken effect is repeated only within it. Afterwards the tool is asked what became of it
+    /// ([`Tool::in_doubt`](super::Tool::in_doubt)), or it is in doubt.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Effects, run::hours, tool::ToolSpec};
+    /// # #[derive(schemars::JsonSchema)] struct Payment { cents: u32 }
+    ///
+    /// let spec = ToolSpec::of::<Payment>("pay", "Pays.", Effects::Writes).idempotent_for(hours(24));
+    /// assert!(spec.idempotent);
+    /// ```
+    #[must_use]
+    pub fn idempotent_for(mut self, time: Duration) -> Self {
+        self.idempotent_for = Some(time);
+        self.idempotent()
     }
 
     /// Whether executing it twice does no more than executing it once.

@@ -21,7 +21,7 @@ pub(crate) fn in_doubt_as_written(doubt: &mut InDoubt, errors: &Errors) {
 /// Checks that a tool with `in_doubt(key) => ..` can be in doubt, and that no parameter has the name of the key.
 pub(super) fn in_doubt(tool: &Tool, doubt: &InDoubt, errors: &Errors) {
     if let [effect] = tool.effects.as_slice()
-        && tool.is_retry_safe()
+        && tool.is_never_in_doubt()
     {
         let why = match effect == "writes" {
             true => "idempotent".to_owned(),

@@ -7,6 +7,7 @@ use crate::{
     messages,
     names::plain,
     suggest::{self, nearest},
+    syntax::pair,
 };
 use syn::{Expr, ExprLit, Ident, Lit};
 
@@ -24,7 +25,7 @@ pub(super) fn entries(
     let rank = |key: &&Key| match key.takes {
         Takes::Path => 0,
         _ if keys::EFFECTS.contains(&key.name) => 1,
-        Takes::Nothing => 3,
+        Takes::Nothing | Takes::TimeFor => 3,
         Takes::Text => 4,
         _ => 2,
     };
@@ -86,6 +87,12 @@ fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
             entry.value = Value::Nothing;
             return true;
         }
+        (Takes::TimeFor, value) => {
+            if !is_for_a_time(&entry.key, value, key.name, errors) {
+                entry.value = Value::Nothing;
+            }
+            return true;
+        }
         (Takes::Path, Value::Is(value)) => return is_path(value, errors),
         (Takes::Value, Value::Is(_)) => true,
         (Takes::Words, Value::Is(Expr::Lit(literal))) => matches!(literal.lit, Lit::Str(_)),
@@ -100,6 +107,27 @@ fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
         errors.at(&entry.key, messages::written_as(key.name, key.usage));
     }
     fits
+}
+
+/// Checks `idempotent` and `idempotent(for = hours(24))`.
+fn is_for_a_time(key: &Ident, value: &Value, name: &str, errors: &Errors) -> bool {
+    let time = match value {
+        Value::Nothing => return true,
+        Value::Group(group) => match &group[..] {
+            [time] => pair(time.clone()).ok(),
+            _ => None,
+        },
+        _ => None,
+    };
+    match time.filter(|(word, _)| word == "for") {
+        None => errors.at(key, messages::flag_without_for(name)),
+        Some((_, Expr::Lit(number))) => {
+            let message = suggest::duration_without_unit("a time", "for", &number.lit);
+            errors.at(&number, message);
+        }
+        Some(_) => return true,
+    }
+    false
 }
 
 /// Checks that the value of `crate = path::to::agents` is a path.

@@ -4,6 +4,7 @@ use crate::{
     ast::{Element, Entry, Value},
     names::plain,
     paths::Rt,
+    syntax::pair,
 };
 use syn::{Expr, ExprLit, Ident, Lit, LitStr};
 
@@ -14,6 +15,17 @@ impl Keys {
     /// Takes `strict`.
     pub(super) fn flag(&mut self, name: &str) -> Option<Ident> {
         self.take(name).map(|entry| entry.key)
+    }
+
+    /// Takes `idempotent`, or `idempotent(for = expr)`.
+    pub(super) fn flag_for(&mut self, name: &str) -> Option<(Ident, Option<Expr>)> {
+        let Entry { key, value } = self.take(name)?;
+        let time = match value {
+            Value::Group(group) => <[Expr; 1]>::try_from(group).ok(),
+            _ => None,
+        };
+        let time = time.and_then(|[time]| pair(time).ok());
+        Some((key, time.map(|(_, time)| time)))
     }
 
     /// Takes `timeout = expr`.

@@ -96,8 +96,12 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
     if let Some((key, version)) = keys.value("version") {
         call(key, version.into_token_stream());
     }
-    if let Some(key) = keys.flag("idempotent") {
+    if let Some((key, time)) = keys.flag_for("idempotent") {
+        let method = Ident::new("idempotent_for", key.span());
         call(key, TokenStream::new());
+        if let Some(time) = time {
+            call(method, time.into_token_stream());
+        }
     }
     if let Some(key) = external {
         call(key.clone(), TokenStream::new());

@@ -28,6 +28,13 @@ pub(crate) fn written_as(key: &str, usage: &str) -> String {
     format!("`{key}` is written `{usage}`")
 }
 
+/// Returns the message about a flag that may be said for a time.
+pub(crate) fn flag_without_for(name: impl Display) -> String {
+    format!(
+        "`{name}` is written alone, or `{name}(for = hours(24))` for the time from its first execution for which it holds"
+    )
+}
+
 pub(crate) const LIFETIME_OF_A_CACHE: &str =
     "say for how long: `cache = ttl(Duration::from_secs(60))`";
 pub(crate) const CONDITION_OF_APPROVAL: &str =
@@ -68,6 +75,11 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
         "tool",
         &["name", "rename"],
         "a tool goes by the name of its function: rename that",
+    ),
+    (
+        "tool",
+        &["for", "window"],
+        "the time for which it holds belongs to `idempotent`: write `idempotent(for = hours(24))`",
     ),
     (
         "tool",

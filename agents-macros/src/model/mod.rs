@@ -269,9 +269,15 @@ impl Tool {
             || self.spec.iter().any(|call| call.method == "idempotent")
     }
 
+    /// Returns `true` if an interrupted execution always runs again.
+    pub(crate) fn is_never_in_doubt(&self) -> bool {
+        let mut calls = self.spec.iter();
+        self.is_retry_safe() && calls.all(|call| call.method != "idempotent_for")
+    }
+
     /// Tells whether the tool can be asked what became of an execution. A refused `in_doubt` counts.
     pub(crate) fn may_be_in_doubt(&self) -> bool {
-        !self.is_retry_safe() || self.effects.len() != 1 || self.in_doubt.is_some()
+        !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
     pub(crate) fn is_unit(&self) -> bool {

@@ -17,8 +17,8 @@ use crate::{
 };
 use proc_macro2::TokenStream;
 use syn::{
-    Attribute, Expr, ExprAssign, Ident, Meta, Token, bracketed, ext::IdentExt, parenthesized,
-    parse::ParseStream, parse_quote, token,
+    Attribute, Expr, ExprAssign, ExprPath, Ident, Meta, Token, bracketed, ext::IdentExt,
+    parenthesized, parse::ParseStream, token,
 };
 
 /// Reads the entries of the attribute `of`.
@@ -91,16 +91,23 @@ fn is_set(input: ParseStream<'_>, key: &Ident, errors: &Errors) -> syn::Result<O
     input.parse()
 }
 
-/// Reads an expression, such as `max_turns = 10`.
+/// Reads an expression, such as `max_turns = 10` or `for = hours(24)`.
 fn argument(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Expr> {
-    if !(input.peek(Ident) && input.peek2(Token![:]) && !input.peek2(Token![::])) {
+    let is_set_by_colon = input.peek2(Token![:]) && !input.peek2(Token![::]);
+    let is_for = input.peek(Token![for]) && (input.peek2(Token![=]) || is_set_by_colon);
+    let is_word = input.peek(Ident) && is_set_by_colon;
+    if !(is_for || is_word) {
         return input.parse();
     }
-    let key: Ident = input.parse()?;
+    let key = input.call(Ident::parse_any)?;
     let eq_token = is_set(input, &key, errors)?.unwrap_or_default();
     Ok(Expr::Assign(ExprAssign {
         attrs: Vec::new(),
-        left: Box::new(parse_quote!(#key)),
+        left: Box::new(Expr::Path(ExprPath {
+            attrs: Vec::new(),
+            qself: None,
+            path: key.into(),
+        })),
         eq_token,
         right: input.parse()?,
     }))

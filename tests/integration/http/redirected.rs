@@ -5,11 +5,15 @@ use agents::{
     Agent, AgentBuilder, Code,
     http::{HttpAnswer, HttpTool, Method},
     policy::confirm_tools,
+    recovery::*,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
 };
 use serde_json::json;
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU32, Ordering::SeqCst},
+};
 
 const STATUSES: [u16; 5] = [301, 302, 303, 307, 308];
 
@@ -267,6 +271,39 @@ async fn a_redirect_of_a_request_that_only_reads_and_was_approved_is_the_answer(
     assert!(
         told.contains("302") && told.contains(&server.url("/end")),
         "{told}"
+    );
+}
+
+#[tokio::test]
+async fn a_redirect_is_the_answer_of_each_attempt_that_was_approved() {
+    let asked = AtomicU32::new(0);
+    let server = Server::start(move |_| match asked.fetch_add(1, SeqCst) {
+        0 => with(503, "", ""),
+        1 => redirect(302, "/end"),
+        _ => json("1"),
+    })
+    .await;
+    let get = json!({ "url": server.url("/moved") }).to_string();
+    let (model, _) = ScriptedModel::new([Script::call("http_request", get), Script::text("done")]);
+    let outcome = AgentBuilder::<String, String>::new("clerk")
+        .tool(server.tool())
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+            _ => None,
+        })
+        .model(model)
+        .build()
+        .run("go")
+        .policy(confirm_tools("http_request"))
+        .approver(|_: ApprovalRequest| async { Approval::Approve })
+        .outcome()
+        .await
+        .unwrap();
+    assert_eq!(outcome.outputs.receipts().next().unwrap().attempts.len(), 2);
+    assert_eq!(
+        server.asked().len(),
+        2,
+        "nobody has approved where it leads"
     );
 }
 

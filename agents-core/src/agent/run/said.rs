@@ -286,9 +286,11 @@ impl<A: Agent> Run<'_, A> {
     ///
     /// | the tool | what happens |
     /// |-|-|
-    /// | does not write, or is `idempotent` | it runs again, with the same key; at most three times |
+    /// | does not write | it runs again, at most three times in all |
+    /// | is `idempotent` | it runs again, with the same key; at most three times in all, or as often as a `retry` allows |
+    /// | is [`idempotent_for`](crate::tool::ToolSpec::idempotent_for) a time | the same within that time |
     /// | has an [`in_doubt`](crate::tool::InDoubt) | that is asked |
-    /// | is any other | the model is told that it may have taken effect, and a person is asked about every further call of that tool |
+    /// | is any other | the model is told that it may have taken effect, and a person is asked about every further call of that tool, in this run and in those around and within it |
     ///
     /// ```
     /// # use agents_core as agents;

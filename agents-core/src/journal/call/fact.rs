@@ -38,6 +38,8 @@ pub(crate) enum CallFact {
         result: Result<Json, Cause>,
         partial: bool,
     },
+    /// The tool was to run again with its key, and the time is over in which that does no harm.
+    TooLate,
     /// The process ended while the tool ran, and this is known of what it did.
     Interrupted(Interrupted),
     /// The output was in the cache.
@@ -118,6 +120,9 @@ pub(crate) struct Called {
     pub(crate) own_name: Option<String>,
     /// Is `true` if running the tool twice does no more than running it once.
     pub(crate) repeatable: bool,
+    /// Time from its first execution for which that holds, if it is bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) window: Option<Duration>,
     /// Is `true` if running the tool may change something.
     pub(crate) writes: bool,
     /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
@@ -139,6 +144,7 @@ impl Called {
             version: spec.version.to_string(),
             own_name: own_name.map(str::to_owned),
             repeatable: spec.is_repeatable(),
+            window: spec.idempotent_for,
             writes: spec.effects == Effects::Writes,
             goes_on: goes_on || knowledge,
             reads: spec.effects == Effects::Reads,
@@ -182,7 +188,7 @@ pub(crate) struct After {
     pub(crate) stop: Option<Stop>,
     /// News for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of the tool, if it is not known what it did.
+    /// Name of the tool, if the call is settled and it is not known what an interrupted execution did.
     pub(crate) doubt: Option<String>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,

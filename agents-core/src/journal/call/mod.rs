@@ -58,23 +58,27 @@ pub(crate) struct Call {
     /// Idempotency key, if the call has other arguments than those by which it has its id.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
+    /// Time at which the tool first began to run with the arguments at hand.
+    begun: Option<Timestamp>,
     /// Failure of the last execution.
     failed_run: Option<Box<ToolError>>,
-    /// Number of times that the process ended while the tool ran.
+    /// Number of times that the process ended while the tool ran, or was asked what it had done.
     interruptions: u32,
+    /// Number of interrupted executions that are repeated in their round, where what ran within them is found again.
+    repeated: u32,
     /// Number of rounds in which a limiter held the call back.
     held_back: u32,
+    /// Is `true` if it is not known what an interrupted execution did.
+    in_doubt: bool,
     /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
     shown: Option<Json>,
     /// Wait before the next execution.
     waited: Option<Duration>,
-    /// Time that the approval of the next execution took.
-    approval: Option<Duration>,
-    /// Is `true` if the arguments at hand are approved.
-    approved: bool,
-    /// Name of who decided last, if the approver said so.
-    pub(crate) decided_by: Option<String>,
-    /// Is `true` if the last decision asks for a change.
+    /// Approval of the arguments at hand: it holds for each execution with them.
+    approved: Option<Approved>,
+    /// Name of who refused the arguments at hand, if the approver said so.
+    pub(crate) denied_by: Option<String>,
+    /// Is `true` if whoever refused them asks for a change.
     pub(crate) revised: bool,
     /// Hint of an arm for the model.
     pub(crate) hint: Option<String>,
@@ -97,6 +101,15 @@ pub(crate) struct Call {
     pub(crate) started: Option<Timestamp>,
 }
 
+/// Approval of arguments.
+#[derive(Clone, Debug, Serialize)]
+struct Approved {
+    /// Name of who approved them, if the approver said so.
+    by: Option<String>,
+    /// Time that it took, until an execution has it.
+    took: Option<Duration>,
+}
+
 /// Stage of a call.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -111,7 +124,7 @@ pub(crate) enum Stage {
     Execute { args: Json },
     /// The tool runs.
     Running { args: Json },
-    /// The process ended while the tool ran, and it may not simply run again.
+    /// The tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
     /// The next execution has to wait.
     BackOff { args: Json, wait: Wait },
@@ -144,6 +157,8 @@ pub(crate) enum Action {
     Execute(Json),
     /// Find out what an interrupted execution has done.
     FindOut(Json),
+    /// Ask nothing: what an interrupted execution has done stays unknown.
+    LeaveInDoubt,
     BackOff(Wait),
     Sleep {
         until: u64,
@@ -171,14 +186,16 @@ impl Call {
             id: None,
             key: None,
             attempts: Vec::new(),
+            begun: None,
             failed_run: None,
             interruptions: 0,
+            repeated: 0,
             held_back: 0,
+            in_doubt: false,
             shown: None,
             waited: None,
-            approval: None,
-            approved: false,
-            decided_by: None,
+            approved: None,
+            denied_by: None,
             revised: false,
             hint: None,
             remark: None,
@@ -214,6 +231,7 @@ impl Call {
             Stage::Read => Action::Read,
             Stage::Approve { args } => Action::Approve(args.clone()),
             Stage::Execute { args } | Stage::Running { args } => Action::Execute(args.clone()),
+            Stage::Interrupted { .. } if self.ends_its_process() => Action::LeaveInDoubt,
             Stage::Interrupted { args } => Action::FindOut(args.clone()),
             Stage::BackOff { wait, .. } => Action::BackOff(*wait),
             Stage::Sleep { until, wait, .. } => Action::Sleep {
@@ -236,8 +254,10 @@ impl Call {
     pub(crate) fn on(&mut self, fact: CallFact, at: Timestamp, place: &impl fmt::Display) -> After {
         let was_settled = self.result().is_some();
         let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
-        let after = self.apply(fact, at);
-        if !was_settled {
+        let mut after = self.apply(fact, at);
+        if !was_settled && let Some(result) = self.result() {
+            let in_doubt = result.is_err() && self.in_doubt;
+            after.doubt = in_doubt.then(|| self.tool().to_owned());
             self.tell_of_effects();
         }
         match &self.id {
@@ -288,9 +308,15 @@ impl Call {
                 let args = args.clone();
                 self.interrupted(args, known)
             }
-            (CallFact::Begun { .. }, Stage::Execute { args }) => {
+            // Whether it may run again is looked at before. A journal may hold that it did by an earlier rule.
+            (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
                 self.candidates.run();
+                self.begun.get_or_insert(at);
                 self.stage = Stage::Running { args: args.clone() };
+                After::default()
+            }
+            (CallFact::TooLate, Stage::Execute { args }) => {
+                self.stage = Stage::Interrupted { args: args.clone() };
                 After::default()
             }
             (
@@ -363,12 +389,15 @@ impl Call {
         if is_new {
             self.candidates.read(changes);
         }
+        if is_new {
+            (self.approved, self.begun) = (None, None);
+        }
         if let Some(reason) = denied {
+            (self.denied_by, self.revised) = (None, false);
             return self.denied(args, Cause::denied(reason));
         }
-        self.approved &= !is_new;
         self.candidates.accept();
-        self.stage = match approval && !self.approved {
+        self.stage = match approval && self.approved.is_none() {
             true => Stage::Approve { args },
             false => Stage::Execute { args },
         };
@@ -380,12 +409,11 @@ impl Call {
 
     fn decided(&mut self, args: Json, decided: Signed, took: Duration) -> After {
         let Signed { approval, by } = decided;
-        self.decided_by = by;
         self.revised = matches!(approval, Approval::Revise { .. });
-        self.approved = approval == Approval::Approve;
-        self.approval = self.approved.then_some(took);
         let why = match approval {
             Approval::Approve => {
+                let took = Some(took);
+                self.approved = Some(Approved { by, took });
                 self.stage = Stage::Execute { args };
                 return After::default();
             }
@@ -394,6 +422,7 @@ impl Call {
                 format!("not approved as it is: {note}; change the call and make it again")
             }
         };
+        self.denied_by = by;
         self.candidates.withdraw();
         self.denied(args, Cause::denied(why))
     }
@@ -441,6 +470,8 @@ impl Call {
     /// Records an execution that came to its end, or was cut off.
     fn ran(&mut self, error: Option<&ToolError>) {
         let writes = self.writes();
+        let approved_by = self.approver();
+        let took = self.approved.as_mut().and_then(|yes| yes.took.take());
         self.candidates.run();
         // Mostly the first is the last.
         self.attempts.reserve_exact(1);
@@ -448,56 +479,118 @@ impl Call {
             number: self.attempt(),
             error: error.map(|error| Box::new(error.receipt())),
             waited_s: self.waited.take().as_ref().map(Duration::as_secs_f64),
-            approved_by: self.approval.and(self.decided_by.take()),
-            approval_s: self.approval.take().as_ref().map(Duration::as_secs_f64),
+            approved_by,
+            approval_s: took.as_ref().map(Duration::as_secs_f64),
             partial: self.partial,
             effect_unknown: writes && error.is_some_and(ToolError::is_cut_off),
         });
     }
 
-    /// The process in which the call was being dealt with has ended. What may run again runs again; but a tool that is
-    /// interrupted each time may be what ends the process.
+    /// The process in which the call was being dealt with has ended. An execution that was under way and may have taken
+    /// effect is an attempt, and is recorded before another one begins; so is the last of what ends its process.
     pub(crate) fn interrupt(&mut self) {
-        let Stage::Running { args } = &self.stage else {
-            return;
+        let args = match &self.stage {
+            Stage::Running { args } => args.clone(),
+            // The question may be what ends the process, too.
+            Stage::Interrupted { .. } => return self.interruptions += 1,
+            _ => return,
         };
-        let args = args.clone();
+        if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
+            // It goes on where it was: that is no other execution.
+            self.stage = Stage::Execute { args };
+            return;
+        }
         self.interruptions += 1;
-        let goes_on = self.tool.as_ref().is_some_and(|tool| tool.goes_on);
-        let may_run = self.is_repeatable() || !self.writes();
-        self.stage = match goes_on || may_run && self.interruptions < MOST_INTERRUPTIONS {
+        if self.writes() || self.ends_its_process() {
+            self.was_interrupted(&args);
+        }
+        self.stage = match self.may_repeat() {
             true => Stage::Execute { args },
             false => Stage::Interrupted { args },
         };
     }
 
+    /// Records an execution that was interrupted.
+    fn was_interrupted(&mut self, args: &Json) {
+        let mut cause = Cause::interrupted("the process ended while it ran");
+        if self.writes() {
+            cause = cause.of_a_write(self.is_repeatable());
+            self.in_doubt = true;
+        }
+        let error = ToolError::Execution {
+            args: args.clone(),
+            cause,
+        };
+        self.ran(Some(&error));
+        self.repeated += 1;
+        self.shown = Some(args.clone());
+        self.failed_run = Some(Box::new(error));
+    }
+
+    /// Returns `true` if the tool may simply run again after an interruption.
+    fn may_repeat(&self) -> bool {
+        let retry = self.candidates.most_rounds();
+        let is_bounded = retry.is_some_and(|most| self.rounds() >= most);
+        let is_harmless = !self.writes() || self.is_repeatable() && !is_bounded;
+        is_harmless && !self.ends_its_process()
+    }
+
+    /// Returns `true` if the time is over in which the tool may run again with the key with which it may have taken effect.
+    pub(crate) fn is_too_late(&self, now: impl FnOnce() -> Timestamp) -> bool {
+        let window = self.tool.as_ref().and_then(|tool| tool.window);
+        let window = window.filter(|_| self.may_have_taken_effect());
+        window
+            .zip(self.begun)
+            .is_some_and(|(window, begun)| now().since(begun) > window)
+    }
+
+    /// Returns `true` if the process has ended so often while the tool was at work that the tool may be why: then nothing
+    /// of it runs any more.
+    fn ends_its_process(&self) -> bool {
+        self.interruptions >= MOST_INTERRUPTIONS
+    }
+
     /// Takes in the knowledge about an interrupted execution.
     fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
-        match known {
-            Interrupted::Done(output) => self.ended(args, Ok(output), false),
+        let cause = match known {
+            Interrupted::Done(output) => {
+                self.found_out(None);
+                self.stage = Stage::Done {
+                    input: args,
+                    result: Ok(output),
+                };
+                return After::default();
+            }
             Interrupted::NotDone => {
                 let cause = Cause::interrupted("the process ended while it ran; it had no effect");
                 let error = ToolError::Execution {
                     args: args.clone(),
                     cause,
                 };
-                self.ran(Some(&error));
-                if let Some(last) = self.attempts.last_mut() {
-                    last.effect_unknown = false;
-                }
+                self.found_out(Some(&error));
+                // It runs anew.
+                self.repeated = self.repeated.saturating_sub(1);
                 self.stage = Stage::Execute { args };
-                After::default()
+                return After::default();
             }
-            Interrupted::Unknown(cause) => {
-                self.shown = Some(args.clone());
-                let error = ToolError::Execution { args, cause };
-                self.ran(Some(&error));
-                self.settle_with(error);
-                After {
-                    doubt: Some(self.tool().to_owned()),
-                    ..After::default()
-                }
-            }
+            Interrupted::Unknown(cause) => cause,
+        };
+        self.in_doubt = true;
+        let error = ToolError::Execution { args, cause };
+        // If it was too late for another one, the last execution may have failed in its own way.
+        let error = self.failed_run.as_deref().cloned().unwrap_or(error);
+        self.settle_with(error);
+        After::default()
+    }
+
+    /// It is known now what the executions did that were interrupted, and how the last of them failed if it did.
+    fn found_out(&mut self, error: Option<&ToolError>) {
+        self.in_doubt = false;
+        for attempt in &mut self.attempts {
+            attempt.effect_unknown = false;
+        }
+        if let Some(last) = self.attempts.last_mut() {
+            last.error = error.map(|error| Box::new(error.receipt()));
         }
     }
 
@@ -520,9 +613,9 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.repeatable)
     }
 
-    /// Returns `true` if somebody has approved the next execution.
+    /// Returns `true` if somebody has approved the arguments at hand.
     pub(crate) fn is_approved(&self) -> bool {
-        self.approval.is_some()
+        self.approved.is_some()
     }
 
     /// Returns the declared effects of the tool.
@@ -539,9 +632,9 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.knowledge)
     }
 
-    /// Returns the name of who approved the next execution, if the approver said so.
+    /// Returns the name of who approved the arguments at hand, if the approver said so.
     pub(crate) fn approver(&self) -> Option<String> {
-        self.approval.and(self.decided_by.clone())
+        self.approved.as_ref()?.by.clone()
     }
 
     /// Returns a digest of the arguments as they stand, made with the key of the run if it has one.
@@ -554,11 +647,6 @@ impl Call {
         }
     }
 
-    /// Returns `true` if the arguments at hand are approved.
-    pub(crate) fn has_approval(&self) -> bool {
-        self.approved
-    }
-
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Running { .. })
     }
@@ -568,14 +656,22 @@ impl Call {
         u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
     }
 
-    /// Returns `true` if the tool has run, and what it may have done is not to be done again.
-    fn is_in_doubt(&self) -> bool {
-        !self.is_repeatable() && self.executions() > 0
+    /// Returns `true` if it is not known whether an execution took effect.
+    fn may_have_taken_effect(&self) -> bool {
+        self.attempts.iter().any(|run| run.effect_unknown)
     }
 
-    /// Returns the number of the next execution, from 1.
+    /// Returns `true` if the tool has run, and what it may have done is not to be done again.
+    fn is_in_doubt(&self) -> bool {
+        !self.is_repeatable() && self.executions() > 0 || self.may_have_taken_effect()
+    }
+
+    /// Returns the number of the next execution, from 1, or of the one that is in question.
     pub(crate) fn attempt(&self) -> u32 {
-        self.executions().saturating_add(1)
+        match self.stage {
+            Stage::Interrupted { .. } => self.executions(),
+            _ => self.executions().saturating_add(1),
+        }
     }
 
     /// Returns how often the call was about to run: executions, and rounds in which a limiter held it back. This is
@@ -584,9 +680,11 @@ impl Call {
         self.executions().saturating_add(self.held_back)
     }
 
-    /// Returns the number of the round under way, from 1. Places within the call are named by it.
+    /// Returns the number of the round under way, from 1. Places within the call are named by it, so that what is
+    /// repeated finds what ran within it before.
     pub(crate) fn round(&self) -> u32 {
-        self.rounds().saturating_add(1)
+        let over = self.rounds().saturating_sub(self.repeated);
+        over.saturating_add(1)
     }
 
     /// Returns the arguments as they stand: those that are accepted, else what a receipt would show.
@@ -662,7 +760,7 @@ impl Call {
     }
 }
 
-/// Number of interruptions of a repeatable tool after which the execution is in doubt.
+/// Number of interruptions of a call after which it is in doubt.
 const MOST_INTERRUPTIONS: u32 = 3;
 
 /// Remark on a result that a delegate could not complete.

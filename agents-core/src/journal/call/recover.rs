@@ -142,12 +142,13 @@ impl Call {
     /// Takes the next step that is not spent.
     fn recover(&mut self) -> After {
         let (rounds, repeatable) = (self.rounds(), self.is_repeatable());
+        let in_doubt = self.may_have_taken_effect();
         let next = self.candidates.next(|failure| Circumstances {
             rounds,
             // Another attempt has no other credentials.
             repeatable: failure.code() != Code::AuthRequired
                 && (repeatable || failure.is_limited()),
-            in_doubt: failure.is_cut_off() && !repeatable,
+            in_doubt,
             retry_after: match failure {
                 ToolError::Execution { cause, .. } => cause.retry_after(),
                 _ => None,

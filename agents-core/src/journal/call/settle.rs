@@ -46,7 +46,7 @@ impl Call {
 
     /// Refuses the call before anything is read.
     pub(super) fn refuse(&mut self, error: ToolError) -> After {
-        if self.is_running() || matches!(self.stage, Stage::Interrupted { .. }) {
+        if self.is_running() {
             self.was_cut_off(INTERRUPTED, 0);
         }
         let sent = &self.call.arguments;
@@ -93,7 +93,7 @@ impl Call {
             Stage::Repair(fixer) => Some(fixer.name().to_owned()),
             _ => None,
         };
-        let is_running = self.is_running() || matches!(self.stage, Stage::Interrupted { .. });
+        let is_running = self.is_running();
         if !is_running {
             self.leave_waiting(why);
         }
@@ -116,8 +116,11 @@ impl Call {
             },
             Stage::Climb { escalation } => return ToolError::from((**escalation).clone()),
             Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
-            Stage::Running { .. } | Stage::Interrupted { .. } => {
-                format!("{why}: {}", cut_off(calls, self.writes()))
+            Stage::Running { .. } => format!("{why}: {}", cut_off(calls, self.writes())),
+            Stage::Interrupted { .. } => {
+                let last = self.attempts.last().and_then(|run| run.error.as_ref());
+                let last = last.map_or("", |error| &*error.message);
+                format!("{why}: {last}")
             }
             _ => why.to_owned(),
         };

@@ -32,6 +32,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         version: "1.0.0".into(),
         own_name: None,
         repeatable,
+        window: None,
         writes,
         goes_on,
         reads: !writes,
@@ -288,6 +289,7 @@ fn next(call: &Call) -> String {
         Action::Execute(args) if call.is_running() => format!("it runs with {}", args.as_str()),
         Action::Execute(args) => format!("run it with {}", args.as_str()),
         Action::FindOut(args) => format!("find out about {}", args.as_str()),
+        Action::LeaveInDoubt => "leave it in doubt".into(),
         Action::BackOff(_) => "find out how long to wait".into(),
         Action::Sleep { until, .. } => format!("wait until {until}"),
         Action::AskArms => "ask the arms".into(),
@@ -368,14 +370,15 @@ fn stages() -> Vec<(&'static str, Vec<Then>)> {
 
 #[test]
 fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
-    let facts: [(&str, Then, &[&str]); 16] = [
+    let facts: [(&str, Then, &[&str]); 17] = [
         ("taken up", reads(), &["new"]),
         ("fits", fits(SENT), &["read", "execute"]),
         ("misread", unreadable("no"), &["read", "execute"]),
         ("asked", CallFact::Asked.into(), &["approve"]),
         ("decided", decided(Approval::Approve), &["approve"]),
-        ("begun", begun(), &["execute"]),
+        ("begun", begun(), &["execute", "interrupted"]),
         ("ended", ended(Ok("1")), &["execute", "running"]),
+        ("too late", CallFact::TooLate.into(), &["execute"]),
         ("interrupted", unknown(), &["interrupted"]),
         ("cached", cached(), &["execute"]),
         ("planned", planned([fix("{}")]), &["arms"]),
@@ -534,6 +537,16 @@ fn a_person_decides_about_the_arguments() {
         decided(Approval::deny("too much")),
         "it failed: not approved: too much",
     );
+    let failed = [
+        idempotent(),
+        needs_approval(SENT),
+        yes.clone(),
+        begun(),
+        fails("no"),
+    ];
+    let again = [planned([retry(2)]), waits(), woke()];
+    let (call, _) = after(&[&failed[..], &again].concat());
+    assert!(call.is_approved(), "the same arguments are approved again");
     let revise = Approval::Revise {
         note: "take 10".into(),
     };
@@ -838,7 +851,7 @@ fn a_denied_repair_leaves_the_first_failure() {
     ];
     let again = r#"run it with {"n":20}"#;
     let call = check("what runs again is what failed", &executed, woke(), again);
-    assert!(!call.has_approval(), "and somebody is asked again");
+    assert!(!call.is_approved(), "and somebody is asked again");
 }
 
 #[test]
@@ -900,50 +913,86 @@ fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
         planned([retry(2)]),
         "find out how long to wait",
     );
+    let late_again = [idempotent(), fits(SENT), begun(), late(true)];
     check(
-        "an idempotent one runs with others",
-        &[idempotent(), fits(SENT), begun(), late(true)],
-        planned([fix(r#"{"n":1}"#)]),
-        r#"read {"n":1}"#,
+        "but not with others",
+        &late_again,
+        planned([fix(r#"{"n":1}"#), ask(1)]),
+        "it failed: it did not finish within 1s, and whether it took effect is not known [it was not run again with other arguments, since that could have done it twice]",
+    );
+    let retried = [&late_again[..], &[planned([retry(3)]), waits(), woke()]].concat();
+    check(
+        "not even when it has come to its end since",
+        &[&retried[..], &[begun(), fails("no")]].concat(),
+        planned([fix(r#"{"n":1}"#), feedback()]),
+        "it failed: no [mind the drawer] [it was not run again with other arguments, since that could have done it twice; it has run: it did not finish within 1s, and whether it took effect is not known]",
+    );
+    check(
+        "nor when its arguments do not fit any more",
+        &[&retried[..], &[misfit(SENT, "n")]].concat(),
+        planned([Step::Sanitize(Some(json!(1))), feedback()]),
+        "it failed: field `n`: `n` does not fit [mind the drawer] [it was not run again with other arguments, since that could have done it twice; it has run: it did not finish within 1s, and whether it took effect is not known]",
     );
 }
 
 #[test]
 fn a_process_ends_while_the_tool_runs() {
     let again = r#"run it with {"n":20}"#;
-    let in_doubt = r#"find out about {"n":20}"#;
-    let row = |shows: &str, tool: Then, times: usize, leads_to: &str| {
+    let find_out = r#"find out about {"n":20}"#;
+    let in_doubt = "leave it in doubt";
+    let row = |shows: &str, tool: Then, times: u32, leads_to: &str| {
         let mut facts = vec![tool, fits(SENT)];
         for _ in 0..times {
             facts.extend([begun(), Then::ProcessEnds]);
         }
         let (call, _) = after(&facts);
         assert_eq!(next(&call), leads_to, "{shows}");
-        assert_eq!(call.executions(), 0, "{shows}");
+        call
     };
-    row("a reading tool runs again", reads(), 1, again);
-    row("and again", reads(), 2, again);
-    row("but may be what ends the process", reads(), 3, in_doubt);
-    row("an idempotent tool runs again", idempotent(), 2, again);
-    row(
-        "an idempotent tool may be what ends the process",
-        idempotent(),
-        3,
-        in_doubt,
+    let counted = |shows: &str, tool: Then, times: u32, leads_to: &str| {
+        let call = row(shows, tool, times, leads_to);
+        let counts = (call.executions(), call.rounds());
+        assert_eq!(counts, (times, times), "{shows}");
+        assert_eq!(call.round(), 1, "what ran within is found again: {shows}");
+    };
+    for times in [1, 2] {
+        let call = row("a reading tool runs again", reads(), times, again);
+        assert_eq!((call.executions(), call.round()), (0, 1), "it did nothing");
+    }
+    let shows = "but may be what ends the process";
+    let call = row(shows, reads(), 3, in_doubt);
+    assert_eq!(call.executions(), 1, "which is told");
+    counted("an idempotent tool runs again", idempotent(), 2, again);
+    let shows = "an idempotent tool may be what ends the process";
+    counted(shows, idempotent(), 3, in_doubt);
+    let shows = "a plain writing tool is in doubt at once";
+    counted(shows, writes(), 1, find_out);
+    for times in [1, 9] {
+        let shows = "a part of the run goes on where it was";
+        let call = row(shows, delegate(), times, again);
+        assert_eq!(call.executions(), 0, "that is no other execution");
+    }
+
+    let retried = |most: u32| {
+        let failed = [idempotent(), fits(SENT), begun(), fails("no")];
+        let again = [
+            planned([retry(most)]),
+            waits(),
+            woke(),
+            begun(),
+            Then::ProcessEnds,
+        ];
+        after(&[&failed[..], &again].concat()).0
+    };
+    assert_eq!(next(&retried(3)), again, "as often as a retry allows");
+    assert_eq!(next(&retried(2)), find_out, "and no more often");
+    let facts = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    check(
+        "what was interrupted counts when it is retried",
+        &[&facts[..], &[begun(), fails("no")]].concat(),
+        planned([retry(2), feedback()]),
+        "it failed: no [mind the drawer] [it has run: the process ended while it ran, and whether it took effect is not known]",
     );
-    row(
-        "a plain writing tool is in doubt at once",
-        writes(),
-        1,
-        in_doubt,
-    );
-    row(
-        "a part of the run goes on where it was",
-        delegate(),
-        1,
-        again,
-    );
-    row("however often", delegate(), 9, again);
 
     let interrupted = [writes(), fits(SENT), begun(), Then::ProcessEnds];
     check(
@@ -980,16 +1029,130 @@ fn a_process_ends_while_the_tool_runs() {
         "what is refused then is told to have run",
         &interrupted,
         refused(),
-        "it failed: there is no such tool [it has run: the run was interrupted: it was cut off while it ran, and whether it took effect is not known]",
+        "it failed: there is no such tool [it has run: the process ended while it ran, and whether it took effect is not known: find that out before calling it again]",
     );
+    // Not known is known in the end for all of them.
+    let not_done = [begun(), Then::ProcessEnds, known(Interrupted::NotDone)];
+    let mut facts = [&[writes(), fits(SENT)], &not_done[..], &not_done[..2]].concat();
+    assert_eq!(next(&after(&facts).0), find_out);
+    facts.extend([known(Interrupted::NotDone), begun(), Then::ProcessEnds]);
+    assert_eq!(
+        next(&after(&facts).0),
+        in_doubt,
+        "it ends the process each time"
+    );
+    let mut facts = interrupted.to_vec();
+    for leads_to in [find_out, in_doubt, in_doubt] {
+        facts.push(Then::ProcessEnds);
+        let (call, _) = after(&facts);
+        assert_eq!(next(&call), leads_to, "the question may be what ends it");
+        assert_eq!(call.executions(), 1);
+    }
     for (stage, so_far) in stages() {
-        if matches!(stage, "running") {
+        if matches!(stage, "running" | "interrupted") {
             continue;
         }
         let (before, _) = after(&so_far);
         let (later, _) = after(&[&so_far[..], &[Then::ProcessEnds]].concat());
         let written = |call: &Call| serde_json::to_string(call).unwrap();
         assert_eq!(written(&later), written(&before), "{stage} stays");
+    }
+}
+
+#[test]
+fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
+    let hour = Duration::from_secs(3600);
+    let tool = Called {
+        version: "1.0.0".into(),
+        own_name: None,
+        repeatable: true,
+        window: Some(hour),
+        writes: true,
+        goes_on: false,
+        reads: false,
+        knowledge: false,
+    };
+    let tool = Some(tool);
+    let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];
+    // All that has happened, happened at 0.
+    let is_too_late = |facts: &[Then], seconds: u64| {
+        let (call, _) = after(facts);
+        call.is_too_late(|| crate::run::Timestamp::from_millis(seconds * 1000))
+    };
+    let interrupted = [&first[..], &[Then::ProcessEnds]].concat();
+    assert!(!is_too_late(&interrupted, 3600));
+    assert!(is_too_late(&interrupted, 3601));
+    let retry = [planned([retry(9)]), waits(), woke()];
+    let late = [&first[..], &[late(true)], &retry].concat();
+    assert!(is_too_late(&late, 3601), "the same after a deadline");
+    let failed = [&first[..], &[fails("no")], &retry].concat();
+    assert!(
+        !is_too_late(&failed, 9999),
+        "what has failed may run at any time"
+    );
+    let without = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    assert!(
+        !is_too_late(&without, u64::from(u32::MAX)),
+        "no limit was said"
+    );
+
+    let too_late = CallFact::TooLate;
+    let find_out = r#"find out about {"n":20}"#;
+    check("then it is asked", &interrupted, too_late.clone(), find_out);
+    let asked = [&interrupted[..], &[too_late.clone().into()]].concat();
+    let call = check(
+        "if that says so, it runs anew",
+        &asked,
+        known(Interrupted::NotDone),
+        r#"run it with {"n":20}"#,
+    );
+    assert!(!call.is_too_late(|| crate::run::Timestamp::from_millis(9_999_000)));
+    let asked = [&late[..], &[too_late.into()]].concat();
+    check(
+        "what is told is how the last execution failed",
+        &asked,
+        unknown(),
+        "it failed: it did not finish within 1s, and whether it took effect is not known",
+    );
+}
+
+/// Tells for which tools the last fact leaves a doubt.
+fn doubt(so_far: &[Then], fact: Then) -> Option<String> {
+    let Then::Fact(fact) = fact else {
+        return None;
+    };
+    let (mut call, _) = after(so_far);
+    call.on(fact, crate::run::Timestamp::default(), &"/").doubt
+}
+
+#[test]
+fn what_an_interrupted_execution_did_is_a_doubt_until_it_is_known() {
+    let interrupted = [writes(), fits(SENT), begun(), Then::ProcessEnds];
+    let ends = [unknown(), refused(), abandoned(), panicked()];
+    for fact in ends.clone() {
+        assert_eq!(doubt(&interrupted, fact).as_deref(), Some("pay"));
+    }
+    for known_as in [
+        Interrupted::NotDone,
+        Interrupted::Done(Json::string("paid")),
+    ] {
+        let fact = known(known_as);
+        assert_eq!(doubt(&interrupted, fact.clone()), None);
+        let facts = [&interrupted[..], &[fact, begun()]].concat();
+        assert_eq!(doubt(&facts, fails("no")), None);
+    }
+    // One that may run again, and does not or in vain.
+    let again = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
+    for fact in [refused(), abandoned(), is_denied(SENT)] {
+        assert_eq!(doubt(&again, fact).as_deref(), Some("pay"));
+    }
+    let failed = [&again[..], &[begun(), fails("no")]].concat();
+    assert_eq!(doubt(&failed, nothing_planned()).as_deref(), Some("pay"));
+    let running = [&again[..], &[begun()]].concat();
+    assert_eq!(doubt(&running, ended(Ok("1"))), None, "it is done");
+    for fact in ends {
+        let reading = [reads(), fits(SENT), begun(), Then::ProcessEnds];
+        assert_eq!(doubt(&reading, fact), None, "it changes nothing");
     }
 }
 
@@ -1037,7 +1200,7 @@ fn a_call_is_abandoned_with_what_it_is_a_part_of() {
                 "it failed: the run ended: it waited for approval, and nobody had decided".into()
             }
             "running" => format!("{ran}, which changed nothing"),
-            "interrupted" => format!("{ran}, and whether it took effect is not known"),
+            "interrupted" => "it failed: the run ended: the process ended while it ran, and whether it took effect is not known: find that out before calling it again".into(),
             "back off" | "sleep" => "it failed: the run ended".into(),
             "arms" | "repair" | "ends" => {
                 "it failed: the arguments cannot be read: `rubbish` is no object".into()
