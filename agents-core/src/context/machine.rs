@@ -127,7 +127,8 @@ impl Machine {
 
     /// Stores all facts so far, without waiting for it.
     pub(crate) fn flush(&self) {
-        if let Some((writer, _)) = &self.lock().writer {
+        let writer = self.lock().writer.clone();
+        if let Some((writer, _)) = writer {
             writer.flush();
         }
     }

@@ -1,24 +1,37 @@
 //! The way of facts into a journal: in order, as many as there are at a time, by one task.
+//!
+//! The run itself takes the task's steps as long as the journal does not keep it waiting: then no other thread is woken
+//! for an entry. A task that waits for its journal goes on in the runtime.
 
 use crate::{
     Error, ErrorKind, Json,
     context::Settings,
     journal::{Entry, Journal, JournalError, PlaceId, Stored, refold},
+    panics::guarded_while,
     run::Timestamp,
     secret::{references, resolve},
 };
+use futures_util::future::BoxFuture;
 use std::{
     borrow::Cow,
     collections::BTreeSet,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    task::{Context, Poll},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
+    task::{Context, Poll, Waker},
 };
-use tokio::sync::{mpsc, oneshot};
+use tokio::{
+    runtime::Handle,
+    sync::{mpsc, oneshot},
+    task::unconstrained,
+};
 
 /// Writes the facts of a run, and of the runs of their own within it, into a journal.
 pub(crate) struct Writer {
     sent: Mutex<Sent>,
+    task: Arc<Task>,
     /// Runs that were stored before.
     stored: Mutex<Vec<Stored>>,
 }
@@ -62,8 +75,8 @@ impl Writer {
         }
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
-        tokio::spawn(write(journal, orders));
         Ok(Arc::new(Writer {
+            task: Task::new(journal, orders),
             sent: Mutex::new(Sent {
                 seq,
                 runs,
@@ -133,7 +146,9 @@ impl Writer {
 
     /// Stores what was taken down so far, without waiting for it.
     pub(crate) fn flush(&self) {
-        self.sent().flush();
+        if self.sent().flush() {
+            self.task.step();
+        }
     }
 
     /// Stores what was taken down so far.
@@ -149,6 +164,7 @@ impl Writer {
             }
             sent.send(Some(done), false);
         }
+        self.task.step();
         let ended = || {
             Err(JournalError::new(
                 "the task that writes the journal has ended",
@@ -171,16 +187,18 @@ impl Sent {
         }
     }
 
-    /// Has entries stored, if there are any; nobody waits for it.
-    fn flush(&mut self) {
-        if !self.kept.is_empty() {
+    /// Orders that entries are stored, and returns `true`, if there are any; nobody waits for it.
+    fn flush(&mut self) -> bool {
+        let has_any = !self.kept.is_empty();
+        if has_any {
             self.send(None, false);
         }
+        has_any
     }
 }
 
 /// Stores what a dropped run has done: that is worth keeping.
-impl Drop for Sent {
+impl Drop for Writer {
     fn drop(&mut self) {
         self.flush();
     }
@@ -199,9 +217,12 @@ struct Dropped(Option<Arc<Writer>>);
 impl Drop for Dropped {
     fn drop(&mut self) {
         if let Some(writer) = self.0.take() {
-            let mut sent = writer.sent();
-            sent.flush();
-            sent.to = None;
+            {
+                let mut sent = writer.sent();
+                sent.flush();
+                sent.to = None;
+            }
+            writer.task.step();
         }
     }
 }
@@ -231,8 +252,85 @@ impl Writer {
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         self.sent().send(Some(done), true);
+        self.task.step();
         // If the task has ended, it has let go.
         let _ = closed.await;
+    }
+}
+
+/// The task that stores entries.
+struct Task {
+    /// The task itself; `None` while it goes on in the runtime, and when it has ended.
+    work: Mutex<Option<BoxFuture<'static, ()>>>,
+    /// Is `true` while the task waits for the journal, and not for an order.
+    waits: Arc<AtomicBool>,
+    runtime: Handle,
+}
+
+impl Task {
+    fn new(journal: Arc<dyn Journal>, orders: mpsc::UnboundedReceiver<Order>) -> Arc<Task> {
+        let waits = Arc::new(AtomicBool::new(false));
+        // It never yields of itself: nobody would wake it.
+        let work: BoxFuture<'_, ()> =
+            Box::pin(unconstrained(write(journal, orders, waits.clone())));
+        Arc::new(Task {
+            work: Mutex::new(Some(work)),
+            waits,
+            runtime: Handle::current(),
+        })
+    }
+
+    fn work(&self) -> MutexGuard<'_, Option<BoxFuture<'static, ()>>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the next step, unless the task goes on in the runtime. An order is sent before this is called.
+    fn step(self: &Arc<Self>) {
+        let mut slot = self.work();
+        let Some(mut work) = slot.take() else {
+            return;
+        };
+        // Nobody has to wake it for an order: whoever sends one takes the next step.
+        match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(()) => {}
+            Poll::Pending if self.waits.load(Relaxed) => {
+                let (task, work) = (self.clone(), Some(work));
+                self.runtime.spawn(InRuntime { task, work });
+            }
+            Poll::Pending => *slot = Some(work),
+        }
+    }
+}
+
+/// The task while its journal keeps it waiting.
+struct InRuntime {
+    task: Arc<Task>,
+    work: Option<BoxFuture<'static, ()>>,
+}
+
+impl Future for InRuntime {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let InRuntime { task, work } = &mut *self;
+        while let Some(at) = work {
+            if at.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(());
+            }
+            if task.waits.load(Relaxed) {
+                return Poll::Pending;
+            }
+            // It waits for an order. One that was sent until now found nobody to take the next step.
+            let mut slot = task.work();
+            let step = at.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+            if step.is_ready() {
+                return Poll::Ready(());
+            }
+            if !task.waits.load(Relaxed) {
+                *slot = work.take();
+            }
+        }
+        Poll::Ready(())
     }
 }
 
@@ -240,7 +338,11 @@ impl Writer {
 ///
 /// What comes behind the last order waits for the next one: a failure is not stored without what was decided about it,
 /// which nobody could decide in the same way once it is nothing but data.
-async fn write(mut journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceiver<Order>) {
+async fn write(
+    mut journal: Arc<dyn Journal>,
+    mut orders: mpsc::UnboundedReceiver<Order>,
+    waits: Arc<AtomicBool>,
+) {
     let mut waiting = Vec::new();
     let mut failed: Option<JournalError> = None;
     while let Some(order) = orders.recv().await {
@@ -256,7 +358,11 @@ async fn write(mut journal: Arc<dyn Journal>, mut orders: mpsc::UnboundedReceive
             is_last |= next.is_last;
         }
         if failed.is_none() && !entries.is_empty() {
-            failed = journal.append(&entries).await.err();
+            waits.store(true, Relaxed);
+            let stored = guarded_while(journal.append(&entries)).await;
+            waits.store(false, Relaxed);
+            let panicked = |panic| Err(JournalError::new(format!("it panicked: {panic}")));
+            failed = stored.unwrap_or_else(panicked).err();
             if let Some(error) = &failed {
                 tracing::error!(%error, "the journal cannot be written");
             }
