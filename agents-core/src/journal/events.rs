@@ -29,10 +29,33 @@ enum Subject {
     Other,
 }
 
+/// Part of an agent's work that a fact is about.
+#[derive(Clone, Copy)]
+enum Within {
+    /// All of it.
+    Agent,
+    /// A call, by its number.
+    Call(u32),
+    /// The answer of a turn.
+    Turn(u32),
+}
+
+impl Within {
+    fn of(fact: &Fact) -> Within {
+        match fact {
+            Fact::Call { seq, .. } | Fact::Settled { seq } => Within::Call(*seq),
+            Fact::Answer(AnswerFact::Repairing { turn } | AnswerFact::Repaired { turn, .. }) => {
+                Within::Turn(*turn)
+            }
+            _ => Within::Agent,
+        }
+    }
+}
+
 /// Events of one fact, and their place.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// Path of the place: the agent's, the call's, or that of a turn whose answer is repaired.
+    /// Path of the place: the agent's, the call's, or that of a turn whose answer is repaired; empty without events.
     pub(crate) place: String,
     pub(crate) kinds: Vec<EventKind>,
 }
@@ -47,7 +70,7 @@ impl State {
         projection: &Projection,
     ) -> (After, Told) {
         let of = self.subject(id, &fact);
-        let place = self.place_of(id, &fact);
+        let within = Within::of(&fact);
         let mut before = self.recorded(id, &fact, at, &projection.masker);
         let after = self.fold(id, fact, at, projection);
         let mut kinds = Vec::new();
@@ -57,6 +80,11 @@ impl State {
             kinds.append(&mut before);
             self.followed(id, of, &after, &projection.masker, &mut kinds);
         }
+        // Most facts have no event, and a path is long.
+        let place = match kinds.is_empty() {
+            true => String::new(),
+            false => self.path_within(id, within),
+        };
         (after, Told { place, kinds })
     }
 
@@ -80,14 +108,12 @@ impl State {
         }
     }
 
-    fn place_of(&self, id: PlaceId, fact: &Fact) -> String {
+    fn path_within(&self, id: PlaceId, within: Within) -> String {
         let path = self.path(id);
-        match fact {
-            Fact::Call { seq, .. } | Fact::Settled { seq } => format!("{path}/call{seq:04}"),
-            Fact::Answer(AnswerFact::Repairing { turn } | AnswerFact::Repaired { turn, .. }) => {
-                format!("{path}/turn{turn:04}")
-            }
-            _ => path.to_string(),
+        match within {
+            Within::Agent => path.to_string(),
+            Within::Call(seq) => format!("{path}/call{seq:04}"),
+            Within::Turn(turn) => format!("{path}/turn{turn:04}"),
         }
     }
 
