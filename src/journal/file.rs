@@ -77,7 +77,7 @@ impl FileJournal {
     /// Opens a journal, which is created if it is not there.
     ///
     /// # Errors
-    /// When the file cannot be opened, is in use by another process, is no journal of a format that this version reads,
+    /// When the file cannot be opened, is open already, is no journal of a format that this version reads,
     /// was written with another key, or is not as it was written.
     pub fn open(path: impl AsRef<Path>, key: impl Into<Key>) -> io::Result<FileJournal> {
         let path = path.as_ref();
@@ -85,7 +85,7 @@ impl FileJournal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let why = "the journal is in use by another process";
+                let why = "the journal is open already, here or in another process";
                 let error = io::Error::new(io::ErrorKind::WouldBlock, why);
                 return Err(files::of(path, error));
             }

@@ -137,8 +137,10 @@ async fn of_two_budgets_the_tighter_holds() {
     }
 }
 
-/// Two rules of one function: their types have one name.
-fn rules() -> [Box<dyn Fn(&Action<'_>) -> Verdict + Send + Sync>; 2] {
+type Rule = Box<dyn Fn(&Action<'_>) -> Verdict + Send + Sync>;
+
+/// Returns two rules of one function: their types have one name.
+fn rules() -> [Rule; 2] {
     [
         Box::new(|action: &Action<'_>| match action {
             Action::Tool(_) => Verdict::deny("nothing runs"),

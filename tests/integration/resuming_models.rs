@@ -5,7 +5,7 @@ use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome,
     agent::ModelAgent,
     async_trait,
-    journal::{Journal, MemoryJournal},
+    journal::{Entry, Journal, MemoryJournal},
     model::{ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
 };
@@ -70,7 +70,7 @@ async fn refusal(stored: &PutDown, model: impl Model) -> String {
     let error = outcome.result.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Journal, "{error}");
     let last = journal.entries();
-    let kinds: Vec<_> = last.iter().map(|entry| entry.kind()).collect();
+    let kinds: Vec<_> = last.iter().map(Entry::kind).collect();
     assert!(
         !kinds.contains(&"finished") && !kinds.contains(&"stopped"),
         "the stored run has not ended: {kinds:?}"

@@ -1156,7 +1156,7 @@ async fn one_process_at_a_time_has_a_journal() {
     let journal = FileJournal::open(&path.0, KEY).unwrap();
     let error = FileJournal::open(&path.0, KEY).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
-    assert!(error.to_string().contains("in use by another process"));
+    assert!(error.to_string().contains("open already"));
     drop(journal);
     FileJournal::open(&path.0, KEY).unwrap();
 }

@@ -454,7 +454,7 @@ mod tests {
     use super::*;
     use crate::{
         context::Settings,
-        journal::{Journal, MemoryJournal},
+        journal::{Entry, Journal, MemoryJournal},
     };
 
     #[tokio::test]
@@ -490,7 +490,7 @@ mod tests {
         );
         writer.close().await;
         let stored = journal.read().await.unwrap();
-        let kinds: Vec<_> = stored.iter().map(|entry| entry.kind()).collect();
+        let kinds: Vec<_> = stored.iter().map(Entry::kind).collect();
         assert_eq!(kinds, ["partial"], "what came before is stored");
     }
 }
