@@ -1,5 +1,6 @@
 //! An error and what caused it, in words.
 
+use super::plain::plain;
 use std::error::Error;
 
 /// An error that is its own cause would be told for ever.
@@ -13,7 +14,8 @@ pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<Str
     for _ in 0..MOST_CAUSES {
         let Some(error) = cause else { break };
         let text = error.to_string();
-        if !said.contains(&text) {
+        // One of the two may have spelled out what the other has as it came.
+        if !plain(&said).contains(&*plain(&text)) {
             causes.push(text.clone());
         }
         said = text;

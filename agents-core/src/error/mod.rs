@@ -10,6 +10,7 @@ pub(crate) mod escalation;
 mod failure;
 mod kind;
 mod misfits;
+mod plain;
 mod receipt;
 pub(crate) mod settlement;
 mod tool;
@@ -27,12 +28,15 @@ pub use tool::{Class, Code, Severity, ToolError};
 
 use chain::causes;
 use escalation::{Escalation, Raised};
+use plain::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// The error of an agent or of a run.
 ///
 /// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. `{:#}` adds what caused
-/// it, if that says more; a `main` that returns it prints that on lines of its own.
+/// it, if that says more; a `main` that returns it prints that on lines of its own. Control characters other than
+/// line breaks and tabs are spelled out (`\u{1b}`), so that a terminal executes none;
+/// [`message`](Error::message) has them as they came.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -264,7 +268,13 @@ impl Error {
 }
 
 impl Error {
-    /// What it says, without its causes.
+    /// What it says as it came, without its causes.
+    fn said(&self) -> Result<String, fmt::Error> {
+        let mut said = String::new();
+        self.say(&mut said)?;
+        Ok(said)
+    }
+
     fn say(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         for context in self.0.context.iter().rev() {
             write!(out, "{context}: ")?;
@@ -284,14 +294,15 @@ impl Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut said = String::new();
-        self.say(&mut said)?;
-        f.write_str(&said)?;
+        let said = self.said()?;
+        f.write_str(&plain(&said))?;
         let causes = match f.alternate() {
             true => causes(self, said),
             false => Vec::new(),
         };
-        causes.iter().try_for_each(|cause| write!(f, ": {cause}"))
+        causes
+            .iter()
+            .try_for_each(|cause| write!(f, ": {}", plain(cause)))
     }
 }
 
@@ -299,23 +310,32 @@ impl fmt::Display for Error {
 /// for each cause that says more. `{:#?}` has the parts, the kind among them.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = self.said()?;
         if f.alternate() {
             let mut parts = f.debug_struct("Error");
             parts.field("kind", &self.0.kind);
-            parts.field("message", &self.to_string());
+            parts.field("message", &said);
             if let Some(escalation) = &self.0.escalation {
-                parts.field("escalation", escalation);
+                parts.field("escalation", &Part(escalation));
             }
             if let Some(source) = self.source() {
-                parts.field("source", &source);
+                parts.field("source", &Part(&source));
             }
             return parts.finish();
         }
-        let said = self.to_string();
-        f.write_str(&said)?;
+        f.write_str(&plain(&said))?;
         causes(self, said)
             .iter()
-            .try_for_each(|cause| write!(f, "\n  caused by: {cause}"))
+            .try_for_each(|cause| write!(f, "\n  caused by: {}", plain(cause)))
+    }
+}
+
+/// A part whose `Debug` may write what it was given as it came.
+struct Part<'a>(&'a dyn fmt::Debug);
+
+impl fmt::Debug for Part<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&plain(&format!("{:#?}", self.0)))
     }
 }
 
@@ -331,7 +351,7 @@ impl StdError for Error {
 #[cfg(test)]
 mod tests {
     use super::{Error, ErrorKind};
-    use std::io;
+    use std::{error::Error as StdError, fmt, io};
 
     #[test]
     fn what_main_prints() {
@@ -352,4 +372,50 @@ mod tests {
         let error = Error::new(ErrorKind::Model, refused.to_string()).with_source(refused);
         assert_eq!(format!("{error:?}"), "nobody answers");
     }
+
+    #[test]
+    fn what_others_said_moves_no_cursor() {
+        let said = "\u{1b}]0;gone\u{7}\r\u{9b}2J\tone\ntwo";
+        let seen = "\\u{1b}]0;gone\\u{7}\\u{d}\\u{9b}2J\tone\ntwo";
+        let error = Error::new(ErrorKind::Model, said).context("agent `\u{1b}c`");
+        let first = format!("agent `\\u{{1b}}c`: {seen}");
+        assert_eq!(error.to_string(), first);
+        assert_eq!(format!("{error:?}"), first);
+        assert_eq!(error.message(), said, "for programs it stays as it was");
+
+        let cause = io::Error::other("\u{1b}[2J");
+        let caused = error.clone().with_source(cause);
+        assert_eq!(format!("{caused:#}"), format!("{first}: \\u{{1b}}[2J"));
+        assert_eq!(
+            format!("{caused:?}"),
+            format!("{first}\n  caused by: \\u{{1b}}[2J")
+        );
+
+        // Each is escaped once, in whatever form its cause comes.
+        let quoted = Error::new(ErrorKind::Failed, said).with_source(io::Error::other(said));
+        assert_eq!(format!("{quoted:#}"), seen);
+        let quoted = Error::new(ErrorKind::Failed, error.message()).with_source(quoted);
+        assert_eq!(format!("{quoted:#}"), seen);
+        let parts = format!("{quoted:#?}");
+        assert!(parts.contains("message: \"\\u{1b}]0;"), "{parts:?}");
+        let parts = format!("{:#?}", error.with_source(Raw("\u{1b}[2J")));
+        assert!(!parts.contains('\u{1b}'), "{parts:?}");
+    }
+
+    /// An error whose `Debug` writes what it was given.
+    struct Raw(&'static str);
+
+    impl fmt::Display for Raw {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl fmt::Debug for Raw {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl StdError for Raw {}
 }

@@ -244,3 +244,6 @@ fn refusal(reason: &str) -> String {
 fn no_such_skill(reason: &str) -> String {
     format!("That is none of the skills: {reason}. Say the name of one of them and nothing else.")
 }
+
+#[cfg(test)]
+mod tests;
