@@ -436,6 +436,8 @@ async fn what_is_no_run_is_refused() {
 async fn a_run_that_breaks_off_is_told_as_far_as_it_came() {
     let (_, recorded) = worked().await;
     let entries = recorded.entries();
+    assert!(entries.len() > 1 && !recorded.messages().is_empty());
+    assert!(!recorded.receipts().is_empty());
     for end in 1..entries.len() {
         let part = Recorded::of(entries[..end].to_vec()).unwrap();
         assert_eq!((part.agent(), part.run_id()), ("worker", recorded.run_id()));

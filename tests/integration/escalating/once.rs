@@ -223,11 +223,18 @@ async fn whatever_happens_beside_it() {
             replies.extend(ends.map(|three| vec![one, two, three]));
         }
     }
+    // A throw may come before there is anything to escalate.
+    let has_some = |calls: &[&str], outcome: &Outcome<String>| {
+        let is_none = calls.iter().all(|call| *call == "fine");
+        let known = calls.contains(&"throw") || is_none == outcome.escalations.is_empty();
+        assert!(known, "{calls:?}: {:?}", outcome.escalations);
+    };
     for calls in replies {
         for turns in [1, 3] {
             let said = Script::text("told");
             let coder = clerk([reply(&calls), said]).budget(Budget::new().max_turns(turns));
-            watched(coder.build().run("go".to_owned())).await;
+            let (outcome, _) = watched(coder.build().run("go".to_owned())).await;
+            has_some(&calls, &outcome);
 
             for decides_itself in [true, false] {
                 let by_hand = |task: String| async move { Ok(task) };
@@ -253,6 +260,7 @@ async fn whatever_happens_beside_it() {
                 let team = Member::new(boss).delegate(coder).build();
                 let (outcome, _) = watched(team.run("go".to_owned())).await;
                 assert!(outcome.result.is_ok() || outcome.stopped.is_some());
+                has_some(&calls, &outcome);
             }
         }
     }

@@ -71,7 +71,9 @@ async fn each_new_beginning_is_one() {
         .on_escalation(|_| reroute_to_skill("again"))
         .build();
     assert_eq!(agent.run("go").await.unwrap(), "done");
-    for asked in handle.requests() {
+    let requests = handle.requests();
+    assert_eq!(requests.len(), 4);
+    for asked in requests {
         assert!(
             matches!(asked.messages.last(), Some(Message::User { .. })),
             "{:?}",
@@ -144,6 +146,7 @@ async fn a_conversation_does_not_go_on_with_what_was_given_up() {
         .iter()
         .map(|message| format!("{message:?}"))
         .collect();
+    assert_eq!(said.len(), 2, "{said:?}");
     assert!(
         !said.iter().any(|message| message.contains("not a number")),
         "{said:?}"

@@ -27,6 +27,7 @@ fn go(
     world: &World,
     entries: Vec<Entry>,
 ) -> Result<(Vec<Entry>, Ended), TestCaseError> {
+    let is_new = entries.is_empty();
     let journal = MemoryJournal::of(entries);
     let Some(ended) = within_a_week(run(case, world, journal.clone())) else {
         return Err(TestCaseError::fail(format!(
@@ -46,6 +47,7 @@ fn go(
     let said = panics();
     prop_assert!(said.is_empty(), "{:?}", said);
     tells_the_same(&entries, &ended)?;
+    prop_assert!(!is_new || !heard.is_empty(), "nobody was told of it");
     has_the_events(&entries, &heard)?;
     Ok((entries, ended))
 }
@@ -163,6 +165,7 @@ pub(super) fn everywhere(
     };
     let (first, all) = (world.done(), world.effects());
     prop_assert_eq!(world.done_twice(), []);
+    prop_assert!(!entries.is_empty(), "nothing was stored");
     let mut chance = case.seed;
     for at in 0..entries.len() {
         for is_done in [true, false] {
