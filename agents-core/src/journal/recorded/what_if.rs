@@ -160,10 +160,10 @@ impl<'a> WhatIf<'a> {
     ///
     /// ```
     /// # use agents_core as agents;
-    /// use agents::{recovery::*, run::Recorded, Severity};
+    /// use agents::{Severity, journal::{JournalError, MemoryJournal, Recorded}, recovery::*};
     ///
     /// // Would it have been better to give up at once?
-    /// fn give_up(recorded: &Recorded) -> Result<agents::journal::MemoryJournal, agents::journal::JournalError> {
+    /// fn give_up(recorded: &Recorded) -> Result<MemoryJournal, JournalError> {
     ///     let give_up: Decision<Execution> = escalate("the index is down").severity(Severity::High);
     ///     recorded.what_if().plan(2, give_up).journal()
     /// }
