@@ -35,7 +35,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 54] = [
+const KINDS: [&str; 53] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -69,7 +69,6 @@ const KINDS: [&str; 54] = [
     "done",
     "dropped",
     "finished",
-    "handled",
     "offered",
     "opened",
     "over",
@@ -92,8 +91,8 @@ const KINDS: [&str; 54] = [
     "working",
 ];
 
-/// Kinds that are read but not written here: `decided` has the end of an escalation, and no tool is idempotent for a time.
-const UNWRITTEN: [&str; 2] = ["call.climbed", "call.too_late"];
+/// Kinds that are read but not written here: no tool is idempotent for a time.
+const UNWRITTEN: [&str; 1] = ["call.too_late"];
 
 thread_local! {
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

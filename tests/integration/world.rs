@@ -232,7 +232,7 @@ const TOGETHER: [(&str, &str); 7] = [
     ("ended", "planned"),
     ("planned", "stopped"),
     ("repaired", "stopped"),
-    ("handled", "stopped"),
+    ("decided", "stopped"),
     ("settled", "worked"),
     ("finished", "worked"),
     ("worked", "charged"),

@@ -1,33 +1,37 @@
-//! An agent at its desk: it works, and sees to the escalations that come to it meanwhile.
+//! An agent at work, and the escalations that come to it meanwhile.
 
 use super::{Agent, Data};
 use crate::{
     Error, ErrorKind, Json,
-    context::{Desk, Letter, Question, Reply, RunContext, Ticket},
+    context::RunContext,
     engine::{
-        climb::{no_more_models, refuse},
+        climb::{decide, refuse},
         receipt::Leaving,
     },
-    escalation::{Escalation, Refused, Resolution, Settlement, SharedHandler, What},
+    escalation::{
+        Asked, Escalation, Inbox, Instead, Letter, Refused, Reply, Resolution, Settlement,
+        SharedHandler, Verb,
+    },
+    journal::MOST_MODELS,
     panics::guarded,
-    run::{Stop, Taken, To},
+    run::Stop,
     tool::nearest,
 };
 use futures_util::future::BoxFuture;
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
-/// How often an agent may begin anew because of an escalation.
-const MOST_JOBS: u32 = 3;
+/// Number of times that an agent may begin anew because of an escalation.
+const MOST_RESTARTS: u32 = 3;
 
-/// An agent, as its desk knows it.
-pub(crate) trait Occupant<I, O> {
-    /// Its `on_escalation`.
+/// Agent that may handle escalations.
+pub(crate) trait HandlingAgent<I, O> {
+    /// Returns its `on_escalation`.
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;
 
-    /// The skills that it could turn to.
+    /// Returns the names of its skills.
     fn skills(&self) -> Vec<&str>;
 
-    /// Whether it may leave its work to `other`; `Err` says why not.
+    /// Checks that it may leave its work to `other`; `Err` says why not.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -35,48 +39,32 @@ pub(crate) trait Occupant<I, O> {
     ) -> Result<(), String>;
 }
 
-/// What an agent does with its input.
-pub(crate) enum Job<I, O> {
-    /// What it always does.
-    Own,
-    /// One of its skills does it, because of an escalation.
-    Skill(Cow<'static, str>),
-    /// Another agent does it, because of an escalation.
-    Agent(Arc<dyn Agent<In = I, Out = O>>),
-    /// It has been given up; this is what there is.
-    Partial(O),
-}
-
-/// Why the work was left.
+/// End of an agent's work.
 enum Left<I, O> {
     Done(Result<O, Error>),
-    For(Job<I, O>),
+    For(Instead<I, O>),
 }
 
-/// Does an agent's work at `cx`, and answers the escalations that come up to it. `carry_out` does
-/// one job; where an escalation takes the agent off it, it is dropped and the next one begins.
+/// Does an agent's work at `cx`, and answers the escalations that come to its inbox. `carry_out` does the agent's own work
+/// or its replacement. An escalation that takes the agent off its work drops that, and the replacement begins.
 pub(crate) async fn attend<'a, I: Data, O: Data>(
     cx: &RunContext,
-    desk: &Arc<Desk>,
-    agent: &impl Occupant<I, O>,
-    carry_out: impl Fn(Job<I, O>) -> BoxFuture<'a, Result<O, Error>>,
+    inbox: &Arc<Inbox>,
+    agent: &impl HandlingAgent<I, O>,
+    carry_out: impl Fn(Option<Instead<I, O>>) -> BoxFuture<'a, Result<O, Error>>,
 ) -> Result<O, Error> {
-    let _here = desk.attended();
-    let mut job = resumed(cx, agent)?;
+    let _open = inbox.attended();
+    let mut instead = resumed(cx, agent)?;
     loop {
-        if let Job::Partial(value) = job {
-            cx.node.mark_partial();
-            return Ok(value);
-        }
         let left = {
-            let mut work = carry_out(job);
+            let mut work = carry_out(instead);
             loop {
                 tokio::select! {
                     biased;
                     result = &mut work => break Left::Done(result),
-                    letter = desk.letter() => match letter {
+                    letter = inbox.letter() => match letter {
                         Letter::Leave(ticket, given_up) => {
-                            if !cx.root.settle(&cx.node, ticket, &given_up, Settlement::Returned) {
+                            if !decide(&cx.node, ticket, &given_up, Settlement::Returned, None) {
                                 continue;
                             }
                             let error = Error::of_escalation(given_up, true);
@@ -84,8 +72,8 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                             break Left::Done(Err(error));
                         }
                         // Whoever asked has been dropped with the work that was left.
-                        Letter::Question(asked) if asked.reply.is_closed() => {}
-                        Letter::Question(asked) => if let Some(next) = Box::pin(judge(cx, agent, asked)).await {
+                        Letter::Asked(asked) if asked.reply.is_closed() => {}
+                        Letter::Asked(asked) => if let Some(next) = Box::pin(judge(cx, agent, asked)).await {
                             cx.node.leave(&why_left(&cx.node.agent(), &next));
                             break Left::For(next);
                         }
@@ -97,121 +85,138 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
         match left {
             Left::Done(result) => return result,
             Left::For(next) => {
-                // Closes what the agent itself has left.
+                // Closes the calls that the agent itself has left.
                 drop(Leaving::of(cx));
                 cx.node.begin_anew();
-                job = next;
+                instead = Some(next);
             }
         }
     }
 }
 
-/// Why calls were left unsettled that the agent's work had made before.
-fn why_left<I: Data, O: Data>(agent: &str, next: &Job<I, O>) -> String {
+/// Returns the reason for which calls were left unsettled that the agent's work had made before.
+fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
-        Job::Own => "began anew".to_owned(),
-        Job::Skill(skill) => format!("turned to its skill `{skill}`"),
-        Job::Agent(other) => format!("left the work to `{}`", other.name()),
-        Job::Partial(_) => "returned a partial result".to_owned(),
+        Instead::Skill(skill) => format!("turned to its skill `{skill}`"),
+        Instead::Agent(other) => format!("left the work to `{}`", other.name()),
+        Instead::Partial(_) => "returned a partial result".to_owned(),
     };
     format!("`{agent}` {did} after an escalation")
 }
 
-/// What the agent decides; `Some` if it takes over.
+/// Asks the agent's handler, and replies to the agent that raised the escalation. Returns the replacement of the handling
+/// agent's own work, if the handler chose one.
 async fn judge<I: Data, O: Data>(
     cx: &RunContext,
-    agent: &impl Occupant<I, O>,
-    asked: Question,
-) -> Option<Job<I, O>> {
-    let Question {
+    agent: &impl HandlingAgent<I, O>,
+    asked: Asked,
+) -> Option<Instead<I, O>> {
+    let Asked {
         mut escalation,
         ticket,
         continues,
         reply,
     } = asked;
     let name = cx.node.agent().to_string();
-    let decided = agent.handler().map(|handler| {
+    let chosen = agent.handler().map(|handler| {
         let asked = escalation.clone();
         guarded(|| handler(asked))
     });
-    let count = cx.node.taken().map_or(0, |taken| taken.count);
-    let refused = |wanted: String, why: String| Refused {
-        agent: name.clone(),
-        wanted,
-        why,
-    };
-    let refused = match decided {
-        None | Some(Ok(Resolution(What::Inherit))) => None,
-        Some(Ok(Resolution(What::Escalate { reason, severity }))) => {
+    let refused = match chosen {
+        None | Some(Ok(Resolution(Verb::Inherit))) => None,
+        Some(Ok(Resolution(Verb::Escalate { reason, severity }))) => {
             escalation.pass_on(&name, reason, severity);
             None
         }
-        Some(Ok(Resolution(What::Model(model)))) if continues => {
+        Some(Ok(Resolution(Verb::Model(model)))) if continues => {
+            let model = Some(model);
             // Whoever asked may be gone; then nobody needs the answer.
-            drop(reply.send(Reply::Model(model, escalation)));
+            drop(reply.send(Reply { escalation, model }));
             return None;
         }
-        Some(Ok(Resolution(What::Model(model)))) => Some(no_more_models(&name, &*model)),
-        // It was settled before the run was stored, and then by a model.
+        Some(Ok(Resolution(Verb::Model(model)))) => Some((
+            format!("give the model `{}`", model.id()),
+            format!("the failed agent has gone on with {MOST_MODELS} other models already"),
+        )),
+        // It was decided before the run was stored, and then by a model.
         Some(Ok(_)) if ticket.is_none() => None,
-        Some(Ok(Resolution(What::Throw(reason)))) => {
+        Some(Ok(Resolution(Verb::Throw(reason)))) => {
             let source: Arc<str> = name.as_str().into();
-            let how = Settlement::Thrown {
-                agent: name,
-                reason: reason.clone(),
-            };
             // What has ended already is not ended by this.
-            if cx.root.stopped().is_none() {
-                settle(cx, ticket, &escalation, how);
+            if let (Some(ticket), None) = (ticket, cx.root.stopped()) {
+                let (agent, reason) = (name, reason.clone());
+                let settled = Settlement::Thrown { agent, reason };
+                decide(&cx.node, ticket, &escalation, settled, None);
             }
             match cx.stop(Stop::Thrown { source, reason }).await {}
         }
-        Some(Ok(Resolution(What::Skill(_) | What::Agent(_)))) if count >= MOST_JOBS => {
-            Some(refused(
-                "begin anew".to_owned(),
-                format!("it has done so {count} times"),
-            ))
-        }
-        Some(Ok(Resolution(What::Skill(skill)))) => match unknown(&skill, &agent.skills()) {
-            None => {
-                let to = To::Skill(skill.to_string());
-                return take(cx, ticket, escalation, to, count, Job::Skill(skill));
+        Some(Ok(Resolution(Verb::Instead(instead)))) => match settlement(cx, agent, &instead) {
+            Ok((settled, partial)) => {
+                let is_open = decide(&cx.node, ticket?, &escalation, settled, partial);
+                return is_open.then_some(instead);
             }
-            Some(why) => Some(refused(format!("turn to its skill `{skill}`"), why)),
+            Err(refused) => Some(refused),
         },
-        Some(Ok(Resolution(What::Agent(other)))) => match agent.may_leave_to(&*other, cx) {
-            Ok(()) => {
-                let to = To::Agent(other.name().to_owned());
-                return take(cx, ticket, escalation, to, count, Job::Agent(other));
-            }
-            Err(why) => Some(refused(
-                format!("leave its work to `{}`", other.name()),
-                why,
-            )),
-        },
-        Some(Ok(Resolution(What::Partial(value)))) => match Json::of(&value) {
-            Ok(json) => {
-                let to = To::Partial(json);
-                return take(cx, ticket, escalation, to, count, Job::Partial(value));
-            }
-            Err(error) => Some(refused(
-                "end with a partial result".to_owned(),
-                format!("it cannot be written as JSON: {error}"),
-            )),
-        },
-        Some(Err(panic)) => Some(refused(
+        Some(Err(panic)) => Some((
             "decide".to_owned(),
             format!("its `on_escalation` panicked: {}", cx.masker().text(&panic)),
         )),
     };
-    if let Some(refused) = refused {
-        refuse(cx, &mut escalation, refused);
+    if let Some((wanted, why)) = refused {
+        let agent = name;
+        refuse(cx, &mut escalation, Refused { agent, wanted, why });
     }
-    drop(reply.send(Reply::Up(escalation)));
+    drop(reply.send(escalation.into()));
     None
 }
 
-/// Why an agent that has these skills cannot turn to one of this name.
+/// Returns the settlement by a replacement of the agent's own work, and the partial result if that is the replacement.
+///
+/// # Errors
+/// What is not possible, and why.
+fn settlement<I: Data, O: Data>(
+    cx: &RunContext,
+    agent: &impl HandlingAgent<I, O>,
+    instead: &Instead<I, O>,
+) -> Result<(Settlement, Option<Json>), (String, String)> {
+    let name = cx.node.agent().to_string();
+    let count = cx.node.taken().map_or(0, |taken| taken.count);
+    match instead {
+        Instead::Skill(_) | Instead::Agent(_) if count >= MOST_RESTARTS => Err((
+            "begin anew".to_owned(),
+            format!("it has done so {count} times"),
+        )),
+        Instead::Skill(skill) => match unknown(skill, &agent.skills()) {
+            None => Ok((
+                Settlement::ReroutedToSkill {
+                    agent: name,
+                    skill: skill.to_string(),
+                },
+                None,
+            )),
+            Some(why) => Err((format!("turn to its skill `{skill}`"), why)),
+        },
+        Instead::Agent(other) => match agent.may_leave_to(&**other, cx) {
+            Ok(()) => Ok((
+                Settlement::ReroutedTo {
+                    agent: name,
+                    delegate: other.name().to_owned(),
+                },
+                None,
+            )),
+            Err(why) => Err((format!("leave its work to `{}`", other.name()), why)),
+        },
+        Instead::Partial(value) => match Json::of(value) {
+            Ok(json) => Ok((Settlement::PartialResult { agent: name }, Some(json))),
+            Err(error) => Err((
+                "end with a partial result".to_owned(),
+                format!("it cannot be written as JSON: {error}"),
+            )),
+        },
+    }
+}
+
+/// Returns the reason for which an agent with these skills cannot turn to the one of this name.
 fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     if skills.contains(&skill) {
         return None;
@@ -228,59 +233,14 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     })
 }
 
-/// Writes down that the agent is taken off its work; `None` if whoever asked for that is gone.
-fn take<I, O>(
-    cx: &RunContext,
-    ticket: Option<Ticket>,
-    escalation: Escalation,
-    to: To,
-    count: u32,
-    job: Job<I, O>,
-) -> Option<Job<I, O>> {
-    let agent = cx.node.agent().to_string();
-    let how = match &to {
-        To::Skill(skill) => Settlement::ReroutedToSkill {
-            agent,
-            skill: skill.clone(),
-        },
-        To::Agent(delegate) => Settlement::ReroutedTo {
-            agent,
-            delegate: delegate.clone(),
-        },
-        To::Partial(_) => Settlement::PartialResult { agent },
-    };
-    let taken = Taken {
-        escalation: escalation.clone(),
-        to,
-        count: count.saturating_add(1),
-    };
-    let ticket = ticket?;
-    let is_open = cx
-        .root
-        .settle_by(&cx.node, ticket, &escalation, how, Some(taken));
-    if !is_open {
-        return None;
-    }
-    Some(job)
-}
-
-/// Writes down what became of an escalation; `false` if it was dropped with the work that it came from.
-fn settle(
-    cx: &RunContext,
-    ticket: Option<Ticket>,
-    escalation: &Escalation,
-    how: Settlement,
-) -> bool {
-    ticket.is_some_and(|ticket| cx.root.settle(&cx.node, ticket, escalation, how))
-}
-
-/// The job with which a stored run goes on. Another agent is no data: its handler is asked for it.
+/// Returns the replacement of the agent's own work with which a stored run goes on. Agents are not stored: the handler is
+/// asked for its agent again.
 fn resumed<I: Data, O: Data>(
     cx: &RunContext,
-    agent: &impl Occupant<I, O>,
-) -> Result<Job<I, O>, Error> {
-    let Some(Taken { escalation, to, .. }) = cx.node.taken() else {
-        return Ok(Job::Own);
+    agent: &impl HandlingAgent<I, O>,
+) -> Result<Option<Instead<I, O>>, Error> {
+    let Some(taken) = cx.node.taken() else {
+        return Ok(None);
     };
     let stale = |what: &str| {
         let agent = cx.node.agent();
@@ -289,24 +249,25 @@ fn resumed<I: Data, O: Data>(
         );
         Error::new(ErrorKind::Replay, message)
     };
-    match to {
-        To::Skill(name) => Ok(Job::Skill(name.into())),
-        To::Partial(value) => value
-            .to()
-            .map(Job::Partial)
-            .map_err(|_| stale("a partial result")),
-        To::Agent(name) => {
-            let decided = agent
+    let escalation: Escalation = taken.receipt.escalation;
+    match taken.receipt.settled {
+        Settlement::ReroutedToSkill { skill, .. } => Ok(Some(Instead::Skill(skill.into()))),
+        Settlement::ReroutedTo { delegate, .. } => {
+            let chosen = agent
                 .handler()
                 .map(|handler| guarded(|| handler(escalation).0));
-            match decided {
-                Some(Ok(What::Agent(other)))
-                    if other.name() == name && agent.may_leave_to(&*other, cx).is_ok() =>
+            match chosen {
+                Some(Ok(Verb::Instead(Instead::Agent(other))))
+                    if other.name() == delegate && agent.may_leave_to(&*other, cx).is_ok() =>
                 {
-                    Ok(Job::Agent(other))
+                    Ok(Some(Instead::Agent(other)))
                 }
-                _ => Err(stale(&format!("the agent `{name}`"))),
+                _ => Err(stale(&format!("the agent `{delegate}`"))),
             }
         }
+        _ => match taken.partial.map(|value| value.to()) {
+            Some(Ok(value)) => Ok(Some(Instead::Partial(value))),
+            Some(Err(_)) | None => Err(stale("a partial result")),
+        },
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{
     Agent, Data, ModelAgent, Profile, Skill,
-    attend::{Job, Occupant, attend},
+    attend::{HandlingAgent, attend},
     prompt_of,
     select::{Selection, settle},
     unwritable,
@@ -10,9 +10,9 @@ use super::{
 use crate::{
     Error, ErrorKind, Json,
     brain::Brain,
-    context::{Desk, RunContext},
+    context::RunContext,
     engine::drive,
-    escalation::SharedHandler,
+    escalation::{Inbox, Instead, SharedHandler},
     memory,
     panics::{self, guarded_while},
     place::Place,
@@ -61,8 +61,9 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
 
     async fn work(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         self.check(cx.place())?;
-        let desk = Desk::open(cx, &self.brain.name, self.on_escalation.is_some());
-        let cx = &cx.at(&desk);
+        let handles = self.on_escalation.is_some();
+        let inbox = Inbox::open(&self.brain.name, handles, cx.inbox().cloned());
+        let cx = &cx.at(&inbox);
         // Only an escalation makes the agent begin anew, and only with a handler.
         let kept = match &self.on_escalation {
             Some(_) => Some(
@@ -75,18 +76,18 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
             let first = given.lock().unwrap_or_else(PoisonError::into_inner).take();
             first.or_else(|| kept.as_ref()?.to().ok())
         };
-        let carry_out = |job: Job<I, O>| -> BoxFuture<'_, Result<O, Error>> {
+        let carry_out = |instead: Option<Instead<I, O>>| -> BoxFuture<'_, Result<O, Error>> {
             let input = input();
             Box::pin(async move {
                 let input = input.ok_or_else(|| self.lost_input())?;
-                self.carry_out(cx, job, input).await
+                self.carry_out(cx, instead, input).await
             })
         };
-        attend(cx, &desk, self, carry_out).await
+        attend(cx, &inbox, self, carry_out).await
     }
 }
 
-impl<I: Data, O: Data> Occupant<I, O> for ModelAgent<'_, I, O> {
+impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>> {
         self.on_escalation.as_ref()
     }
@@ -130,11 +131,16 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Does one job: what the agent always does, or what an escalation has brought it to.
-    async fn carry_out(&self, cx: &RunContext, job: Job<I, O>, input: I) -> Result<O, Error> {
-        match job {
-            Job::Own => self.own(cx, input).await,
-            Job::Skill(name) => {
+    /// Does the agent's own work, or what replaces it after an escalation.
+    async fn carry_out(
+        &self,
+        cx: &RunContext,
+        instead: Option<Instead<I, O>>,
+        input: I,
+    ) -> Result<O, Error> {
+        match instead {
+            None => self.own(cx, input).await,
+            Some(Instead::Skill(name)) => {
                 let skill = self.skill_named(&name).ok_or_else(|| {
                     self.unselected(&format!("there is no `{name}` to reroute to"))
                 })?;
@@ -144,8 +150,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 working.ended(result.is_ok());
                 result
             }
-            Job::Agent(other) => other.run_in(&anew(cx, "reroute"), input).await,
-            Job::Partial(value) => Ok(value),
+            Some(Instead::Agent(other)) => other.run_in(&anew(cx, "reroute"), input).await,
+            Some(Instead::Partial(value)) => {
+                cx.node.mark_partial();
+                Ok(value)
+            }
         }
     }
 

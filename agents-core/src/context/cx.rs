@@ -1,6 +1,7 @@
-use super::{Desk, Node, RepairScope, Root, Settings, Stopwatch, Within};
+use super::{Node, RepairScope, Root, Settings, Stopwatch, Within};
 use crate::{
     Json,
+    escalation::Inbox,
     journal::Fact,
     model::{Model, Usage},
     place::{Place, Placement},
@@ -67,7 +68,7 @@ pub struct RunContext {
     /// The deadline within which this is.
     watch: Option<Arc<Stopwatch>>,
     /// The agents to which what is escalated here comes.
-    desk: Option<Arc<Desk>>,
+    inbox: Option<Arc<Inbox>>,
     /// Plain code is above those agents.
     from_code: bool,
     /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
@@ -85,7 +86,7 @@ impl RunContext {
             model: model.clone(),
             repair: None,
             shield: None,
-            desk: None,
+            inbox: None,
             from_code: false,
             place: None,
             watch: watch.clone(),
@@ -237,23 +238,23 @@ impl RunContext {
         here
     }
 
-    /// The same place, for an agent that sits at this desk.
-    pub(crate) fn at(&self, desk: &Arc<Desk>) -> Self {
+    /// Returns the context of the same place for an agent with this inbox.
+    pub(crate) fn at(&self, inbox: &Arc<Inbox>) -> Self {
         Self {
-            desk: Some(desk.clone()),
+            inbox: Some(inbox.clone()),
             ..self.clone()
         }
     }
 
-    /// The desk of the agent that works here.
-    pub(crate) fn desk(&self) -> Option<&Arc<Desk>> {
-        self.desk.as_ref()
+    /// Returns the inbox of the agent that works here.
+    pub(crate) fn inbox(&self) -> Option<&Arc<Inbox>> {
+        self.inbox.as_ref()
     }
 
     /// The same place, for an agent that plain code runs: that code is above it.
     pub(crate) fn under_code(&self) -> Self {
         Self {
-            desk: None,
+            inbox: None,
             from_code: true,
             ..self.clone()
         }

@@ -7,13 +7,11 @@
 
 mod audience;
 mod cx;
-mod desk;
 mod doubts;
 mod ending;
 mod executor;
 mod machine;
 mod node;
-mod raised;
 mod repair;
 mod root;
 mod settings;
@@ -29,12 +27,10 @@ mod writer;
 pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
-pub(crate) use desk::{Desk, Letter, Question, Reply};
 pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
 pub(crate) use node::Node;
-pub(crate) use raised::{Ticket, Waiting};
 pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;

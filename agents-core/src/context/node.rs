@@ -5,9 +5,9 @@ use crate::{
     Json,
     budget::Paid,
     hex::hex,
-    journal::{After, Fact, Frame, PlaceId},
+    journal::{After, Fact, Frame, PlaceId, Taken},
     model::Model,
-    run::{Budget, Limit, Signed, Taken},
+    run::{Budget, Limit, Signed},
 };
 use serde_json::Value;
 use std::{

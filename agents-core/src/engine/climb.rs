@@ -1,30 +1,61 @@
-//! The climb: from where a failure was given up, desk by desk, to somebody who settles it.
+//! The climb of an escalation: from the agent that raised it, inbox by inbox, to the agent that decides about it.
 
 use crate::{
-    Error, Severity,
-    context::{Desk, Reply, RunContext, Ticket, Waiting},
-    error::{
-        escalation::{Escalation, Refused},
-        settlement::Settlement,
-    },
-    journal::{Fact, Raiser},
+    Error, ErrorKind, Json, Severity,
+    context::{Ending, Node, Root, RunContext},
+    escalation::{Escalation, EscalationReceipt, Inbox, Refused, Reply, Settlement},
+    journal::{Fact, Frame, Raiser},
     model::Model,
-    run::{Climbed, Override, Stop},
+    run::Stop,
 };
 use std::{future::pending, sync::Arc};
 
-/// With how many models an agent may go on, one after the other, because it failed.
-const MOST_MODELS: u32 = 3;
+/// Escalation on its way up, as long as the agent that raised it waits. If that agent is dropped, so is the escalation.
+struct Raised<'a> {
+    cx: &'a RunContext,
+    ticket: u64,
+}
 
-/// Climbs from the agent that works at `cx`. Comes back only if that agent goes on, or fails: where somebody above takes
-/// over, its work is dropped while it waits here. What was decided is a fact then, and dealt with in the state. `Err` is
-/// an escalation of the final answer that nobody handled.
+impl<'a> Raised<'a> {
+    /// Raises an escalation of the agent that works at `cx`; returns `None` if the run is over.
+    fn at(cx: &'a RunContext, of: Raiser, escalation: &Escalation) -> Option<Self> {
+        let escalation = Box::new(escalation.clone());
+        let after = cx.node.add(Fact::Raised { of, escalation });
+        let ticket = after.ticket?;
+        Some(Raised { cx, ticket })
+    }
+
+    /// Records that the escalation has reached another agent.
+    fn reached(&self, escalation: &Escalation) {
+        let (ticket, escalation) = (self.ticket, Box::new(escalation.clone()));
+        self.cx.node.add(Fact::Reached { ticket, escalation });
+    }
+
+    /// Records the decision; returns `false` if the run is over.
+    fn decided(&self, escalation: &Escalation, settled: Settlement) -> bool {
+        decide(&self.cx.node, self.ticket, escalation, settled, None)
+    }
+}
+
+impl Drop for Raised<'_> {
+    fn drop(&mut self) {
+        let RunContext { root, node, .. } = self.cx;
+        drop_escalation(node, self.ticket, &Ending::of(root, node));
+    }
+}
+
+/// Lets an escalation of the agent that works at `cx` climb. Returns if that agent goes on or fails: if an agent above
+/// takes over, this agent's work is dropped while it waits here. What becomes of a call or of an answer follows from the
+/// recorded decision.
+///
+/// # Errors
+/// An escalation of the final answer that nobody handled.
 pub(crate) async fn climb(
     cx: &RunContext,
     escalation: Escalation,
     of: Raiser,
 ) -> Result<(), Box<Escalation>> {
-    let Some(waiting) = Waiting::at(cx, of, &escalation) else {
+    let Some(raised) = Raised::at(cx, of, &escalation) else {
         return pending().await;
     };
     tracing::warn!(
@@ -34,36 +65,26 @@ pub(crate) async fn climb(
         reason = %cx.masker().text(&escalation.reason),
         "escalated"
     );
-    let raised = escalation.clone();
-    let (model, escalation) = ask_up(cx, escalation, Some(&waiting), may_have_another(cx)).await;
-    let is_open = match (model, &of) {
+    let continues = cx.node.frame(Frame::may_have_another_model);
+    let Reply { escalation, model } = ask_above(cx, escalation, Some(&raised), continues).await;
+    let is_open = match (model, of) {
         (Some(model), _) => {
-            let how = Settlement::RetriedWithModel {
+            let settled = Settlement::RetriedWithModel {
                 agent: escalation.path.last().cloned().unwrap_or_default(),
                 model: model.id().to_owned(),
             };
-            let given = given_now(cx, &*model, raised);
-            let is_open = waiting.decided(&escalation, how, Some(given), of, Climbed::Continues);
+            let is_open = raised.decided(&escalation, settled);
             cx.node.give(model);
             is_open
         }
         (None, _) if escalation.severity == Severity::Critical => {
-            end(cx, waiting.ticket, escalation).await
+            end(cx, raised.ticket, escalation).await
         }
-        (None, Raiser::Call(_)) => {
-            let climbed = Climbed::Unhandled(Box::new(escalation.clone()));
-            waiting.decided(&escalation, Settlement::Told, None, of, climbed)
-        }
-        (None, Raiser::Answer) => {
-            let settled = Settlement::Returned;
-            match cx
-                .root
-                .settle(&cx.node, waiting.ticket, &escalation, settled)
-            {
-                true => return Err(Box::new(escalation)),
-                false => false,
-            }
-        }
+        (None, Raiser::Call(_)) => raised.decided(&escalation, Settlement::Told),
+        (None, Raiser::Answer) => match raised.decided(&escalation, Settlement::Returned) {
+            true => return Err(Box::new(escalation)),
+            false => false,
+        },
     };
     match is_open {
         true => Ok(()),
@@ -72,31 +93,11 @@ pub(crate) async fn climb(
     }
 }
 
-/// Describes the model with which the agent goes on because of this.
-fn given_now(cx: &RunContext, model: &dyn Model, escalation: Escalation) -> Override {
-    cx.node.frame(|frame| {
-        let before = frame.given.as_ref();
-        let is_first = before.is_none_or(|given| given.turn < frame.turns);
-        let count = before.map_or(0, |given| given.count);
-        Override {
-            model: model.id().to_owned(),
-            escalation,
-            count: count.saturating_add(u32::from(is_first)),
-            turn: frame.turns,
-        }
-    })
-}
-
-/// Whether the agent that works here may go on with another model than the one that has replied.
-fn may_have_another(cx: &RunContext) -> bool {
-    cx.node.frame(|frame| {
-        let given = frame.given.as_ref();
-        given.is_none_or(|given| given.turn == frame.turns || given.count < MOST_MODELS)
-    })
-}
-
-/// Finds the model that a stored agent was given: by its name among those that the run knows. Models are not stored, so if
-/// there is none of that name, every handler on the way is asked for it as it was the first time.
+/// Finds the model that an agent of a stored run was given: by its name among those that the run knows. Models are not
+/// stored, so if there is none of that name, every handler on the way is asked for it as it was the first time.
+///
+/// # Errors
+/// [`ErrorKind::Replay`] if there is no model of that name.
 pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     let Some(given) = cx.node.frame(|frame| frame.given.clone()) else {
         return Ok(());
@@ -108,14 +109,13 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
         cx.node.give(model.clone());
         return Ok(());
     }
-    let escalation = given.escalation.clone();
-    match ask_up(cx, escalation, None, true).await.0 {
+    match ask_above(cx, given.escalation, None, true).await.model {
         Some(model) if model.id() == given.model => {
             cx.node.give(model);
             Ok(())
         }
         _ => Err(Error::new(
-            crate::ErrorKind::Replay,
+            ErrorKind::Replay,
             format!(
                 "the stored run went on with the model `{}` after an escalation, and nobody's `on_escalation` gives that model now; say it with `.known_model(..)`",
                 given.model
@@ -124,67 +124,105 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     }
 }
 
-/// Asks each desk from `cx` upwards until one answers with more than "climb on". Nobody waits for what is only asked
-/// again.
-async fn ask_up(
+/// Asks the agents from `cx` upwards until one gives a model. `raised` is `None` if they are asked once more about an
+/// escalation that was decided before the run was stored.
+async fn ask_above(
     cx: &RunContext,
     mut escalation: Escalation,
-    waiting: Option<&Waiting<'_>>,
+    raised: Option<&Raised<'_>>,
     continues: bool,
-) -> (Option<Arc<dyn Model>>, Escalation) {
-    let ticket = waiting.map(|waiting| waiting.ticket);
-    let mut next = cx.desk().cloned();
-    while let Some(desk) = next {
-        escalation.path.push(desk.agent().to_owned());
-        if let Some(waiting) = waiting {
-            waiting.reached(&escalation);
+) -> Reply {
+    let ticket = raised.map(|raised| raised.ticket);
+    let mut next = cx.inbox().cloned();
+    while let Some(inbox) = next {
+        escalation.path.push(inbox.agent().to_owned());
+        if let Some(raised) = raised {
+            raised.reached(&escalation);
         }
-        if desk.handles() {
-            match desk.ask(escalation.clone(), ticket, continues).await {
-                Some(Reply::Model(model, escalation)) => return (Some(model), escalation),
-                Some(Reply::Up(changed)) => escalation = changed,
-                // Whoever sat there has left, and its work with it.
-                None => pending().await,
+        if inbox.handles() {
+            match inbox.ask(escalation, ticket, continues).await {
+                Some(Reply {
+                    escalation: as_it_climbs_on,
+                    model: None,
+                }) => escalation = as_it_climbs_on,
+                Some(reply) => return reply,
+                // The agent has ended its work, and that of this agent with it.
+                None => return pending().await,
             }
         }
-        next = desk.above().cloned();
+        next = inbox.above().cloned();
     }
-    (None, escalation)
+    escalation.into()
 }
 
-/// Nobody handled it, and it is critical: the run ends, or the agent that plain code has run. What has ended for another
-/// reason by then is not ended by this.
-async fn end<T>(cx: &RunContext, ticket: Ticket, escalation: Escalation) -> T {
-    let leaves = |desk: &Arc<Desk>| cx.is_from_code() && desk.leave(ticket, escalation.clone());
+/// Ends the run, or the agent that plain code has run, with a critical escalation that nobody handled. A run that has
+/// ended for another reason by then is not ended by this.
+async fn end<T>(cx: &RunContext, ticket: u64, escalation: Escalation) -> T {
+    let leaves = |inbox: &Arc<Inbox>| cx.is_from_code() && inbox.leave(ticket, escalation.clone());
     if top(cx).filter(leaves).is_none() && cx.root.stopped().is_none() {
-        cx.root
-            .settle(&cx.node, ticket, &escalation, Settlement::Ended);
+        decide(&cx.node, ticket, &escalation, Settlement::Ended, None);
         match cx.stop(Stop::Escalated(Box::new(escalation))).await {}
     }
     pending().await
 }
 
-fn top(cx: &RunContext) -> Option<Arc<Desk>> {
-    let mut desk = cx.desk()?;
-    while let Some(above) = desk.above() {
-        desk = above;
+/// Returns the topmost inbox.
+fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
+    let mut inbox = cx.inbox()?;
+    while let Some(above) = inbox.above() {
+        inbox = above;
     }
-    Some(desk.clone())
+    Some(inbox.clone())
 }
 
-/// No further model is given to an agent that has had its share.
-pub(crate) fn no_more_models(agent: &str, model: &dyn Model) -> Refused {
-    Refused {
-        agent: agent.to_owned(),
-        wanted: format!("give the model `{}`", model.id()),
-        why: format!("the failed agent has gone on with {MOST_MODELS} other models already"),
-    }
+/// Records the decision about an escalation: that of the agent at `node`, or that nobody handled it. Returns `false` if
+/// the escalation has been dropped.
+pub(crate) fn decide(
+    node: &Node,
+    ticket: u64,
+    escalation: &Escalation,
+    settled: Settlement,
+    partial: Option<Json>,
+) -> bool {
+    let receipt = Box::new(EscalationReceipt {
+        escalation: escalation.clone(),
+        settled,
+    });
+    let decided = Fact::Decided {
+        ticket,
+        receipt,
+        partial,
+    };
+    !node.add(decided).ignored
 }
 
-/// Writes down and tells what an agent wanted to do about an escalation and could not.
+/// Records that the agent at `cx` chose a resolution that is not possible; the escalation climbs on.
 pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refused) {
     let said = refused.to_string();
     tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
     cx.node.add(Fact::Rejected(Box::new(refused.clone())));
     escalation.refused.push(refused);
+}
+
+fn drop_escalation(node: &Node, ticket: u64, why: &Ending) {
+    let why = why.of_escalation().to_owned();
+    node.add(Fact::Dropped { ticket, why });
+}
+
+/// Records that the decisions about escalations at this node do not hold, since its work ends.
+pub(super) fn void(node: &Node, why: &Ending) {
+    if node.frame(|frame| !frame.verdicts.is_empty()) {
+        let why = why.of_escalation().to_owned();
+        node.add(Fact::Void { why });
+    }
+}
+
+/// Records that the run is over, and drops the escalations that spawned tasks still wait for.
+pub(crate) fn raise_no_more(root: &Root) {
+    root.node.add(Fact::Over);
+    let open = root.node.machine().look(|state| state.open.clone());
+    for open in open {
+        let node = root.node.at(open.place);
+        drop_escalation(&node, open.ticket, &Ending::Run);
+    }
 }

@@ -4,6 +4,7 @@ use crate::{
     brain::Brain,
     context::{Ending, Node, Root, RunContext},
     deep::deep,
+    engine::climb,
     journal::{CallFact, Fact},
     observe, panics,
     run::ToolEnvelope,
@@ -42,7 +43,7 @@ fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending)
     for child in node.children() {
         deep(|| close_all(&child, root, why));
     }
-    root.void(node, why);
+    climb::void(node, why);
     let left = node.machine().look(|state| {
         let id = node.id();
         let calls = state.place(id).frame.iter().flat_map(|frame| &frame.calls);

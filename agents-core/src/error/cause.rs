@@ -1,9 +1,8 @@
 mod doubt;
 
 use self::doubt::Doubt;
-use super::{
-    AnyError, Code, Error, ErrorKind, Failure, Misfits, ReadError, escalation::Escalation,
-};
+use super::{AnyError, Code, Error, ErrorKind, Failure, Misfits, ReadError};
+use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 

@@ -6,13 +6,11 @@
 
 mod cause;
 mod chain;
-pub(crate) mod escalation;
 mod failure;
 mod kind;
 mod misfits;
 mod plain;
 mod receipt;
-pub(crate) mod settlement;
 mod tool;
 
 pub use crate::reader::ReadError;
@@ -26,8 +24,8 @@ pub use receipt::ErrorReceipt;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, Severity, ToolError};
 
+use crate::escalation::{Escalation, Raised};
 use chain::causes;
-use escalation::{Escalation, Raised};
 use plain::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
 

@@ -40,18 +40,21 @@
 //!     .build();
 //! ```
 
+mod inbox;
+mod raised;
 mod resolution;
+mod settled;
 
-pub use crate::error::{
-    escalation::{Escalation, Raised, Refused},
-    settlement::{EscalationReceipt, Settlement},
-};
+pub use raised::{Escalation, Raised, Refused};
 pub use resolution::{
     IntoResolution, Resolution, SkillName, TakesOver, escalate, inherit, reroute_to,
     reroute_to_skill, retry_with_model, return_partial_result, throw,
 };
 
-pub(crate) use resolution::{SharedHandler, What};
+pub use settled::{EscalationReceipt, Settlement};
+
+pub(crate) use inbox::{Asked, Inbox, Letter, Reply};
+pub(crate) use resolution::{Instead, SharedHandler, Verb};
 
 /// What is in scope within `on_escalation!`.
 #[doc(hidden)]

@@ -28,16 +28,25 @@ use std::{borrow::Cow, fmt, sync::Arc};
 /// let clerk = AgentBuilder::<String, String>::new("clerk").on_escalation(patient).build();
 /// ```
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
-pub struct Resolution<I, O>(pub(crate) What<I, O>);
+pub struct Resolution<I, O>(pub(crate) Verb<I, O>);
 
-pub(crate) enum What<I, O> {
+/// Verb that a handler chose.
+pub(crate) enum Verb<I, O> {
     Model(Arc<dyn Model>),
-    Skill(Cow<'static, str>),
-    Agent(Arc<dyn Agent<In = I, Out = O>>),
-    Partial(O),
+    Instead(Instead<I, O>),
     Escalate { reason: String, severity: Severity },
     Throw(String),
     Inherit,
+}
+
+/// Replacement for the handling agent's own work.
+pub(crate) enum Instead<I, O> {
+    /// One of its skills does the work, by name.
+    Skill(Cow<'static, str>),
+    /// Another agent does the work.
+    Agent(Arc<dyn Agent<In = I, Out = O>>),
+    /// The work ends with this value.
+    Partial(O),
 }
 
 /// An agent's handler.
@@ -64,7 +73,7 @@ pub(crate) type SharedHandler<'a, I, O> =
 /// assert!(format!("{resolution:?}").starts_with("retry_with_model("));
 /// ```
 pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
-    Resolution(What::Model(Arc::new(model)))
+    Resolution(Verb::Model(Arc::new(model)))
 }
 
 /// Restarts the handling agent with another of its skills, on its original input.
@@ -88,7 +97,7 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 ///     .build();
 /// ```
 pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
-    Resolution(What::Skill(skill.into_name()))
+    Resolution(Verb::Instead(Instead::Skill(skill.into_name())))
 }
 
 /// Lets another agent do the handling agent's work instead, on its original input.
@@ -112,7 +121,7 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 /// assert_eq!(lead.name(), "lead");
 /// ```
 pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I, O> {
-    Resolution(What::Agent(agent.taking_over()))
+    Resolution(Verb::Instead(Instead::Agent(agent.taking_over())))
 }
 
 /// Ends the handling agent with this value, which is marked partial: in the run's
@@ -128,7 +137,7 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
 /// # let _ = lead;
 /// ```
 pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
-    Resolution(What::Partial(value))
+    Resolution(Verb::Instead(Instead::Partial(value)))
 }
 
 /// Passes the escalation on to the next agent above, for this reason;
@@ -142,7 +151,7 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
 /// assert_eq!(format!("{resolution:?}"), r#"escalate("the disk is full", CRITICAL)"#);
 /// ```
 pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
-    Resolution(What::Escalate {
+    Resolution(Verb::Escalate {
         reason: reason.into_words(),
         severity: Severity::High,
     })
@@ -163,7 +172,7 @@ pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 ///     .build();
 /// ```
 pub fn inherit<I, O>() -> Resolution<I, O> {
-    Resolution(What::Inherit)
+    Resolution(Verb::Inherit)
 }
 
 /// Ends the whole run.
@@ -180,14 +189,14 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
 ///     .build();
 /// ```
 pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
-    Resolution(What::Throw(reason.into_words()))
+    Resolution(Verb::Throw(reason.into_words()))
 }
 
 impl<I, O> Resolution<I, O> {
     /// Sets the severity with which [`escalate`] passes the failure on; other resolutions have
     /// none.
     pub fn severity(mut self, new: Severity) -> Self {
-        if let What::Escalate { severity, .. } = &mut self.0 {
+        if let Verb::Escalate { severity, .. } = &mut self.0 {
             *severity = new;
         }
         self
@@ -197,13 +206,13 @@ impl<I, O> Resolution<I, O> {
 impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            What::Model(model) => write!(f, "retry_with_model({})", model.id()),
-            What::Skill(name) => write!(f, "reroute_to_skill({name})"),
-            What::Agent(agent) => write!(f, "reroute_to({})", agent.name()),
-            What::Partial(_) => f.write_str("return_partial_result(..)"),
-            What::Escalate { reason, severity } => write!(f, "escalate({reason:?}, {severity})"),
-            What::Throw(reason) => write!(f, "throw({reason:?})"),
-            What::Inherit => f.write_str("inherit()"),
+            Verb::Model(model) => write!(f, "retry_with_model({})", model.id()),
+            Verb::Instead(Instead::Skill(name)) => write!(f, "reroute_to_skill({name})"),
+            Verb::Instead(Instead::Agent(agent)) => write!(f, "reroute_to({})", agent.name()),
+            Verb::Instead(Instead::Partial(_)) => f.write_str("return_partial_result(..)"),
+            Verb::Escalate { reason, severity } => write!(f, "escalate({reason:?}, {severity})"),
+            Verb::Throw(reason) => write!(f, "throw({reason:?})"),
+            Verb::Inherit => f.write_str("inherit()"),
         }
     }
 }

@@ -92,10 +92,15 @@ impl State {
     fn subject(&self, id: PlaceId, fact: &Fact) -> Subject {
         match fact {
             Fact::Call { seq, .. } => Subject::Call(*seq),
-            Fact::Decided(decided) => match decided.of {
-                Raiser::Call(seq) => Subject::Call(seq),
-                Raiser::Answer => Subject::Other,
-            },
+            Fact::Decided {
+                ticket, receipt, ..
+            } if receipt.settled.goes_on() => {
+                let open = self.open.iter().find(|open| open.ticket == *ticket);
+                match open.map(|open| open.of) {
+                    Some(Raiser::Call(seq)) => Subject::Call(seq),
+                    Some(Raiser::Answer) | None => Subject::Other,
+                }
+            }
             Fact::Settled { seq } => {
                 let known = self.call_at(id, *seq).filter(|call| call.is_knowledge());
                 Subject::Settled(known.map(|call| call.call.name.clone()))

@@ -4,12 +4,9 @@ use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
-    error::{
-        escalation::{Escalation, Refused},
-        settlement::EscalationReceipt,
-    },
+    escalation::{Escalation, EscalationReceipt, Refused},
     model::{History, ModelError, Reply, Usage},
-    run::{ApprovalRequest, Climbed, Override, Signed, Stop, Taken, Timestamp},
+    run::{ApprovalRequest, Signed, Stop, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -93,14 +90,13 @@ pub(crate) enum Fact {
     },
     /// What the agent here chose to do about an escalation is not possible; the escalation is passed on.
     Rejected(Box<Refused>),
-    /// The escalation is decided; the decision holds as soon as the agent that raised it goes on.
-    Decided(Box<Decided>),
-    /// The escalation is handled; the agent here may be taken off its work for it.
-    Handled {
+    /// The escalation is decided. Where the agent that raised it goes on, the decision holds as soon as it does so;
+    /// otherwise the agent here may replace its own work, by a partial result for example.
+    Decided {
         ticket: u64,
         receipt: Box<EscalationReceipt>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        taken: Option<Box<Taken>>,
+        partial: Option<Json>,
     },
     /// The work that it was a part of is dropped, for this reason.
     Dropped { ticket: u64, why: String },
@@ -171,18 +167,6 @@ pub(crate) enum Finished {
     Failed { kind: ErrorKind, message: String },
     /// The run was stopped.
     Stopped,
-}
-
-/// Decision about an escalation, for the agent that raised it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Decided {
-    pub(crate) ticket: u64,
-    pub(crate) verdict: EscalationReceipt,
-    /// The model with which the agent goes on, if it is given one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) given: Option<Override>,
-    pub(crate) of: Raiser,
-    pub(crate) climbed: Climbed,
 }
 
 /// Subject of an escalation: a call or the final answer of an agent.

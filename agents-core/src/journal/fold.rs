@@ -1,13 +1,14 @@
 //! Fold: one fact after the other becomes state.
 
 use super::{
-    Decided, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, What,
+    Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
     call::{self, CallFact, News},
     project,
 };
 use crate::{
+    Json,
     deep::deep,
-    error::settlement::{EscalationReceipt, Settlement},
+    escalation::{EscalationReceipt, Settlement},
     model::Usage,
     run::{Timestamp, ToolEnvelope},
     secret::Masker,
@@ -177,7 +178,7 @@ impl State {
                 });
             }
             Fact::Confirmed(decided) => self.place_mut(id).confirmed = Some(decided),
-            Fact::Raised { of: _, escalation } => {
+            Fact::Raised { of, escalation } => {
                 if self.over {
                     after.ignored = true;
                 } else {
@@ -186,6 +187,8 @@ impl State {
                     self.open.push(Open {
                         ticket,
                         place: id,
+                        of,
+                        raised: escalation.clone(),
                         escalation: *escalation,
                     });
                     after.ticket = Some(ticket);
@@ -197,18 +200,18 @@ impl State {
                     open.escalation = *escalation;
                 }
             }
-            Fact::Decided(decided) => self.decided(id, *decided, at, &mut after),
-            Fact::Handled {
+            Fact::Decided {
                 ticket,
                 receipt,
-                taken,
+                partial,
             } => match self.take(ticket) {
+                Some(open) if receipt.settled.goes_on() => {
+                    self.goes_on(open, *receipt, at, &mut after);
+                }
                 Some(_) => {
+                    self.take_off(id, &receipt, partial);
                     self.settled.push((*receipt).clone());
                     after.receipts.push(*receipt);
-                    if taken.is_some() {
-                        self.place_mut(id).taken = taken;
-                    }
                 }
                 None => after.ignored = true,
             },
@@ -296,35 +299,47 @@ impl State {
         }
     }
 
-    /// Applies a decision about an escalation: the agent that raised it goes on, and its call or its answer is
-    /// dealt with.
-    fn decided(&mut self, id: PlaceId, decided: Decided, at: Timestamp, after: &mut After) {
-        let Decided {
-            ticket,
-            verdict,
-            given,
-            of,
-            climbed,
-        } = decided;
-        if self.take(ticket).is_none() {
-            after.ignored = true;
-            return;
+    /// Applies a decision about an escalation by which the agent that raised it goes on: its call or its answer is dealt
+    /// with.
+    fn goes_on(
+        &mut self,
+        open: Open,
+        receipt: EscalationReceipt,
+        at: Timestamp,
+        after: &mut After,
+    ) {
+        let frame = self.frame_mut(open.place);
+        frame.verdicts.push(receipt.clone());
+        if let Settlement::RetriedWithModel { model, .. } = &receipt.settled {
+            frame.give(model.clone(), *open.raised);
         }
-        let frame = self.frame_mut(id);
-        frame.verdicts.push(verdict);
-        if let Some(given) = given {
-            frame.given = Some(Box::new(given));
-        }
-        match of {
+        match open.of {
             Raiser::Call(seq) => {
+                let climbed = CallFact::Climbed(Box::new(receipt));
                 let call::After {
                     stop, news, doubt, ..
-                } = self.call(id, seq, CallFact::Climbed(climbed), at);
+                } = self.call(open.place, seq, climbed, at);
                 after.stop = stop;
                 after.news = news;
                 after.doubt = doubt;
             }
-            Raiser::Answer => self.frame_mut(id).refuse(TAKEN_OVER.to_owned()),
+            Raiser::Answer => frame.refuse(TAKEN_OVER.to_owned()),
+        }
+    }
+
+    /// Takes the agent off its own work, if that is what the decision says.
+    fn take_off(&mut self, id: PlaceId, receipt: &EscalationReceipt, partial: Option<Json>) {
+        if let Settlement::ReroutedToSkill { .. }
+        | Settlement::ReroutedTo { .. }
+        | Settlement::PartialResult { .. } = receipt.settled
+        {
+            let place = self.place_mut(id);
+            let before = place.taken.as_ref().map_or(0, |taken| taken.count);
+            place.taken = Some(Box::new(Taken {
+                receipt: receipt.clone(),
+                partial,
+                count: before.saturating_add(1),
+            }));
         }
     }
 

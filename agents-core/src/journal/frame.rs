@@ -8,12 +8,10 @@ use super::{
     candidates::Candidates,
 };
 use crate::{
-    error::{
-        settlement::{EscalationReceipt, Settlement},
-        shorten,
-    },
+    error::shorten,
+    escalation::{Escalation, EscalationReceipt, Settlement},
     model::{FinishReason, History, Message, Reply},
-    run::{Budget, Limit, Override, Repairs, Timestamp, ToolEnvelope},
+    run::{Budget, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::ReadError,
 };
@@ -42,7 +40,7 @@ pub(crate) struct Frame {
     /// Candidates of the answers before it, which went back.
     earlier: Vec<Candidates<ReadError>>,
     /// The model it was given because it failed.
-    pub(crate) given: Option<Box<Override>>,
+    pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
     /// Number of turns that the conversation took before this run.
@@ -56,6 +54,22 @@ pub(crate) struct Frame {
     /// The model is choosing the skill: this is the conversation in which it does.
     pub(crate) choosing: bool,
 }
+
+/// Model that an agent was given because it failed.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct GivenModel {
+    /// Id of the model.
+    pub(crate) model: String,
+    /// The escalation for which it was given, as it was raised.
+    pub(crate) escalation: Escalation,
+    /// Number of the models with which the agent has gone on, this one included.
+    count: u32,
+    /// Turn after which it was given. However many calls of one reply are given a model, the agent goes on once.
+    turn: u32,
+}
+
+/// Number of models with which an agent may go on, one after the other, because it failed.
+pub(crate) const MOST_MODELS: u32 = 3;
 
 /// Action that an agent needs next.
 #[derive(Debug, PartialEq)]
@@ -125,6 +139,25 @@ impl Frame {
     /// stay; but not for the second answer in a row, nor where no turn is left for what a tool would say.
     fn must_fit(&self, is_last: bool) -> bool {
         self.refused.is_some() && (is_last || self.refusals.is_multiple_of(2))
+    }
+
+    /// Returns `true` if the agent may go on with another model than the one that has replied.
+    pub(crate) fn may_have_another_model(&self) -> bool {
+        let given = self.given.as_ref();
+        given.is_none_or(|given| given.turn == self.turns || given.count < MOST_MODELS)
+    }
+
+    /// Gives the agent this model, for an escalation that it raised.
+    pub(super) fn give(&mut self, model: String, escalation: Escalation) {
+        let before = self.given.as_ref();
+        let is_first = before.is_none_or(|given| given.turn < self.turns);
+        let count = before.map_or(0, |given| given.count);
+        self.given = Some(Box::new(GivenModel {
+            model,
+            escalation,
+            count: count.saturating_add(u32::from(is_first)),
+            turn: self.turns,
+        }));
     }
 
     /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the

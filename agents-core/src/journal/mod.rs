@@ -38,11 +38,11 @@ pub(crate) use call::{
 };
 pub(crate) use candidates::Failed;
 pub(crate) use events::Told;
-pub(crate) use fact::{Decided, Fact, Finished, Offer, Raiser, Replied, Started};
+pub(crate) use fact::{Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
-pub(crate) use frame::{Frame, Next};
+pub(crate) use frame::{Frame, MOST_MODELS, Next};
 pub(crate) use key::RunKey;
 pub(crate) use refold::{Stored, refold};
-pub(crate) use state::{Open, Place, PlaceId, State};
+pub(crate) use state::{Open, Place, PlaceId, State, Taken};
 pub(crate) use steps::{Kept, What};
 pub(crate) use terms::Terms;

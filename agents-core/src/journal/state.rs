@@ -6,14 +6,14 @@
 //!
 //! Nothing here waits, reads a clock or calls user code.
 
-use super::{Call, Finished, Frame, Kept, Offer};
+use super::{Call, Finished, Frame, Kept, Offer, Raiser};
 use crate::{
     Json,
     budget::Paid,
     deep::deep,
-    error::{escalation::Escalation, settlement::EscalationReceipt},
+    escalation::{Escalation, EscalationReceipt},
     model::Usage,
-    run::{Signed, Stop, Taken, Timestamp, ToolEnvelope},
+    run::{Signed, Stop, Timestamp, ToolEnvelope},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -76,7 +76,7 @@ pub(crate) struct Place {
     pub(crate) result: Option<Json>,
     pub(crate) receipts: Vec<Arc<ToolEnvelope>>,
     pub(crate) children: BTreeMap<Box<str>, PlaceId>,
-    /// Work for which the agent was taken off its own.
+    /// Replacement of the agent's own work, after an escalation.
     pub(crate) taken: Option<Box<Taken>>,
     /// Decision of a person about whether code may run the agent.
     pub(crate) confirmed: Option<Signed>,
@@ -100,8 +100,23 @@ pub(crate) struct Open {
     pub(crate) ticket: u64,
     /// Place where the escalation was raised.
     pub(crate) place: PlaceId,
+    /// Subject of the escalation at that place.
+    pub(crate) of: Raiser,
+    /// The escalation, as it was raised.
+    pub(crate) raised: Box<Escalation>,
     /// The escalation, as far as it has come.
     pub(crate) escalation: Escalation,
+}
+
+/// Decision by which an agent was taken off its own work.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Taken {
+    /// The escalation, and the skill or the agent that does the work.
+    pub(crate) receipt: EscalationReceipt,
+    /// The partial result with which the agent ends, if it does.
+    pub(crate) partial: Option<Json>,
+    /// Number of such decisions of the agent, this one included.
+    pub(crate) count: u32,
 }
 
 impl State {

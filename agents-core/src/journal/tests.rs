@@ -1,16 +1,13 @@
 //! Rows for the state of a run: places, escalations, stops, a new process, and the time that is worked.
 
-use super::{After, Decided, Fact, Projection, Raiser, Replied, Started, State, Terms};
+use super::{After, Fact, Projection, Raiser, Replied, Started, State, Terms};
 use crate::{
     Json, Severity,
     context::Settings,
-    error::{
-        escalation::Escalation,
-        settlement::{EscalationReceipt, Settlement},
-    },
+    escalation::{Escalation, EscalationReceipt, Settlement},
     journal::{AnswerFact, CallFact, Called},
     model::{FinishReason, Reply, ToolCall, Usage},
-    run::{Approval, Climbed, Limit, Signed, Stop, Timestamp},
+    run::{Approval, Limit, Signed, Stop, Timestamp},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -316,27 +313,20 @@ fn an_escalation_is_raised_once_and_settled_once() {
     run.ignores("nothing is raised when the run is over", place, raised);
 }
 
-fn told() -> Box<EscalationReceipt> {
-    receipt(Settlement::Told)
-}
-
-fn handled_now(ticket: u64) -> Fact {
-    let (receipt, taken) = (told(), None);
-    Fact::Handled {
+fn decided_as(ticket: u64, settled: Settlement) -> Fact {
+    Fact::Decided {
         ticket,
-        receipt,
-        taken,
+        receipt: receipt(settled),
+        partial: None,
     }
 }
 
+fn handled_now(ticket: u64) -> Fact {
+    decided_as(ticket, Settlement::Ended)
+}
+
 fn decided(ticket: u64) -> Fact {
-    Fact::Decided(Box::new(Decided {
-        ticket,
-        verdict: *told(),
-        given: None,
-        of: Raiser::Answer,
-        climbed: Climbed::Continues,
-    }))
+    decided_as(ticket, Settlement::Told)
 }
 
 #[test]

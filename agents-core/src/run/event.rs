@@ -1,10 +1,7 @@
 use super::{Approval, ApprovalRequest, Stopped, Timestamp, ToolEnvelope};
 use crate::{
-    error::{
-        ErrorKind, ErrorReceipt,
-        escalation::{Escalation, Refused},
-        settlement::EscalationReceipt,
-    },
+    error::{ErrorKind, ErrorReceipt},
+    escalation::{Escalation, EscalationReceipt, Refused},
     model::{FinishReason, Usage},
     run::Repairs,
     secret::SecretScope,

@@ -13,7 +13,6 @@ mod outcome;
 mod pin;
 mod repairs;
 mod stop;
-mod taken;
 pub(crate) mod trace;
 mod written;
 
@@ -34,4 +33,3 @@ pub(crate) use log::{log, logs};
 pub(crate) use outcome::{HANDED_UP, THROWN, WAYS_OUT};
 pub(crate) use repairs::in_short;
 pub(crate) use stop::Stop;
-pub(crate) use taken::{Climbed, Override, Taken, To};

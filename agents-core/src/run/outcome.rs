@@ -1,7 +1,8 @@
 use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
     Error, Json, Severity,
-    error::{ErrorReceipt, escalation::Raised, settlement::EscalationReceipt},
+    error::ErrorReceipt,
+    escalation::{EscalationReceipt, Raised},
     model::Usage,
     run::Repairs,
 };

@@ -1,5 +1,5 @@
 use super::{Limit, Stopped};
-use crate::{Error, ErrorKind, error::escalation::Escalation};
+use crate::{Error, ErrorKind, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -1,9 +1,7 @@
 //! The end of a run on the wire.
 
 use super::{AgentOutputs, Cost, Outcome, Stopped, trace::Trace};
-use crate::{
-    Error, ErrorKind, Json, error::settlement::EscalationReceipt, model::Usage, run::Repairs,
-};
+use crate::{Error, ErrorKind, Json, escalation::EscalationReceipt, model::Usage, run::Repairs};
 use serde::{Serialize, Serializer};
 
 /// [`Outcome`] as it is written: `result` or `error`, and all else by its name.

@@ -57,7 +57,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     let is_stopped = result.is_none() || thrown.is_some();
     thrown.into_iter().for_each(|stop| root.request_stop(stop));
     let stop = root.stopped();
-    root.raise_no_more();
+    engine::climb::raise_no_more(root);
     engine::receipt::close_all(&root.node, root, &Ending::Run);
     let result = match (result, &stop) {
         (Some(result), _) => result,

@@ -3,9 +3,10 @@
 use crate::{
     Json,
     error::{Cause, ErrorReceipt, ToolError},
+    escalation::EscalationReceipt,
     reader::Changes,
     recovery::{FixError, Plan},
-    run::{Attachment, Climbed, Signed, Stop},
+    run::{Attachment, Signed, Stop},
     secret::SecretScope,
     tool::{Effects, ToolSpec},
 };
@@ -64,8 +65,10 @@ pub(crate) enum CallFact {
     Waits { until: u64, wait: Duration },
     /// The wait is over.
     Woke,
-    /// The agents above were asked, and the agent goes on.
-    Climbed(Climbed),
+    /// The agents above were asked, and the agent goes on. It follows from the decision about the escalation, which is the
+    /// fact that is stored.
+    #[serde(skip)]
+    Climbed(Box<EscalationReceipt>),
     /// The tool did this, and ends what it is a part of.
     Did(Json),
     /// The whole output is stored elsewhere.

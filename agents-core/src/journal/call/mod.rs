@@ -27,7 +27,8 @@ use super::{
 };
 use crate::{
     Json,
-    error::{Cause, ToolError, escalation::Escalation},
+    error::{Cause, ToolError},
+    escalation::{Escalation, Settlement},
     hex::id,
     json::canonical,
     model::ToolCall,
@@ -353,9 +354,12 @@ impl Call {
                 let fixer = fixer.name().to_owned();
                 self.repaired(&fixer, answer, tokens)
             }
-            (CallFact::Climbed(climbed), Stage::Climb { escalation }) => {
-                let escalation = (**escalation).clone();
-                self.climbed(escalation, climbed);
+            (CallFact::Climbed(receipt), Stage::Climb { escalation }) => {
+                let raised = (**escalation).clone();
+                match receipt.settled {
+                    Settlement::RetriedWithModel { .. } => self.taken_over(raised),
+                    _ => self.unhandled(receipt.escalation),
+                }
                 After::default()
             }
             (CallFact::Abandoned { why, calls }, _) => {

@@ -3,13 +3,11 @@
 use super::{After, Call, News, Refused, Stage};
 use crate::{
     Json,
-    error::{
-        Cause, Code, Handed, Severity, ToolError,
-        escalation::{Escalation, Raised},
-    },
+    error::{Cause, Code, Handed, Severity, ToolError},
+    escalation::{Escalation, Raised},
     journal::candidates::{Candidates, Circumstances, Move},
     recovery::{FixError, Plan},
-    run::{Climbed, Stop},
+    run::Stop,
 };
 
 /// Remark for a model whose call was given up, where nobody has settled that.
@@ -106,8 +104,7 @@ impl Call {
                 After::news(news)
             }
             Some(Handed::Back(escalation)) => {
-                let told = Climbed::Unhandled(Box::new(escalation.clone()));
-                self.climbed(escalation, told);
+                self.unhandled(escalation);
                 After::default()
             }
             Some(Handed::Unfit(reason)) => {
@@ -232,13 +229,22 @@ impl Call {
         self.stage = Stage::Climb { escalation };
     }
 
-    /// The agent goes on: with another model, or told that nobody could help.
-    pub(super) fn climbed(&mut self, raised: Escalation, climbed: Climbed) {
-        let (escalation, remark) = match climbed {
-            Climbed::Unhandled(escalation) => (*escalation, UNSETTLED),
-            Climbed::Continues if self.is_in_doubt() => (raised, TAKEN_OVER_IN_DOUBT),
-            Climbed::Continues => (raised, TAKEN_OVER),
+    /// Tells another model that it takes over from the one whose call was escalated.
+    pub(super) fn taken_over(&mut self, raised: Escalation) {
+        let remark = match self.is_in_doubt() {
+            true => TAKEN_OVER_IN_DOUBT,
+            false => TAKEN_OVER,
         };
+        self.climbed(raised, remark);
+    }
+
+    /// Tells the model that nobody handled the escalation.
+    pub(super) fn unhandled(&mut self, escalation: Escalation) {
+        self.climbed(escalation, UNSETTLED);
+    }
+
+    /// Settles the call: its agent goes on.
+    fn climbed(&mut self, escalation: Escalation, remark: &str) {
         let above = escalation.raised.iter().skip(1).map(Raised::passed_on);
         let remarks: Vec<_> = above.chain([remark.to_owned()]).collect();
         self.remark = Some(remarks.join("; "));

@@ -3,11 +3,12 @@
 use super::{Accepted, Action, Call, CallFact, Called, Interrupted, Refused};
 use crate::{
     Json, Severity,
-    error::{Cause, Code, ToolError, escalation::Escalation},
+    error::{Cause, Code, ToolError},
+    escalation::{Escalation, EscalationReceipt, Settlement},
     model::ToolCall,
     reader::Changes,
     recovery::{Backoff, FixError, FixerRef, Plan, Step},
-    run::{Approval, Climbed, Signed},
+    run::{Approval, Signed},
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -234,8 +235,20 @@ fn abandoned() -> Then {
     CallFact::Abandoned { why, calls }.into()
 }
 
-fn climbed(climbed: Climbed) -> Then {
-    CallFact::Climbed(climbed).into()
+fn climbed(settled: Settlement, escalation: Escalation) -> Then {
+    CallFact::Climbed(Box::new(EscalationReceipt {
+        escalation,
+        settled,
+    }))
+    .into()
+}
+
+fn another_model() -> Then {
+    let settled = Settlement::RetriedWithModel {
+        agent: "lead".into(),
+        model: "larger".into(),
+    };
+    climbed(settled, Escalation::of_agent("", "", Severity::High))
 }
 
 fn did() -> Then {
@@ -386,7 +399,7 @@ fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
         ("repaired", mended(Ok("{}")), &["repair"]),
         ("waits", waits(), &["back off"]),
         ("woke", woke(), &["sleep"]),
-        ("climbed", climbed(Climbed::Continues), &["climb"]),
+        ("climbed", another_model(), &["climb"]),
         (
             "ends of any kind",
             refused(),
@@ -1162,7 +1175,7 @@ fn what_was_handed_up_comes_back() {
     check(
         "another model goes on",
         &climbing,
-        climbed(Climbed::Continues),
+        another_model(),
         "it failed: `pay` gave up (HIGH): it is stuck [you take over from the model that failed here: make the call again, correctly, if it is still needed]",
     );
     let (call, _) = after(&climbing);
@@ -1172,7 +1185,7 @@ fn what_was_handed_up_comes_back() {
     check(
         "nobody could settle it",
         &climbing,
-        climbed(Climbed::Unhandled(escalation)),
+        climbed(Settlement::Told, *escalation),
         "it failed: `pay` gave up (HIGH): it is stuck [nobody above could settle it, so decide yourself how to go on]",
     );
     let executed = [
@@ -1185,7 +1198,7 @@ fn what_was_handed_up_comes_back() {
     check(
         "another model goes on where the tool may have taken effect",
         &executed,
-        climbed(Climbed::Continues),
+        another_model(),
         "it failed: `pay` gave up (HIGH): it is stuck [you take over from the model that failed here: the tool has run, and may have taken effect though it failed, so find that out before making the call again]",
     );
 }

@@ -389,9 +389,8 @@ struct Ticket {
 fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
     match fact {
         Fact::Reached { ticket, .. }
-        | Fact::Handled { ticket, .. }
+        | Fact::Decided { ticket, .. }
         | Fact::Dropped { ticket, .. } => Some(ticket),
-        Fact::Decided(decided) => Some(&mut decided.ticket),
         _ => None,
     }
 }

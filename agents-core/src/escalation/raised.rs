@@ -1,5 +1,9 @@
-use super::{Cause, Code, Severity, ToolError};
-use crate::Json;
+//! The escalation itself: what failed, and what the agents on its way have said about it.
+
+use crate::{
+    Json, Severity,
+    error::{Cause, Code, ToolError},
+};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -68,7 +72,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// Who gave up, after what; then what agents above have made of it.
+    /// Writes who gave up, after what, and what agents above have said since.
     pub(crate) fn say(
         all: &[Raised],
         tried: &str,
@@ -88,7 +92,7 @@ impl Raised {
             .try_for_each(|raised| write!(out, "; {}", raised.passed_on()))
     }
 
-    /// What an agent above has made of it.
+    /// Returns how an agent above passed the escalation on, in words.
     pub(crate) fn passed_on(&self) -> String {
         let Raised {
             by,
@@ -130,7 +134,7 @@ impl fmt::Display for Refused {
 }
 
 impl Escalation {
-    /// What an agent hands up that gives back [`Error::escalated`](crate::Error::escalated).
+    /// Creates the escalation of an agent that returned [`Error::escalated`](crate::Error::escalated).
     pub(crate) fn of_agent(agent: &str, reason: &str, severity: Severity) -> Self {
         Escalation {
             source: agent.to_owned(),
@@ -148,7 +152,7 @@ impl Escalation {
         }
     }
 
-    /// The agent of that name passes it on so.
+    /// Records that the agent of this name passed the escalation on.
     pub(crate) fn pass_on(&mut self, by: &str, reason: String, severity: Severity) {
         if self.raised.is_empty() {
             self.raised.push(self.first());
@@ -163,7 +167,7 @@ impl Escalation {
         self.severity = severity;
     }
 
-    /// What its source has said.
+    /// Returns what its source has said.
     fn first(&self) -> Raised {
         self.raised.first().cloned().unwrap_or_else(|| Raised {
             by: self.source.clone(),
@@ -172,7 +176,7 @@ impl Escalation {
         })
     }
 
-    /// What everybody has said, its source at least.
+    /// Returns what everybody has said, its source at least.
     pub(crate) fn said(&self) -> Vec<Raised> {
         match &self.raised[..] {
             [] => vec![self.first()],
@@ -180,7 +184,7 @@ impl Escalation {
         }
     }
 
-    /// What was tried before, in words.
+    /// Returns what was tried before, in words.
     fn tried(&self) -> String {
         let count = |count: u32, one: &str, several: &str| match count {
             0 => None,
@@ -204,7 +208,7 @@ fn is_none(count: &u32) -> bool {
 }
 
 impl From<Escalation> for ToolError {
-    /// The failure of the call: what its source has said, whatever agents above have made of it.
+    /// Returns the failure of the call: the source's own words, not those of agents above.
     fn from(escalation: Escalation) -> Self {
         let Raised {
             by: _,

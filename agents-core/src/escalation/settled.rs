@@ -1,4 +1,6 @@
-use super::escalation::Escalation;
+//! The end of an escalation: its settlement, and the record of both.
+
+use super::Escalation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -107,6 +109,13 @@ pub enum Settlement {
         /// Reason why that work ended.
         why: String,
     },
+}
+
+impl Settlement {
+    /// Returns `true` if the agent that raised the escalation goes on with its work.
+    pub(crate) fn goes_on(&self) -> bool {
+        matches!(self, Settlement::RetriedWithModel { .. } | Settlement::Told)
+    }
 }
 
 impl fmt::Display for Settlement {
