@@ -91,8 +91,8 @@ const KINDS: [&str; 53] = [
     "working",
 ];
 
-/// Kinds that are read but not written here: no tool is idempotent for a time.
-const UNWRITTEN: [&str; 1] = ["call.too_late"];
+/// Kinds that are read but not written here: no tool is idempotent for a time, and no journal takes its time.
+const UNWRITTEN: [&str; 2] = ["call.too_late", "call.withdrawn"];
 
 thread_local! {
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };

@@ -406,6 +406,44 @@ async fn an_intent_that_cannot_be_stored_has_no_effect() {
     );
     assert!(matches!(outcome.stopped, Some(Stopped::Journal { .. })));
     assert!(ran.lock().unwrap().is_empty());
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(attempts(receipt), []);
+}
+
+#[tokio::test]
+async fn a_tool_that_the_end_of_the_run_kept_from_starting_had_no_effect() {
+    /// A journal that cancels the run while it stores an intent.
+    struct Slow(CancellationToken);
+
+    #[async_trait]
+    impl Journal for Slow {
+        async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+            Ok(Vec::new())
+        }
+
+        async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+            if entries.iter().any(|entry| entry.kind() == "begun") {
+                self.0.cancel();
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Ok(())
+        }
+    }
+
+    let (ran, cancel) = (Ran::default(), CancellationToken::new());
+    let agent = clerk(pay(&ran, spec(Effects::Writes)));
+    let run = agent
+        .run("go")
+        .model(model(pays(1)))
+        .cancel(cancel.clone())
+        .journal(Slow(cancel));
+    let outcome = run.outcome().await.unwrap();
+    assert!(matches!(outcome.stopped, Some(Stopped::Cancelled)));
+    assert!(ran.lock().unwrap().is_empty());
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(attempts(receipt), []);
+    let said = receipt.error.as_ref().unwrap().message.clone();
+    assert!(!said.contains("effect"), "{said}");
 }
 
 #[tokio::test]

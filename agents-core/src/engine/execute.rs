@@ -8,7 +8,7 @@ use crate::{
     cache::{Asked, CacheKey, Served, SharedCache},
     context::Stopwatch,
     error::Cause,
-    journal::{Call, CallFact, Intent, Interrupted},
+    journal::{Call, CallFact, Fact, Intent, Interrupted},
     observe::spans,
     panics::{guarded, guarded_while, patiently},
     tool::{Cache, Effects, InDoubt, Prepared, SharedTool, ToolContext, ToolSpec},
@@ -87,8 +87,16 @@ impl Place<'_> {
         });
         self.add(CallFact::Begun { intent }).await;
         if writes {
+            let mut not_started = NotStarted(Some(self));
             self.cx.store().await;
+            not_started.0 = None;
         }
+    }
+
+    /// Records that the tool was not started after all.
+    fn withdraw(&self) {
+        let (seq, fact) = (self.seq, CallFact::Withdrawn);
+        self.cx.node.add(Fact::Call { seq, fact });
     }
 
     /// Leave to run the tool once. A limiter that cannot say so has not given it.
@@ -132,6 +140,17 @@ impl Place<'_> {
             tenant: root.settings.scope.tenant_id(),
             secrets: root.secret_scope(),
         })
+    }
+}
+
+/// Guard of a tool whose intent is being stored: if the call is dropped meanwhile, the tool was not started.
+struct NotStarted<'a>(Option<&'a Place<'a>>);
+
+impl Drop for NotStarted<'_> {
+    fn drop(&mut self) {
+        if let Some(place) = self.0 {
+            place.withdraw();
+        }
     }
 }
 

@@ -34,6 +34,8 @@ pub(crate) enum CallFact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         intent: Option<Box<Intent>>,
     },
+    /// The tool was not started after all: the run ended while its intent was being stored.
+    Withdrawn,
     /// The tool has run, or a limiter has held it back.
     Ended {
         result: Result<Json, Cause>,

@@ -311,9 +311,13 @@ impl Call {
             }
             // Whether it may run again is looked at before. A journal may hold that it did by an earlier rule.
             (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
-                self.candidates.run();
                 self.begun.get_or_insert(at);
                 self.stage = Stage::Running { args: args.clone() };
+                After::default()
+            }
+            (CallFact::Withdrawn, Stage::Running { args }) => {
+                self.begun.take_if(|_| self.attempts.is_empty());
+                self.stage = Stage::Execute { args: args.clone() };
                 After::default()
             }
             (CallFact::TooLate, Stage::Execute { args }) => {

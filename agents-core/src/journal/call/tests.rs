@@ -383,13 +383,14 @@ fn stages() -> Vec<(&'static str, Vec<Then>)> {
 
 #[test]
 fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
-    let facts: [(&str, Then, &[&str]); 17] = [
+    let facts: [(&str, Then, &[&str]); 18] = [
         ("taken up", reads(), &["new"]),
         ("fits", fits(SENT), &["read", "execute"]),
         ("misread", unreadable("no"), &["read", "execute"]),
         ("asked", CallFact::Asked.into(), &["approve"]),
         ("decided", decided(Approval::Approve), &["approve"]),
         ("begun", begun(), &["execute", "interrupted"]),
+        ("withdrawn", CallFact::Withdrawn.into(), &["running"]),
         ("ended", ended(Ok("1")), &["execute", "running"]),
         ("too late", CallFact::TooLate.into(), &["execute"]),
         ("interrupted", unknown(), &["interrupted"]),
