@@ -1,15 +1,13 @@
 use std::sync::Arc;
 
-/// Two letters for each byte.
+/// Returns two letters for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.extend(letters(*byte).map(char::from));
-    }
-    text
+    let text = bytes.iter().flat_map(|byte| letters(*byte)).collect();
+    // Letters and digits are text.
+    String::from_utf8(text).unwrap_or_default()
 }
 
-/// The same of the first half of a digest, to be shared: an id.
+/// Returns two letters for each byte of the first half of a digest: an id, which is shared.
 pub(crate) fn id(digest: &[u8; 32]) -> Arc<str> {
     let mut text = [0; 32];
     for (pair, byte) in text.chunks_exact_mut(2).zip(digest) {
@@ -19,6 +17,7 @@ pub(crate) fn id(digest: &[u8; 32]) -> Arc<str> {
     str::from_utf8(&text).unwrap_or_default().into()
 }
 
+/// Returns the letters of a byte.
 fn letters(byte: u8) -> [u8; 2] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     [
