@@ -117,7 +117,7 @@ mod tests {
         sent: bool,
         lines: Vec<Line>,
         first: Option<Line>,
-        /// Which.
+        /// Unit of the value.
         unit: Unit,
         units: BTreeMap<String, Unit>,
         pair: (u32, String),

@@ -14,7 +14,7 @@ pub(super) struct Known {
     heads: Heads,
 }
 
-/// One secret, with its placeholder and the texts to look for.
+/// Secret with its placeholder and the texts to look for.
 struct Spellings {
     placeholder: String,
     plain: Vec<SecretString>,
