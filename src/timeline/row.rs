@@ -9,7 +9,7 @@ use agents_core::{
     run::{RepairKind, Timestamp, ToolEnvelope},
 };
 
-/// One line of a timeline.
+/// Line of a timeline.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// Place of the step in the run.
