@@ -44,8 +44,8 @@ use tokio::sync::oneshot;
 /// ```
 pub async fn ask_me(request: ApprovalRequest) -> Approval {
     let (answer, answered) = oneshot::channel();
-    // The question has a thread of its own, which the program does not wait for: the program can end while it
-    // stands.
+    // The question has a thread of its own, which the program does not wait for. The program can thus end before
+    // the answer.
     let asking = thread::Builder::new().spawn(move || {
         // The thread that holds the lock asks.
         let mut input = io::stdin().lock();

@@ -5,9 +5,9 @@ use std::fmt;
 
 /// Key of a journal's digests.
 ///
-/// With a key, altered, removed, inserted and moved lines are found when the journal is read, unless the key was
-/// known to whoever changed them. Lines that were cut off at the end are not found, because the rest is a complete
-/// journal. Without a key the digests find accidental changes only, because anybody can compute them.
+/// With a key, lines that were altered, removed, inserted or moved without it are found when the journal is read.
+/// Lines that were cut off at the end are not found, because the rest is a complete journal. Without a key the
+/// digests find accidental changes only, because anybody can compute them.
 ///
 /// ```
 /// use agents::journal::Key;

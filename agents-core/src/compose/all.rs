@@ -203,8 +203,8 @@ tuple!(A B C D E F);
 tuple!(A B C D E F G);
 tuple!(A B C D E F G H);
 
-// Larger tuples are agents only if they are `Together`, which they are not, so that rustc says that. Without these
-// lines rustc would say of a larger tuple that it has no method `run`, and is no iterator.
+// A tuple of more than 8 agents is not `Together`, and with these impls rustc reports exactly that. Without them
+// rustc would report that the tuple has no method `run`, and is no iterator.
 several!([A, B, C, D, E, F, G, H, I](A, B, C, D, E, F, G, H, I));
 several!([A, B, C, D, E, F, G, H, I, J](A, B, C, D, E, F, G, H, I, J));
 several!([A, B, C, D, E, F, G, H, I, J, K](

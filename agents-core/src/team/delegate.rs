@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-/// Timeout of a delegate without a budget of time; longer than anybody waits.
+/// Timeout of a delegate without a budget of time: one day.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Helper bound: an agent that can be a delegate, because its input has a schema that tells a model
@@ -51,7 +51,7 @@ pub struct Form<I> {
     read: fn(&str) -> Result<I, ReadError>,
 }
 
-// What is no object stands in one. (A doc comment would be told to the model.)
+// Object around an input that is not an object. (A doc comment would be told to the model.)
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "I: Data")]
 struct Wrapped<I> {

@@ -48,7 +48,6 @@ impl<A: Agent> Member<A> {
     }
 }
 
-// Bounded on nothing: what is no agent is said once, by `new`.
 /// Returns the placement of an agent without any settings yet.
 fn unsaid(agent: &impl Agent) -> Placement {
     Placement {
@@ -62,6 +61,7 @@ fn unsaid(agent: &impl Agent) -> Placement {
     }
 }
 
+// No bound on `A`: the compiler reports a type that is not an agent once, at `new`.
 impl<A> Member<A> {
     /// Grants a tool. With the first grant, the agent is limited to tools that are granted or confirmed.
     ///

@@ -139,7 +139,7 @@ impl<T: Tool> DynTool for T {
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
-        // Arguments of another type cannot come here; if they did, a person had better look.
+        // Arguments of another type cannot occur here. If they did, a person would have to approve the call.
         prepared
             .0
             .downcast_ref()

@@ -198,13 +198,13 @@ mod tests {
             text,
             &format!("3 things do not fit: {a}; {b}; {c}"),
         );
-        // Only the type knows of it.
+        // The type alone finds the misfit of `c`.
         check(
             ("c", "no u8"),
             r#"{"c": 1, "a": "x"}"#,
             &format!("3 things do not fit: {a}; {b}; {c}"),
         );
-        // The type could not say where.
+        // The type reports its misfit for the whole.
         check(
             ("", "no u8"),
             r#"{"a": "x"}"#,
@@ -228,7 +228,7 @@ mod tests {
             ("plate", r#"{"plate": 7}"#, "metres"),
             ("Plate", r#"{"Plate": "7", "metres": "truck"}"#, "metres"),
             ("length", r#"{"plate": "7", "length": 3}"#, "metres"),
-            // These are at fault themselves.
+            // In these cases the first error itself is at fault.
             ("metres", r#"{"plate": 7, "metres": "truck"}"#, "metres"),
             (
                 "even",

@@ -254,7 +254,7 @@ impl DynTool for FnTool {
             );
             return Err(ReadError::new("", message));
         }
-        // No type checks these arguments, so the schema does.
+        // No Rust type checks these arguments, so the schema does.
         self.spec.expected().compiled.fits(arguments)?;
         (self.check)(&value)?;
         Ok(Prepared(Box::new(value)))
