@@ -30,8 +30,7 @@ use tokio::sync::oneshot;
 /// Asks for approval at the terminal; [`Run::approver`](crate::agent::Run::approver) takes this function.
 ///
 /// One question is asked at a time. If the standard input is not a terminal or has ended, the call is denied. If
-/// the run ends before the question is answered, the question stays on the screen until it is answered, and the
-/// answer has no effect.
+/// the run ends before, the question stays on the screen until it is answered. The answer then has no effect.
 ///
 /// ```
 /// use agents::{approve::ask_me, policy::confirm_writes, prelude::*};

@@ -1,7 +1,7 @@
 //! Caching of tool results; see [`agents_core::cache`] for how it works.
 //!
-//! The feature `cache` adds `MokaCache` to the built-in in-memory cache. It suits many results that many runs
-//! share.
+//! The feature `cache` adds `MokaCache` to the built-in in-memory cache. `MokaCache` suits many results that many
+//! runs share.
 //!
 //! ```
 //! # #[cfg(feature = "cache")]

@@ -31,8 +31,8 @@ use std::{
 /// takes this function.
 ///
 /// Lines are printed for calls and their results, repairs, waits, approvals, escalations and answers that went
-/// back. The end of the run has lines for the reason if there is no answer, and for the agent that answered, its
-/// tokens and its duration.
+/// back. The last lines name the reason if there is no answer, and the agent that answered, its tokens and its
+/// duration.
 ///
 /// ```
 /// use agents::{console::print_line, prelude::*};

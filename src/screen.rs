@@ -42,9 +42,9 @@ pub(crate) fn squeeze(text: &str, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// Returns `true` for a visible character. Control characters are not visible, nor are zero-width characters,
-/// characters that set the direction of writing, separators of lines, fillers, and tags in which text can be
-/// hidden.
+/// Returns `true` for a visible character. Not visible are control characters, zero-width characters, and
+/// characters that set the direction of writing. Separators of lines, fillers, and tags in which text can be
+/// hidden are not visible either.
 fn is_plain(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'

@@ -364,7 +364,7 @@ fn is_beginning(bytes: &[u8]) -> bool {
     bytes[..known] == first[..known]
 }
 
-/// Creates the error for a file that is not a journal. It says what the file is instead, if that is known.
+/// Creates the error for a file that is not a journal. The error says what the file is instead, if that is known.
 fn not_a_journal(bytes: &[u8]) -> io::Error {
     let text = String::from_utf8_lossy(bytes);
     let is_snapshot = ["\"version\":", "\"run_id\":", "\"root\":"];

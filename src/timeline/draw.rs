@@ -80,7 +80,7 @@ impl Sheet {
         line.trim_end().to_owned()
     }
 
-    /// Returns the bar, which shows when in the run the step took place. It is at least one
+    /// Returns the bar, which shows when in the run the step took place. The bar is at least one
     /// character long.
     fn bar(&self, row: &Row) -> String {
         let whole = self.now.since(self.start).as_millis().max(1);

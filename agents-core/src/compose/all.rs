@@ -16,9 +16,9 @@ use futures_util::future::try_join_all;
 
 /// Helper bound: an agent that takes the same input `T` as the agent `First` and can run beside it.
 ///
-/// A tuple of 2 to 8 agents with the same input type is an agent. It gives its input to all of them, runs them at
-/// once, and returns a tuple of their outputs, in the order in which they are written. A `Vec` or an array of
-/// agents of one type returns a `Vec` or an array. The input has to be `Clone`.
+/// A tuple of 2 to 8 agents with the same input type is an agent. The tuple gives its input to all of them and
+/// runs them at once. Its output is a tuple of their outputs, in the order in which they are written. A `Vec` or
+/// an array of agents of one type returns a `Vec` or an array. The input has to be `Clone`.
 ///
 /// The first failure ends the others at once: they are dropped, and the failure is the tuple's. Tokens that they
 /// used before stay charged. [`settled`](super::settled()) is the other policy.

@@ -132,8 +132,8 @@ fn at_once(names: &[&str], end: &str) -> String {
 /// Keeps a name for the rest of the process. A tuple, a `Vec` and an array have no field for their name, but
 /// [`Agent::name`] returns a reference.
 ///
-/// Names are stable, because stored runs find their agents by them. There are thus as many names as there are
-/// compositions in the program, however often these run.
+/// Names are stable, because stored runs find their agents by them. Their number is thus that of the compositions
+/// in the program, however often these run.
 fn keep(name: String) -> &'static str {
     static NAMES: OnceLock<Mutex<HashSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES

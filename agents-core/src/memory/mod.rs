@@ -4,7 +4,7 @@
 //! a separate memory in each [`Scope`], and nothing that a model says gives it access to another memory.
 //!
 //! A memory is for what the agent has learnt, in a few lines of its own. Lines that repeat a tool's output word
-//! for word are refused, and the model is told to remember in its own words what the output was about. The run's
+//! for word are refused. The model is then told to remember in its own words what the output was about. The run's
 //! secrets are masked. Your own code may [`remember`](MemoryBank::remember) anything.
 //!
 //! ```

@@ -1,8 +1,8 @@
 //! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
-//! A call that comes too early is not executed, and has no attempt. It fails with `RATE_LIMIT`, and
-//! `retry_after_s` says how long to wait. A `retry` in an agent's shared arms waits that long; without an arm,
-//! the model decides.
+//! A call that comes too early is not executed, and has no attempt. The call fails with `RATE_LIMIT`, and
+//! `retry_after_s` says how long to wait. A `retry` in an agent's shared arms waits that long; without an arm, the
+//! model decides.
 //!
 //! ```
 //! # use agents_core as agents;

@@ -47,9 +47,9 @@
 //! # The panic hook
 //!
 //! The process's panic hook prints a panic before any code can catch it. The first secret that any run of the
-//! process learns, from [`Run::secret`](crate::agent::Run::secret), a vault or [`Masker::learn`], therefore
-//! installs a hook, once and for the rest of the process. Without a secret no hook is installed. The new hook
-//! wraps the hook that is set at that moment:
+//! process learns, from [`Run::secret`](crate::agent::Run::secret), a vault or [`Masker::learn`], installs a hook,
+//! once and for the rest of the process. Without a secret no hook is installed. The new hook wraps the hook that
+//! is set at that moment:
 //!
 //! - if the message of a panic holds no secret of a run in progress, the earlier hook is called, unchanged;
 //! - otherwise the place and the masked message go to the log, as an `error` of `tracing`, and the earlier

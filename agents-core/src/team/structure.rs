@@ -49,8 +49,8 @@ impl<A> Team<A> {
 
     /// Checks that the team is put together correctly.
     ///
-    /// Every run checks the team before the first model is asked. It then also checks that every agent that needs
-    /// a model has one, because a run may bring the model.
+    /// Every run makes the same check before the first model is asked, and then also checks that every agent that
+    /// needs a model has one. The model may come with the run, so it is not checked here.
     ///
     /// # Errors
     /// One error of the kind `Build` that names all defects, one per line, each with the path of the agent.

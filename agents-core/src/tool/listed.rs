@@ -121,7 +121,7 @@ impl ListedTool {
         if annotations.open_world_hint != Some(false) {
             spec = spec.external();
         }
-        // The approval is the server's word, not the tool's own: a policy may loosen it.
+        // The approval is declared by the server, not by the author of the tool: a policy may loosen it.
         if effects == Effects::Writes && annotations.destructive_hint == Some(true) {
             spec.approval = Approval::Always;
         }

@@ -68,8 +68,7 @@ pub enum Approval {
     Never,
     /// Every call needs approval.
     Always,
-    /// A function decides for each call by its arguments; see
-    /// [`Tool::needs_approval`](super::Tool::needs_approval).
+    /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
     /// [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
 }

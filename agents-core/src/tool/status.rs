@@ -18,7 +18,8 @@ pub enum Status {
     /// The tool is in use.
     #[default]
     Active,
-    /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out.
+    /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out, and a name
+    /// without a version stands for an active version if there is one.
     Deprecated {
         /// Note on what to use instead.
         note: Cow<'static, str>,

@@ -28,7 +28,7 @@ pub enum Constrained {
 /// constrained.
 ///
 /// The schema is text because the order of its keys counts. A grammar makes the model write the keys in the order
-/// of the schema, and the model has to choose the tool before it fills in the arguments.
+/// of the schema. The model thus has to choose the tool before it fills in the arguments.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -4,10 +4,10 @@
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Returns the characters of base64 that `value` alone decides. There is one text for each of the
-/// three positions of the value in the groups of three bytes, and for each of the two alphabets.
-/// Characters that the neighbouring bytes decide too are left out: so the value is found within
-/// `user:value`, and padding does not matter.
+/// Returns the characters of base64 that `value` alone decides. The value may have three positions
+/// in the groups of three bytes, and there are two alphabets: each combination has a text of its
+/// own. Characters that the neighbouring bytes decide too are left out: so the value is found
+/// within `user:value`, and padding does not matter.
 pub(super) fn within(value: &str) -> Vec<Core> {
     let mut all: Vec<Core> = Vec::new();
     for alphabet in [STANDARD, URL_SAFE] {
