@@ -20,8 +20,8 @@ use futures_util::future::try_join_all;
 /// runs them at once. Its output is a tuple of their outputs, in the order in which they are written. A `Vec` or
 /// an array of agents of one type returns a `Vec` or an array. The input has to be `Clone`.
 ///
-/// The first failure ends the others at once: they are dropped, and the failure is the tuple's. Tokens that they
-/// used before stay charged. [`settled`](super::settled()) is the other policy.
+/// The first failure ends the others at once: they are dropped, and the failure is the tuple's. The tokens and the
+/// cost that they used until then stay charged. [`settled`](super::settled()) is the other policy.
 ///
 /// An array has a `map` of its own, which goes over the agents; to [`map`](Agent::map) their outputs, write
 /// `vec![..]`.

@@ -50,9 +50,9 @@ pub struct FirstOf<P> {
 /// cancelled.
 ///
 /// A failure does not end the race: the others run on. As soon as one agent has answered, the others are dropped,
-/// with all their work. Tokens that they used before stay charged, and their receipts are kept. A request in
-/// progress is not counted, because its cost is unknown. The agents start in the order in which they are written.
-/// If one answers at once, the agents after it do not start.
+/// with all their work. The tokens and the cost that they used until then stay charged, and their receipts are
+/// kept. A request in progress is not counted, because its cost is unknown. The agents start in the order in which
+/// they are written. If one answers at once, the agents after it do not start.
 ///
 /// If all agents fail, the error is that of the last one, with the others in its context.
 ///

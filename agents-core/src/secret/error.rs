@@ -4,8 +4,8 @@ use std::io;
 
 /// Reason why a tool did not get a secret.
 ///
-/// The operator `?` converts it into a tool's own error: an [`io::Error`], a `String`, or any type
-/// that takes errors. The call's code stays that of the secret error: `AUTH_REQUIRED`, or
+/// The operator `?` converts this error into a tool's own error: an [`io::Error`], a `String`, or
+/// any type that takes errors. The call's code stays that of the secret error: `AUTH_REQUIRED`, or
 /// `PROVIDER_ERROR` if the secret could not be looked up.
 ///
 /// ```

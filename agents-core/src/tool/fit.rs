@@ -11,8 +11,8 @@ use std::fmt::Display;
 /// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
 /// No type implements this trait by hand: two derives are enough. For a type without them, attributes of the
-/// parameter say how it is read and described: `#[serde(deserialize_with = "..")]`, `#[schemars(with =
-/// "String")]`.
+/// parameter say how it is read and described: `#[serde(deserialize_with = "..")]`,
+/// `#[schemars(with = "String")]`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -53,8 +53,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 }
 
-/// Bound on an argument whose description comes from `#[schemars(with = "..")]`: `DeserializeOwned + Send + Sync +
-/// 'static`.
+/// Bound on an argument whose description comes from `#[schemars(with = "..")]`:
+/// `DeserializeOwned + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from what a model sends",
     label = "it is said how this is described, and not how it is read",

@@ -3,7 +3,8 @@
 use super::SharedTool;
 use std::marker::PhantomData;
 
-/// Constant that stands in place of a tool with `#[inject]` parameters, until the tool has their values.
+/// Type of the constant that stands in place of a tool with `#[inject]` parameters, until the tool has their
+/// values.
 ///
 /// `#[tool]` declares the constant beside the tool's struct, under the same name. A list that names the tool alone
 /// thus gets a compiler error that tells how to write it: `Search { pool: self.pool.clone() }`.

@@ -1,6 +1,6 @@
 //! Spellings of a text within base64, at any position in the encoded bytes.
 
-/// Standard alphabet; the other one is safe in URLs.
+/// Standard alphabet of base64; `URL_SAFE` is the one for URLs.
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 

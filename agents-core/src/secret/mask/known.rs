@@ -25,7 +25,7 @@ struct Spellings {
     digits: bool,
 }
 
-/// Result of the look for secrets at one place of a text.
+/// Result of the search for secrets at one place of a text.
 pub(super) enum At<'a> {
     Nothing,
     /// A secret may begin here, but the text ends before that is certain.

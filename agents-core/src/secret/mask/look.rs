@@ -165,7 +165,7 @@ impl Serializer for Look<'_> {
     }
 }
 
-/// Implements the traits of compound values by a look at each part.
+/// Implements the traits of compound values by a search in each part.
 macro_rules! parts {
     ($($of:ident: $method:ident)*) => {$(
         impl $of for Look<'_> {
@@ -191,7 +191,7 @@ parts! {
 }
 
 /// Implements the traits of compound values with field names. Field names are words of the format and are not
-/// looked at.
+/// searched.
 macro_rules! named_parts {
     ($($of:ident)*) => {$(
         impl $of for Look<'_> {
