@@ -28,7 +28,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     created.map_err(|error| of(path, error))
 }
 
-/// Adds the path to an error, which the system leaves out.
+/// Adds the path, which the system leaves out, to an error.
 pub(crate) fn of(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

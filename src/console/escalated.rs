@@ -3,8 +3,8 @@
 use crate::screen::shorten;
 use agents_core::escalation::{Escalation, EscalationReceipt, Settlement};
 
-/// Returns the line for a settled escalation. The line names the tool that gave up, because lines
-/// of other calls may stand in between.
+/// Returns the line for a settled escalation. The line names the source of the escalation, because
+/// lines of other calls may stand in between.
 pub(super) fn settled(receipt: &EscalationReceipt) -> String {
     let source = &receipt.escalation.source;
     let settled = match &receipt.settled {

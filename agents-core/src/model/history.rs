@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Messages of a conversation; messages are only ever added.
+/// List of the messages of a conversation, which only grows.
 ///
 /// Beside the messages a history keeps slots. In a slot a model client, or a wrapper around a client, may hold
 /// messages that it has already encoded, so that no message is serialised twice. The slots are a cache: a clone or
