@@ -27,11 +27,10 @@ use std::{
 };
 use tokio::sync::oneshot;
 
-/// Asks for approval at the terminal; [`Run::approver`](crate::agent::Run::approver) takes it.
+/// Asks for approval at the terminal; [`Run::approver`](crate::agent::Run::approver) takes this function.
 ///
-/// One question is asked at a time. With nobody there, which is to say when the standard input is no
-/// terminal or has ended, the answer is no. A question whose run is over meanwhile stays on the
-/// screen until it is answered, and the answer is lost.
+/// One question is asked at a time. If the standard input is not a terminal or has ended, the call is denied. If
+/// the run ends before, the question stays on the screen until it is answered. The answer then has no effect.
 ///
 /// ```
 /// use agents::{approve::ask_me, policy::confirm_writes, prelude::*};
@@ -44,15 +43,16 @@ use tokio::sync::oneshot;
 /// ```
 pub async fn ask_me(request: ApprovalRequest) -> Approval {
     let (answer, answered) = oneshot::channel();
-    // A thread of its own, which nobody waits for: a program can end while a question stands.
+    // The question has a thread of its own, which the program does not wait for. The program can thus end before
+    // the answer.
     let asking = thread::Builder::new().spawn(move || {
-        // Whoever has the lock asks.
+        // The thread that holds the lock asks.
         let mut input = io::stdin().lock();
         let approval = match input.is_terminal() {
             true => ask(&request, &mut input, &mut io::stderr()),
             false => nobody(),
         };
-        // The run may be over.
+        // The run may be over, so that the answer is no longer awaited.
         let _ = answer.send(approval);
     });
     match asking {
@@ -61,13 +61,13 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
     }
 }
 
-/// Creates an approver that writes to `output` and reads the answers from `input`.
+/// Asks for approval: writes the question to `output` and reads the answer from `input`.
 ///
-/// The arguments are shown whole, and what was changed since the model wrote them: one approves what one
-/// sees.
+/// The question shows the whole arguments, and all changes since the model wrote them, because a person can
+/// approve only what is shown.
 ///
-/// `y` and `yes` approve; `n`, `no` and nothing at all deny, with what follows as the reason; anything
-/// else says what to change. The end of the input denies, and so does an output that is gone.
+/// `y` and `yes` approve. `n`, `no` and an empty line deny; text after `n` or `no` is the reason. Any other text
+/// says what to change. The end of the input and a failed output deny.
 ///
 /// ```
 /// use agents::{Effects, Json, approve::ask, run::{Approval, ApprovalRequest}};
@@ -158,7 +158,7 @@ mod tests {
         }
     }
 
-    /// What is answered to what is typed, and what was on the screen.
+    /// Returns the approval for a typed answer, and the text on the screen.
     fn asked(args: &str, typed: &str) -> (Approval, String) {
         let mut screen = Vec::new();
         let approval = ask(&request(args), &mut typed.as_bytes(), &mut screen);
@@ -229,7 +229,7 @@ mod tests {
 
     #[tokio::test]
     async fn without_a_terminal_the_answer_is_no() {
-        // Whoever runs the tests by hand may sit at one.
+        // A test that is run by hand may have a terminal.
         if !io::stdin().is_terminal() {
             assert_eq!(ask_me(request("{}")).await, nobody());
         }

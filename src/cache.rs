@@ -1,6 +1,6 @@
 //! Caching of tool results; see [`agents_core::cache`] for how it works.
 //!
-//! The feature `cache` adds `MokaCache` to the built-in in-memory cache, for many results that many
+//! The feature `cache` adds `MokaCache` to the built-in in-memory cache. `MokaCache` suits many results that many
 //! runs share.
 //!
 //! ```

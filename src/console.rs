@@ -27,12 +27,12 @@ use std::{
     time::Duration,
 };
 
-/// Prints an event of a run to the terminal, if it is worth a line;
-/// [`Run::on_event`](crate::agent::Run::on_event) takes it.
+/// Prints an event of a run to the terminal, if it is worth a line; [`Run::on_event`](crate::agent::Run::on_event)
+/// takes this function.
 ///
-/// Worth a line are calls and what became of them, repairs, waits, approvals, answers that went
-/// back, what ended the run before its answer, and at its end which agent answered, with how many
-/// tokens and how long it took.
+/// Lines are printed for calls and their results, repairs, waits, approvals, escalations and answers that went
+/// back. The last lines name the reason if there is no answer, and the agent that answered, its tokens and its
+/// duration.
 ///
 /// ```
 /// use agents::{console::print_line, prelude::*};
@@ -49,7 +49,7 @@ use std::{
 pub fn print_line(event: &Event) {
     if let Some(line) = line(event, *COLOUR) {
         let indent = "  ".repeat(event.depth as usize + 1);
-        // Whoever has closed the output does not want to read on; the run goes on.
+        // An output that was closed must not stop the run.
         let _ = writeln!(io::stdout().lock(), "{indent}{line}");
     }
 }
@@ -262,13 +262,13 @@ pub fn receipt(receipt: &ToolEnvelope, colour: bool) -> String {
     line + &ink.facts(&facts)
 }
 
-/// What is written beside the colours: those take only what is safe themselves.
+/// Returns text that is safe for a terminal, for text that stands beside the colours and is not painted.
 fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// What was decided about a call, by whom, and how long that took, if anybody was asked. Why it was denied stands in
-/// the error: here only who did so, or wants it changed.
+/// Returns the decisions about a call, with their authors and their duration, if approval was asked for. The
+/// reason of a denial stands in the error.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();
@@ -306,7 +306,8 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
     }
 }
 
-/// What went wrong, and what the model was told beside it. What follows an escalation is told by itself.
+/// Returns the text of an error and what the model was told besides. If the error follows an escalation, the
+/// events of the escalation say the rest.
 pub(crate) fn problem(error: &ErrorReceipt) -> String {
     let mut said = format!("{}: {}", error.code, squeeze(&error.message, 160));
     if error.reason.is_some() {
@@ -321,7 +322,7 @@ pub(crate) fn problem(error: &ErrorReceipt) -> String {
     said
 }
 
-/// When a call is made again.
+/// Returns a text that says when a call is made again.
 pub(crate) fn again(wait: Duration) -> String {
     match wait.is_zero() {
         true => "again at once".to_owned(),
@@ -342,7 +343,7 @@ pub(crate) struct Ink {
 }
 
 impl Ink {
-    /// The text, safe for a terminal, in that colour.
+    /// Returns the text, safe for a terminal, in this colour.
     fn paint(&self, code: &str, text: &str) -> String {
         let text = shown(text);
         match self.colour {
@@ -363,7 +364,7 @@ impl Ink {
         self.paint("32", text)
     }
 
-    /// What stands in parentheses at the end of a line.
+    /// Returns the facts in parentheses, for the end of a line.
     fn facts(&self, facts: &[String]) -> String {
         self.dim(&format!("  ({})", facts.join(", ")))
     }

@@ -1,5 +1,6 @@
-//! Private files and folders: their content is not encrypted, but on Unix only their owner may open
-//! them. Files that exist already keep their permissions. Every error says which file it is about.
+//! Private files and folders. Their content is not encrypted, but on Unix only their owner may open
+//! them. Files that exist already keep their permissions. Every error names the file that it is
+//! about.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions},
@@ -7,7 +8,7 @@ use std::{
     path::Path,
 };
 
-/// A new file; an old one is an error.
+/// Creates a file; a file that exists already is an error.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().create_new(true))
 }
@@ -18,7 +19,7 @@ fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
     how.write(true).open(path).map_err(|error| of(path, error))
 }
 
-/// A folder, with all above it that are not there.
+/// Creates a folder and all missing folders above it.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     let mut how = DirBuilder::new();
     #[cfg(unix)]
@@ -27,7 +28,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     created.map_err(|error| of(path, error))
 }
 
-/// The same error, with the path that the system leaves out.
+/// Adds the path, which the system leaves out, to an error.
 pub(crate) fn of(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

@@ -77,7 +77,7 @@
 //! | `otel` | `otel::layer`, for OpenTelemetry | no |
 //!
 
-// Without the macros, what names one leads to the feature.
+// Without the macros, links to them lead to the list of features.
 #![cfg_attr(
     feature = "macros",
     doc = "
@@ -99,7 +99,7 @@
 [`on_escalation!`]: #features
 "
 )]
-// On docs.rs every item says which feature it needs.
+// On docs.rs every item names the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use agents_core::{
@@ -140,7 +140,7 @@ pub use agents_core::rt as __rt;
 
 /// The names that most programs need: `use agents::prelude::*`.
 ///
-/// With `use agents::{prelude::*, tool}` the attribute `#[tool]` is there as well.
+/// With `use agents::{prelude::*, tool}` the attribute `#[tool]` is available as well.
 pub mod prelude {
     pub use crate::compose::Step::{Again, Done};
     pub use crate::compose::first_of;
@@ -148,10 +148,11 @@ pub mod prelude {
     pub use crate::ollama;
     pub use crate::run::{Budget, hours, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
-    // One name cannot be exported twice from one place: `tool!` is here, `#[tool]` at the root.
+    // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
     pub use agents_macros::{agent, branch, in_doubt, on_error, structure, tool};
-    // `#[tool]` reads it; here it is for whoever writes it above, and is told so.
+    // `#[tool]` reads `#[example]`. The export is for code with `#[example]` above `#[tool]`, which gets an error
+    // that explains the order.
     #[cfg(feature = "macros")]
     #[doc(hidden)]
     pub use agents_macros::example;

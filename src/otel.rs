@@ -63,7 +63,7 @@ pub use tracing_opentelemetry::OpenTelemetryLayer;
 /// Creates the `tracing` layer that hands spans on to an OpenTelemetry tracer, following the GenAI
 /// conventions.
 ///
-/// From now on the trace ids of runs are those of OpenTelemetry.
+/// Once the layer is created, the trace ids of runs are those of OpenTelemetry.
 ///
 /// ```
 /// use agents::otel;
@@ -116,7 +116,7 @@ fn context_of(span: &Span) -> Option<SpanContext> {
     context.is_valid().then_some(context)
 }
 
-/// The place of a span, as `traceparent` has it.
+/// Returns the place of a span in its trace, in the form of `traceparent`.
 fn place(span: &Span) -> Option<String> {
     let context = context_of(span)?;
     let (trace, span) = (context.trace_id(), context.span_id());
@@ -124,14 +124,14 @@ fn place(span: &Span) -> Option<String> {
     Some(format!("00-{trace}-{span}-{flags:02x}"))
 }
 
-/// Hangs a new span below the place, and links it with what is around it now.
+/// Makes a new span a child of the place, and links it with the current span.
 fn hang(span: &Span, place: &str) {
     let Some(before) = read(place) else {
         return;
     };
     let around = context_of(&Span::current());
     let before = Context::new().with_remote_span_context(before);
-    // Nobody traces this one, then: there is no trace to go on with.
+    // If the span is not traced, it has no parent to be set.
     let _ = span.set_parent(before);
     if let Some(around) = around {
         span.add_link(around);

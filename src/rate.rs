@@ -1,7 +1,7 @@
 //! Rate limits for tools; see [`agents_core::rate`] for how they work.
 //!
-//! The feature `limits` adds `GovernorLimiter` to the built-in in-memory limiter, for many tenants
-//! and threads.
+//! The feature `limits` adds `GovernorLimiter` to the built-in in-memory limiter. `GovernorLimiter` suits many
+//! tenants and threads.
 //!
 //! ```
 //! # #[cfg(feature = "limits")]

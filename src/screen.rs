@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// One line that moves no cursor, hides nothing and turns nothing around: line breaks are spaces, what
-/// else could do that is spelled out.
+/// Returns the text on one line that is safe for a terminal. Line breaks become spaces. Other characters that move
+/// the cursor, are invisible or change the direction of writing are escaped.
 pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same, of at most so many characters.
+/// Returns safe text of at most `most` characters, with `…` where it was cut.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {
@@ -28,7 +28,8 @@ pub(crate) fn shorten(text: &str, most: usize) -> String {
     }
 }
 
-/// The same of what begins with what happened, quotes what others have said, and ends with the reason: both ends of it.
+/// Returns safe text of at most `most` characters, cut in its middle. Such a text begins with the event, quotes
+/// others, and ends with the reason, so both of its ends matter.
 pub(crate) fn squeeze(text: &str, most: usize) -> String {
     let shown = shown(text);
     let count = shown.chars().count();
@@ -41,8 +42,9 @@ pub(crate) fn squeeze(text: &str, most: usize) -> String {
     format!("{head}…{tail}")
 }
 
-/// Neither a control character nor one that is not seen: zero-width ones, those of the direction of
-/// writing, separators of lines, fillers, and the tags in which text can be hidden.
+/// Returns `true` for a visible character. Not visible are control characters, zero-width characters, and
+/// characters that set the direction of writing. Separators of lines, fillers, and tags in which text can be
+/// hidden are not visible either.
 fn is_plain(c: char) -> bool {
     let unseen = matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'

@@ -12,9 +12,9 @@ use tokio::task::spawn_blocking;
 /// A blob store in a directory, with files `<folder>/<tenant>/<sha256>`, where the tenant is a
 /// digest of its name.
 ///
-/// On Unix nobody but their owner may read what is made. What is kept stays until somebody deletes
-/// it. A file that is not what its name says is never given, and is written anew when the same
-/// content comes again.
+/// On Unix only their owner may read the files and folders that are created. Blobs stay until they are deleted by
+/// hand. A file whose content does not match its name is never returned, and is rewritten when the same content is
+/// stored again.
 ///
 /// ```
 /// use agents::blob::{BlobStore, DirectoryBlobs};
@@ -44,18 +44,17 @@ pub struct DirectoryBlobs {
 }
 
 impl DirectoryBlobs {
-    /// Creates a store in this directory, which is created if it does not exist and keeps its
-    /// permissions if it does.
+    /// Creates a store in this directory. A missing directory is created; an existing one keeps its permissions.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// When the directory cannot be created.
     pub fn new(folder: impl AsRef<Path>) -> io::Result<Self> {
         files::create_folder(folder.as_ref())?;
         let folder = folder.as_ref().canonicalize()?;
         Ok(DirectoryBlobs { folder })
     }
 
-    /// The file that a place stands for, if it is one of ours.
+    /// Returns the file behind a URL, if the URL has the form of one of this store.
     fn file(&self, url: &str) -> Option<PathBuf> {
         let (tenant, blob) = url.strip_prefix(&self.url_of(""))?.split_once('/')?;
         let ours = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_hexdigit());
@@ -101,7 +100,7 @@ impl BlobStore for DirectoryBlobs {
     }
 }
 
-/// What is in the file, if that is what its name says.
+/// Returns the content of the file, or an error if its digest is not the file's name.
 fn read(file: &Path) -> io::Result<Vec<u8>> {
     let bytes = fs::read(file)?;
     let digest = Blob::new("", "", &bytes).sha256();
@@ -114,7 +113,8 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Under its name there is the whole file, or none: it is written under another name first.
+/// Writes a file under another name first and then renames it, so that its name always stands for the whole
+/// content.
 fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let whole = folder.join(name);
@@ -128,7 +128,7 @@ fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&part, &whole));
     if written.is_err() {
-        // What is left of it is of no use; the error that is told is the first.
+        // The part that was written is of no use. The first error is returned.
         let _ = fs::remove_file(&part);
     }
     written

@@ -7,10 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Nobody waits longer; a clock that adds more than that may overflow.
+/// Maximum time for which a result is kept: a clock that adds more may overflow.
 const A_CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// A concurrent cache in memory, by `moka`, that keeps what is asked for often.
+/// A concurrent cache in memory, by `moka`, that prefers to keep results that are often asked for.
 ///
 /// ```
 /// use agents::cache::{MokaCache, SharedCache};
@@ -27,7 +27,7 @@ struct Kept {
     keep_for: Option<Duration>,
 }
 
-/// Every result says for itself how long it is kept.
+/// Expiry by the time that each result itself is kept for.
 struct ByResult;
 
 impl Expiry<Arc<str>, Kept> for ByResult {
@@ -47,7 +47,7 @@ impl Expiry<Arc<str>, Kept> for ByResult {
 }
 
 impl MokaCache {
-    /// Creates a cache with room for results of this many bytes in total.
+    /// Creates a cache with room for this many bytes of keys and results in total.
     pub fn of_bytes(max_bytes: u64) -> Self {
         let cache = Cache::builder()
             .max_capacity(max_bytes)

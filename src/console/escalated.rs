@@ -1,9 +1,10 @@
-//! What became of an escalation, on a line.
+//! Lines for settled escalations.
 
 use crate::screen::shorten;
 use agents_core::escalation::{Escalation, EscalationReceipt, Settlement};
 
-/// What became of it; and whose it is, where that comes after what else the reply has called.
+/// Returns the line for a settled escalation. The line names the source of the escalation, because
+/// lines of other calls may stand in between.
 pub(super) fn settled(receipt: &EscalationReceipt) -> String {
     let source = &receipt.escalation.source;
     let settled = match &receipt.settled {
@@ -16,7 +17,8 @@ pub(super) fn settled(receipt: &EscalationReceipt) -> String {
     format!("^ {settled}{}", passed_on(&receipt.escalation))
 }
 
-/// Who has passed it on with words of their own: what became of it goes by the last of these.
+/// Returns the agents that passed the escalation on with words of their own. The last of them
+/// counts for its settlement.
 fn passed_on(escalation: &Escalation) -> String {
     let above = escalation.raised.iter().skip(1);
     let said = above.map(|raised| {

@@ -1,16 +1,17 @@
-//! Which addresses may be connected to. This is checked when the connection is made, so that a name
-//! cannot resolve to another address after the check.
+//! Checks of the addresses that may be connected to. Addresses are checked when the connection is
+//! made, so that a name cannot resolve to another address after the check.
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Resolves names to addresses of the public internet.
+/// Resolver that returns only addresses of the public internet.
 pub(super) struct PublicOnly;
 
-/// Resolves names to any address but those from which machines in a cloud get their credentials.
+/// Resolver that returns all addresses except those from which machines in a cloud get their
+/// credentials.
 pub(super) struct NoMetadata;
 
-/// All that a name leads to is in this machine or its network.
+/// Error of a name whose addresses all are refused.
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` leads to a private address")]
 pub(super) struct NotPublic(pub(super) String);
@@ -38,8 +39,8 @@ fn resolve(name: Name, is_allowed: fn(IpAddr) -> bool) -> Resolving {
     })
 }
 
-/// Whether machines in a cloud get their credentials from there: all that is link-local, and where
-/// providers have it besides.
+/// Returns `true` if machines in a cloud get their credentials from this address: all link-local
+/// addresses, and the other addresses that providers use.
 fn is_metadata(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_metadata_v4(address),
@@ -56,7 +57,8 @@ fn is_metadata_v4(address: Ipv4Addr) -> bool {
     address.is_link_local() || others.contains(&address.octets())
 }
 
-/// Whether an address is one of the public internet, also where another one is hidden in it.
+/// Returns `true` if the address, and any IPv4 address embedded in it, belongs to the public
+/// internet.
 pub(super) fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -82,7 +84,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
     !reserved && !is_metadata_v4(address)
 }
 
-/// An IPv4 address, written as one of IPv6 or translated into one.
+/// Returns the IPv4 address that is embedded in an IPv6 address, if there is one.
 fn hidden_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0xffff, high, low]
@@ -101,7 +103,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
     match address.segments() {
         [0x2001, 0, ..] | [0x2001, 0xdb8, ..] | [0x64, 0xff9b, 1, ..] => false,
-        // Only global unicast is left: what begins with 001.
+        // Of the rest, global unicast addresses begin with the bits 001.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// The headers that a model may have a use for.
+/// Response headers that a model may need.
 const HEADERS: [&str; 8] = [
     "cache-control",
     "content-language",
@@ -22,9 +22,9 @@ const HEADERS: [&str; 8] = [
     "retry-after",
 ];
 
-/// Response of a server, in one shape for all kinds of content.
+/// Response of a server, in one form for all kinds of content.
 ///
-/// One of `json`, `text` and `binary` is there, unless there is no body.
+/// Exactly one of `json`, `text` and `binary` is set, unless the body is empty.
 ///
 /// ```
 /// use agents::http::HttpAnswer;
@@ -54,18 +54,18 @@ pub struct HttpAnswer {
     /// Selected response headers.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Body, if it is JSON.
+    /// Body, if it is JSON that was read to its end and is no longer than the preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
-    /// Body, if it is text, or JSON that is too long; it ends with `…` where it is cut.
+    /// Body, if it is text or JSON that is too long. A text that was cut ends with `…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Description of the body, if it is neither.
+    /// Description of the body, if it is neither JSON nor text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub binary: Option<String>,
     /// Number of bytes of the body that were read.
     pub bytes: usize,
-    /// Whether the body is longer than what is shown of it.
+    /// Is `true` if the body is longer than the part that is shown.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
 }
@@ -86,7 +86,7 @@ impl HttpAnswer {
         {
             body.extend_from_slice(&piece);
             if body.len() > max_bytes {
-                // Nobody waits for the rest: the connection goes with the response.
+                // The rest is not waited for: dropping the response closes the connection.
                 body.truncate(max_bytes);
                 truncated = true;
                 break;
@@ -138,12 +138,13 @@ impl HttpAnswer {
         }
         let end = text.floor_char_boundary(preview);
         self.truncated |= end < text.len();
-        // Without the sign, nobody could tell the beginning of a secret at the end of it.
+        // Without the sign `…`, the masker could not recognise the beginning of a secret at the end
+        // of the text.
         let sign = if self.truncated { "…" } else { "" };
         self.text = Some(format!("{}{sign}", &text[..end]));
     }
 
-    /// Enough of the body to see what a failure is about.
+    /// Returns the first 300 characters of the body, for an error message.
     pub(super) fn brief(&self) -> String {
         let said = match (&self.json, &self.text) {
             (Some(json), _) => json.as_str(),
@@ -172,7 +173,7 @@ fn is_json(kind: &str) -> bool {
     kind == "application/json" || kind.ends_with("+json")
 }
 
-/// The body as text, if that is what it is.
+/// Returns the body as text, if it is text.
 fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
     let kind = kind.to_ascii_lowercase();
     let essence = kind.split(';').next().unwrap_or_default().trim();
@@ -197,7 +198,7 @@ fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
     }
     match std::str::from_utf8(body) {
         Ok(text) => Some(text.to_owned()),
-        // Cut in the middle of a character.
+        // The body was cut in the middle of a character.
         Err(error) if is_cut && error.error_len().is_none() => {
             String::from_utf8(body[..error.valid_up_to()].to_vec()).ok()
         }
@@ -206,7 +207,7 @@ fn decoded(body: &[u8], kind: &str, is_cut: bool) -> Option<String> {
     }
 }
 
-/// How long a server wants to be left alone: seconds, or a date.
+/// Returns the time to wait from a `Retry-After` header: seconds, or a date.
 pub(super) fn wait(said: &str) -> Option<Duration> {
     match said.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
@@ -217,7 +218,8 @@ pub(super) fn wait(said: &str) -> Option<Duration> {
     }
 }
 
-/// `Wed, 21 Oct 2015 07:28:00 GMT` in seconds since 1970; `None` for what is no such date.
+/// Returns a date such as `Wed, 21 Oct 2015 07:28:00 GMT` in seconds since 1970; `None` for any
+/// other text.
 fn date(said: &str) -> Option<u64> {
     const MONTHS: &str = "JanFebMarAprMayJunJulAugSepOctNovDec";
     let (_, rest) = said.split_once(", ")?;
@@ -241,7 +243,7 @@ fn date(said: &str) -> Option<u64> {
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day.checked_sub(1)?;
     let days = (shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + of_year)
         .checked_sub(719_468)?;
-    // A leap second is one more.
+    // The 60th second is a leap second.
     let of_day = number(hours, 23)? * 3600 + number(minutes, 59)? * 60 + number(seconds, 60)?;
     Some(days * 86_400 + of_day)
 }

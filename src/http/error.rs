@@ -47,7 +47,8 @@ impl HttpError {
         )
     }
 
-    /// What the server answered, as a failure. `without` is its origin, where a redirect kept a secret from it.
+    /// Creates the error for a failure status. `without` is the server's origin, if a redirect kept a secret from
+    /// it.
     pub(super) fn of_status(
         status: u16,
         said: &str,
@@ -76,7 +77,7 @@ impl HttpError {
         }
     }
 
-    /// What the connection failed with.
+    /// Creates the error for a failed connection.
     pub(super) fn of_transport(error: &reqwest::Error) -> Self {
         let mut innermost: &dyn StdError = error;
         while let Some(source) = innermost.source() {
@@ -97,7 +98,7 @@ impl HttpError {
         HttpError::new(Code::NetworkError, format!("`{host}` {what}: {innermost}"))
     }
 
-    /// Returns the HTTP status code, if the server answered.
+    /// Returns the HTTP status code, or `None` if the server did not respond.
     pub fn status(&self) -> Option<u16> {
         self.status
     }

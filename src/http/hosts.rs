@@ -1,24 +1,24 @@
 use reqwest::Url;
 use std::fmt;
 
-/// Hosts that are allowed.
+/// Pattern of allowed hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pattern {
     host: Host,
-    /// Only this one; without it the usual one of the scheme.
+    /// The only allowed port; `None` stands for the default port of the scheme.
     port: Option<u16>,
-    /// It may be asked in the clear.
+    /// Is `true` if plain HTTP is allowed.
     clear: bool,
-    /// It may lead to this machine and its network.
+    /// Is `true` if the host may lead to this machine or its network.
     private: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Host {
     Any,
-    /// As a URL has it.
+    /// Exactly this host, in the spelling of a URL.
     Is(String),
-    /// What stands after the star, the dot included.
+    /// All hosts below a domain: the text after the star, the dot included.
     Below(String),
 }
 
@@ -32,7 +32,8 @@ impl Pattern {
         }
     }
 
-    /// Reads `host`, `*.host`, both with a port, and all of that with `http://` before it.
+    /// Reads a pattern: `host` or `*.host`, with or without a port, with or without `http://`
+    /// before it.
     pub(super) fn parse(text: &str) -> Result<Self, &'static str> {
         let (clear, named) = match text.strip_prefix("http://") {
             Some(rest) => (true, rest),
@@ -45,7 +46,8 @@ impl Pattern {
         if rest.is_empty() || rest.contains(['/', '*', '@', '?', '#', '\\']) {
             return Err("write `example.com`, `*.example.com` or `example.com:8443`");
         }
-        // As a URL reads it, so that both sides of a comparison are written alike.
+        // The URL parser normalises the host, so that both sides of a comparison have the same
+        // spelling.
         let url = Url::parse(&format!("http://{rest}/")).map_err(|_| "it cannot be read")?;
         let host = normal(url.host_str().unwrap_or_default());
         let port = match rest.rsplit_once(':') {
@@ -66,7 +68,8 @@ impl Pattern {
         })
     }
 
-    /// The same, of this machine or its network: there it is asked in the clear, too.
+    /// Returns the pattern for hosts in this machine or its network, where plain HTTP is allowed
+    /// too.
     pub(super) fn private(self) -> Self {
         Pattern {
             clear: true,
@@ -83,12 +86,12 @@ impl Pattern {
         self.private
     }
 
-    /// Whether the URL is one of it, in the clear or not.
+    /// Returns `true` if the pattern matches the URL's host and port; the scheme does not count.
     pub(super) fn names(&self, url: &Url) -> bool {
         let host = normal(url.host_str().unwrap_or_default());
         let port = match self.port {
             Some(port) => url.port_or_known_default() == Some(port),
-            // A URL does not keep the usual port of its scheme.
+            // A URL leaves out the default port of its scheme.
             None => url.port().is_none(),
         };
         port && match &self.host {
@@ -99,7 +102,7 @@ impl Pattern {
     }
 }
 
-/// A name with a dot at its end is the same name.
+/// Returns the host in lower case, without the dot that may end a name.
 fn normal(host: &str) -> String {
     host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase()
 }

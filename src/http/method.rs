@@ -21,7 +21,7 @@ pub enum Method {
 }
 
 impl Method {
-    /// Nothing is changed by it.
+    /// Returns `true` if the method only reads.
     pub(super) fn reads(self) -> bool {
         matches!(self, Method::Get | Method::Head)
     }

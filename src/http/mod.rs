@@ -1,4 +1,4 @@
-//! A tool that makes HTTP requests to the hosts you allow, and to no other.
+//! Tool that makes HTTP requests to the hosts you allow, and to no other hosts.
 //!
 //! ```
 //! use agents::{http::HttpTool, prelude::*};
@@ -14,8 +14,8 @@
 //! # let _ = clerk;
 //! ```
 //!
-//! A model always gets an [`HttpAnswer`]: the status, a few headers, and the body as JSON, as text, or
-//! described in a few words if it is neither. A long body is cut, and the answer says so.
+//! A model always gets an [`HttpAnswer`]: the status, a few headers, and the body as JSON, as text, or as a short
+//! description if it is neither. A long body is cut, and the answer says so.
 //!
 //! | what happened | how the call ends |
 //! |-|-|
@@ -35,15 +35,15 @@
 //!   the connection is made, so a name cannot resolve differently in between. Exceptions are made
 //!   [host by host](HttpTool::allow_private_host), and even then no name may resolve to the metadata services
 //!   of cloud providers (169.254.169.254 and similar addresses).
-//! - Methods: all except `GET` and `HEAD`. Other methods make it a tool that [writes](crate::Effects::Writes),
-//!   and such calls need approval.
+//! - Methods: all except `GET` and `HEAD`. Other methods make the tool one that [writes](crate::Effects::Writes),
+//!   and calls with them need approval.
 //! - Redirects: only those of `GET` and `HEAD` are followed. A request with another method is sent once, as it was
-//!   approved. If the server redirects it, the redirect is the answer, with its status and its `location`; whatever
-//!   the model then asks for is a call of its own and needs its own approval.
+//!   approved. If the server redirects it, the redirect is the answer, with its status and its `location`. A
+//!   request to that location is a call of its own and needs its own approval.
 //! - Secrets: each is sent only to its own host. Once a redirect has led to another origin (scheme, host or port),
-//!   the rest of the call is made without secrets: the new host gets none of its own, and if a redirect leads back,
-//!   the first host gets none either.
-//! - Proxies from the environment, cookies and compressed answers are not used.
+//!   the rest of the call is made without secrets. The new host gets none of its own, and if a redirect leads
+//!   back, the first host gets none either.
+//! - Proxies from the environment, cookies and compressed responses are not used.
 
 mod address;
 mod answer;
@@ -97,28 +97,28 @@ pub struct HttpTool {
     max_bytes: usize,
     preview: usize,
     spec: OnceLock<ToolSpec>,
-    /// The clients, and the runtime that drives their connections.
+    /// Clients, with the runtime that drives their connections.
     clients: Mutex<Option<(tokio::runtime::Id, Clients)>>,
 }
 
-/// One for each of what names may lead to.
+/// HTTP clients: one for public hosts, and one for private hosts.
 #[derive(Clone)]
 struct Clients {
     public: Client,
     private: Client,
 }
 
-/// A header that is sent to some hosts.
+/// Header with a secret, which is sent to some hosts.
 struct Sent {
     to: Pattern,
     name: HeaderName,
-    /// What stands before the secret.
+    /// Text before the secret in the header's value.
     prefix: &'static str,
-    /// The name of the secret.
+    /// Name of the secret.
     secret: String,
 }
 
-/// Arguments of an [`HttpTool`], as a model sends them, or a tool of your own that is built on it.
+/// Arguments of an [`HttpTool`], as a model sends them or as a tool of your own creates them.
 ///
 /// ```
 /// use agents::{ToolContext, prelude::*, http::{HttpArgs, HttpError, HttpTool}};
@@ -175,7 +175,7 @@ impl HttpTool {
         }
     }
 
-    /// Sets the name by which the model calls it; `http_request` by default.
+    /// Sets the name by which the model calls the tool; `http_request` by default.
     #[must_use]
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
@@ -184,18 +184,18 @@ impl HttpTool {
 
     /// Allows a host: `api.example.com`, or `*.example.com` for all its subdomains.
     ///
-    /// Without a port it is the usual one; `example.com:8443` allows that one alone. It is asked
-    /// over `https`; `http://example.com` allows it in the clear as well.
+    /// Without a port only the default port of the scheme is allowed; `example.com:8443` allows that port alone.
+    /// Requests go over `https`; `http://example.com` allows plain HTTP as well.
     ///
     /// # Panics
-    /// When that is no host, such as a whole URL.
+    /// When `host` is not a host, for example a whole URL.
     #[must_use]
     pub fn allow_host(mut self, host: &str) -> Self {
         self.hosts.push(pattern(host));
         self
     }
 
-    /// Allows every host of the public internet over `https`, on the usual port.
+    /// Allows every host of the public internet over `https`, on the default port.
     #[must_use]
     pub fn allow_any_host(mut self) -> Self {
         self.hosts.push(Pattern::any());
@@ -205,10 +205,10 @@ impl HttpTool {
     /// Allows a host that may resolve to this machine or its network, over `http` and `https`:
     /// `localhost:8080`, `*.corp.example.com`, `10.0.0.7`.
     ///
-    /// Others stay closed.
+    /// Other private hosts stay refused.
     ///
-    /// Even then a name does not lead to where machines in a cloud get their credentials, such as
-    /// 169.254.169.254 and all that is link-local; who wants that names the address itself.
+    /// Even then no name may resolve to an address from which machines in a cloud get their credentials, such as
+    /// 169.254.169.254 and all link-local addresses. To allow such an address, pass the address itself.
     ///
     /// ```
     /// use agents::http::HttpTool;
@@ -217,15 +217,14 @@ impl HttpTool {
     /// ```
     ///
     /// # Panics
-    /// When that is no host.
+    /// When `host` is not a host.
     #[must_use]
     pub fn allow_private_host(mut self, host: &str) -> Self {
         self.hosts.push(pattern(host).private());
         self
     }
 
-    /// Allows a method besides `GET` and `HEAD`: `POST`, `PUT`, `PATCH` or `DELETE`; calls that use
-    /// it need approval.
+    /// Allows a method besides `GET` and `HEAD`: `POST`, `PUT`, `PATCH` or `DELETE`. Calls with it need approval.
     #[must_use]
     pub fn allow_method(mut self, method: Method) -> Self {
         if !self.methods.contains(&method) {
@@ -236,11 +235,11 @@ impl HttpTool {
 
     /// Sends the secret of this name to that host as `Authorization: Bearer`.
     ///
-    /// Where nobody has it, the call ends with `AUTH_REQUIRED`. It is never sent in the clear, but
-    /// to this machine, and never after a redirect from another origin.
+    /// If no scope has the secret, the call ends with `AUTH_REQUIRED`. The secret is sent over plain HTTP only to
+    /// this machine, and never after a redirect from another origin.
     ///
     /// # Panics
-    /// When that is no host, or has `http://` before it.
+    /// When `host` is not a host, or has `http://` before it.
     #[must_use]
     pub fn bearer(self, host: &str, secret: impl Into<String>) -> Self {
         self.send(host, AUTHORIZATION, "Bearer ", secret.into())
@@ -249,7 +248,7 @@ impl HttpTool {
     /// Sends the secret of this name to that host in another header, such as `x-api-key`.
     ///
     /// # Panics
-    /// When that is no host, or has `http://` before it, or when it is no header.
+    /// When `host` is not a host, or has `http://` before it, or when `header` is not a header name.
     #[must_use]
     pub fn secret_header(self, host: &str, header: &str, secret: impl Into<String>) -> Self {
         match HeaderName::from_bytes(header.as_bytes()) {
@@ -280,21 +279,22 @@ impl HttpTool {
         self
     }
 
-    /// Sets how many redirects of a `GET` or `HEAD` are followed; 5 by default. Others never are.
+    /// Sets how many redirects of a `GET` or `HEAD` are followed; 5 by default. Redirects of other methods are not
+    /// followed.
     #[must_use]
     pub fn redirects(mut self, most: usize) -> Self {
         self.redirects = most;
         self
     }
 
-    /// Sets how many bytes of a body are read; 1 MB by default.
+    /// Sets how many bytes of a body are read; 1 MB (1,000,000 bytes) by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
         self
     }
 
-    /// Sets how much of a body the model is shown; 20 kB by default.
+    /// Sets how many bytes of a body the model is shown; 20 kB (20,000 bytes) by default.
     #[must_use]
     pub fn preview(mut self, bytes: usize) -> Self {
         self.preview = bytes;
@@ -370,7 +370,7 @@ impl Tool for HttpTool {
     }
 
     fn needs_approval(&self, args: &HttpArgs, _: &ToolContext) -> bool {
-        // What is not allowed at all need not be asked about.
+        // A call with a method that is not allowed fails anyway, so no person is asked.
         self.methods.contains(&args.method) && !args.method.reads()
     }
 }

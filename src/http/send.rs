@@ -1,4 +1,4 @@
-//! From a model's request to an answer: checked, sent, redirected, checked again.
+//! Way from a model's request to an answer: the request is checked and sent, and each redirect is checked again.
 
 use super::{
     Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method, Sent,
@@ -31,8 +31,8 @@ impl HttpTool {
         let clients = self.clients()?;
         let asked = url.origin();
         let mut by_way_of = Vec::new();
-        // Whether a redirect has left the origin that the model named. Requests after that are made up by other
-        // servers: they get no secret, not even where they lead back.
+        // Is `true` once a redirect has left the origin that the model named. Later requests are determined by
+        // other servers: they get no secrets, even if they lead back.
         let mut is_elsewhere = false;
         loop {
             let client = match self.check(&url, by_way_of.is_empty())? {
@@ -46,7 +46,7 @@ impl HttpTool {
             let response = self
                 .send_to(client, method, &url, args.body.as_ref(), headers)
                 .await?;
-            // What writes, and what somebody has approved, is sent once as it is: where it is redirected is the answer.
+            // A request that writes or was approved is sent only once: its redirect is the answer.
             let next = match method.reads() && !cx.is_approved() {
                 true => redirected(&response, &url)?,
                 false => None,
@@ -79,7 +79,7 @@ impl HttpTool {
         )))
     }
 
-    /// Whether this may be asked, as far as the URL says it, and where it may lead.
+    /// Checks whether the URL may be requested. Returns where it may lead.
     fn check(&self, url: &Url, is_first: bool) -> Result<Place, HttpError> {
         let invalid = |what: &str| {
             Err(match is_first {
@@ -150,7 +150,7 @@ impl HttpTool {
             .map_err(|error| HttpError::of_transport(&error))
     }
 
-    /// The headers with secrets that this host gets. In the clear they go nowhere but to this machine.
+    /// Returns the headers with secrets for this host. Over plain HTTP they are sent only to this machine.
     fn secrets_for(&self, url: &Url) -> impl Iterator<Item = &Sent> {
         let here = literal(url).is_some_and(|address| address.is_loopback())
             || url.host_str() == Some("localhost");
@@ -160,7 +160,7 @@ impl HttpTool {
             .filter(move |sent| hidden && sent.to.names(url))
     }
 
-    /// These headers with the values of the secrets.
+    /// Returns these headers with the values of the secrets.
     async fn headers_for(&self, url: &Url, cx: &ToolContext) -> Result<HeaderMap, HttpError> {
         let mut headers = HeaderMap::new();
         for sent in self.secrets_for(url) {
@@ -178,7 +178,7 @@ impl HttpTool {
         Ok(headers)
     }
 
-    /// What came back, or the failure that it is.
+    /// Returns the answer, or the error that its status stands for.
     async fn answer(
         &self,
         response: Response,
@@ -203,7 +203,7 @@ impl HttpTool {
         }
     }
 
-    /// The clients of the runtime that we are on: connections are driven by the one that opened them.
+    /// Returns the clients of the current runtime: a connection is driven by the runtime that opened it.
     fn clients(&self) -> Result<Clients, HttpError> {
         let runtime = tokio::runtime::Handle::current().id();
         let mut held = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
@@ -214,7 +214,7 @@ impl HttpTool {
         }
         let public = self.client(PublicOnly)?;
         let clients = Clients {
-            // Another one only where somebody may be asked with it.
+            // A second client is needed only if private hosts are allowed.
             private: match self.hosts.iter().any(Pattern::is_private) {
                 true => self.client(NoMetadata)?,
                 false => public.clone(),
@@ -238,14 +238,14 @@ impl HttpTool {
     }
 }
 
-/// Where a URL that is allowed may lead.
+/// Networks to which an allowed URL may lead.
 #[derive(Clone, Copy)]
 enum Place {
     Public,
     Private,
 }
 
-/// The address, where a URL names one instead of a host.
+/// Returns the address of a URL that names an address instead of a host name.
 fn literal(url: &Url) -> Option<IpAddr> {
     let host = url.host_str()?;
     let host = host
@@ -255,7 +255,7 @@ fn literal(url: &Url) -> Option<IpAddr> {
     host.parse().ok()
 }
 
-/// Where the server sends us instead, if it does.
+/// Returns the URL that the server redirects to, if it does.
 fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError> {
     if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);

@@ -1,13 +1,13 @@
-//! Chained digests: each line of a journal vouches for itself and for those before it.
+//! Chained digests: the digest of each line of a journal covers the line and all lines before it.
 
 use hmac_sha256::HMAC;
 use std::fmt;
 
 /// Key of a journal's digests.
 ///
-/// With a key, a line that somebody without the key has altered, removed, inserted or moved is found when the journal is
-/// read. Lines that were cut off at the end are not: the rest is a whole journal. Without a key the digests find
-/// accidents alone, since anybody can compute them.
+/// With a key, lines that were altered, removed, inserted or moved without it are found when the journal is read.
+/// Lines that were cut off at the end are not found, because the rest is a complete journal. Without a key the
+/// digests find accidental changes only, because anybody can compute them.
 ///
 /// ```
 /// use agents::journal::Key;
@@ -20,7 +20,7 @@ use std::fmt;
 pub struct Key(Option<Vec<u8>>);
 
 impl Key {
-    /// Returns no key: the digests find accidents alone.
+    /// Returns the absence of a key: the digests then find accidental changes only.
     pub fn none() -> Self {
         Key(None)
     }
@@ -30,9 +30,9 @@ impl Key {
         self.0.is_some()
     }
 
-    /// Returns the digest of a line behind one with this digest.
+    /// Returns the digest of a line that follows a line with the digest `before`.
     pub(super) fn digest(&self, before: &str, line: &[u8]) -> String {
-        // Without a key the digest has one that everybody knows.
+        // Without a key, a key that is publicly known takes its place.
         let key = self.0.as_deref().unwrap_or(b"agents journal without a key");
         let mut hmac = HMAC::new(key);
         hmac.update(before);

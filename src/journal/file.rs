@@ -5,8 +5,8 @@
 //! {"digest":"..","entries":[[1,1700000000000,0,0,{"started":..}],..]}
 //! ```
 //!
-//! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this one, so
-//! that nothing of it is outside of what its digest vouches for.
+//! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this
+//! one, so that its digest covers every byte of it.
 
 use super::{Entry, Journal, JournalError, Key, Recorded};
 use crate::files;
@@ -21,18 +21,18 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Number of the file's format.
+/// Version of the file's format.
 const FORMAT: u32 = 1;
 
 /// A journal in a file.
 ///
-/// Each commit is one line, written at once and synchronised with the disk before it counts. While the journal is open
-/// no other process may open it. If the process or the machine ends in the middle of a line, that line is cut off when
-/// the journal is opened again, and [`cut`](FileJournal::cut) says so. A line that is whole and not as it was written
-/// is refused, and nothing of the run goes on.
+/// Each commit is one line, which is written at once and synchronised with the disk before the commit counts.
+/// While the journal is open no other process may open it. If the process or the machine ends in the middle of a
+/// line, the next opening cuts that line off, and [`cut`](FileJournal::cut) returns its length. A complete line
+/// that was altered is refused, and the run does not continue.
 ///
-/// One handle may be used again, in an `Arc`: a second run with it goes on where the first one ended, or returns its
-/// outcome. Two runs at once are not possible: the second one to write is refused.
+/// One handle may be used again, in an `Arc`: a second run with it continues where the first one ended, or returns
+/// its outcome. Two runs at the same time are not possible: the second one to write is refused.
 ///
 /// The file is readable by its owner alone, and not encrypted.
 pub struct FileJournal {
@@ -46,27 +46,27 @@ struct Inner {
     lines: Lines,
     /// Length of the file up to its last whole line.
     end: u64,
-    /// Reason for which nothing more is written.
+    /// Reason why no more lines are written, after a write failed.
     failed: Option<JournalError>,
 }
 
-/// The lines of a file, as they are read.
+/// Lines of a file that have been read or written.
 struct Lines {
     key: Key,
-    /// Digest of the last line.
+    /// Digest of the last line; empty before the first one.
     digest: String,
-    /// All entries so far: a run that is given the journal again reads them.
+    /// All entries so far, for a run that is given the open journal again.
     entries: Vec<Entry>,
 }
 
-/// What is looked at in the first line before it is compared with what it has to be.
+/// Fields of the first line that are read before the whole line is compared with its expected text.
 #[derive(Deserialize)]
 struct Header {
     agents_journal: u32,
     keyed: bool,
 }
 
-/// The same of any other line.
+/// Field of any other line that is read before the whole line is compared with its expected text.
 #[derive(Deserialize)]
 struct Line<'a> {
     #[serde(borrow)]
@@ -74,11 +74,11 @@ struct Line<'a> {
 }
 
 impl FileJournal {
-    /// Opens a journal, which is created if it is not there.
+    /// Opens a journal; a missing file is created.
     ///
     /// # Errors
-    /// When the file cannot be opened, is open already, is no journal of a format that this version reads,
-    /// was written with another key, or is not as it was written.
+    /// When the file cannot be opened, is open already, is not a journal of a format that this version reads, was
+    /// written with another key, or was altered.
     pub fn open(path: impl AsRef<Path>, key: impl Into<Key>) -> io::Result<FileJournal> {
         let path = path.as_ref();
         let file = open(path)?;
@@ -111,8 +111,8 @@ impl FileJournal {
         })
     }
 
-    /// Returns the number of bytes that were cut off when the journal was opened: a line that breaks off was never
-    /// committed.
+    /// Returns the number of bytes that were cut off when the journal was opened. They belong to an incomplete
+    /// last line, which was never committed.
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -122,7 +122,7 @@ impl FileJournal {
         &self.path
     }
 
-    /// Returns the entries so far.
+    /// Returns all entries so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.lock().lines.entries.clone()
     }
@@ -141,7 +141,8 @@ impl fmt::Debug for FileJournal {
     }
 }
 
-/// Opens a file that only its owner may read; a new one is in its folder for good.
+/// Opens a file that only its owner may read. The folder of a new file is synchronised, so that the file stays in
+/// it.
 fn open(path: &Path) -> io::Result<File> {
     let is_new = !path.exists();
     let mut how = OpenOptions::new();
@@ -159,7 +160,7 @@ fn open(path: &Path) -> io::Result<File> {
 }
 
 impl Inner {
-    /// Reads the file, and says how many bytes at its end were cut off.
+    /// Reads the file and cuts off an incomplete last line. Returns the number of bytes that were cut off.
     fn load(&mut self) -> io::Result<u64> {
         let mut bytes = Vec::new();
         self.file.read_to_end(&mut bytes)?;
@@ -177,7 +178,7 @@ impl Inner {
         Ok(cut)
     }
 
-    /// Writes the first line.
+    /// Writes the first line to the file.
     fn begin(&mut self) -> io::Result<()> {
         let (digest, line) = header(&self.lines.key);
         self.file.set_len(0)?;
@@ -197,7 +198,7 @@ impl Inner {
         let last = self.lines.entries.last().map_or(0, Entry::seq);
         Entry::follows(last, &entries)?;
         if let Err(error) = self.write(&entries) {
-            // What was written of the line is no commit.
+            // A line that was written in part is not a commit.
             let _ = self.file.set_len(self.end);
             let error = JournalError::new(error.to_string());
             self.failed = Some(error.clone());
@@ -219,7 +220,7 @@ impl Inner {
     }
 }
 
-/// Writes the first line: its digest, and the whole of it.
+/// Returns the first line of a journal and its digest.
 fn header(key: &Key) -> (String, String) {
     let keyed = key.is_secret();
     let what = format!("{{\"agents_journal\":{FORMAT},\"keyed\":{keyed}");
@@ -237,14 +238,14 @@ impl Lines {
         }
     }
 
-    /// Writes the next line: its digest, and the whole of it.
+    /// Returns the line for these entries and its digest.
     fn next(&self, entries: &str) -> (String, String) {
         let digest = self.key.digest(&self.digest, entries.as_bytes());
         let line = format!("{{\"digest\":\"{digest}\",\"entries\":{entries}}}\n");
         (digest, line)
     }
 
-    /// Reads all whole lines, and returns their length in bytes.
+    /// Reads all complete lines, and returns their length in bytes.
     fn read(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let last = bytes.iter().rposition(|byte| *byte == b'\n');
         let whole = last.map_or(0, |at| at + 1);
@@ -313,7 +314,8 @@ impl Lines {
     }
 }
 
-/// Reads the run in the text of a journal's file, as `include_str!` gives it. A last line that breaks off is left out.
+/// Reads the run from the text of a journal's file, as `include_str!` returns it. An incomplete last line is left
+/// out.
 ///
 /// ```no_run
 /// use agents::journal::{Key, recorded};
@@ -327,8 +329,8 @@ impl Lines {
 /// ```
 ///
 /// # Errors
-/// When the text is no journal of a format that this version reads, was written with another key, is not as it was
-/// written, or holds no run.
+/// When the text is not a journal of a format that this version reads, was written with another key, was altered,
+/// or holds no run.
 pub fn recorded(text: &str, key: impl Into<Key>) -> io::Result<Recorded> {
     let mut lines = Lines::new(key.into());
     lines.read(text.as_bytes())?;
@@ -343,7 +345,7 @@ impl Journal for FileJournal {
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let (inner, entries) = (self.inner.clone(), entries.to_vec());
-        // A disk may take its time.
+        // Writing to a disk may take long.
         let written = tokio::task::spawn_blocking(move || {
             let mut inner = inner.lock().unwrap_or_else(PoisonError::into_inner);
             inner.append(entries)
@@ -354,14 +356,15 @@ impl Journal for FileJournal {
     }
 }
 
-/// Returns `true` if this is what a process left that ended while it wrote the first line.
+/// Returns `true` if these bytes are the beginning of a first line, as a process leaves it that ended while
+/// writing.
 fn is_beginning(bytes: &[u8]) -> bool {
     let first = b"{\"agents_journal\":";
     let known = first.len().min(bytes.len());
     bytes[..known] == first[..known]
 }
 
-/// Says what a file is that is no journal, if that is known.
+/// Creates the error for a file that is not a journal. The error says what the file is instead, if that is known.
 fn not_a_journal(bytes: &[u8]) -> io::Error {
     let text = String::from_utf8_lossy(bytes);
     let is_snapshot = ["\"version\":", "\"run_id\":", "\"root\":"];

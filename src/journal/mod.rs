@@ -1,7 +1,7 @@
 //! Runs that survive their process: the facts of a run, stored as they happen.
 //!
-//! [`Run::journal`](crate::agent::Run::journal) takes a journal. An empty journal starts the run, one that breaks off
-//! goes on with it, and one of a finished run returns its outcome.
+//! [`Run::journal`](crate::agent::Run::journal) takes a journal. With an empty journal the run starts. With an
+//! incomplete one the run continues, and with that of a finished run its outcome is returned.
 //!
 //! ```
 //! use agents::{prelude::*, journal::FileJournal};

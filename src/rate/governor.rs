@@ -9,13 +9,13 @@ use governor::{
 };
 use std::{fmt, num::NonZeroU32, time::Duration};
 
-/// Beyond so many tenants and tools, those that have used nothing lately are forgotten.
+/// Number of pairs of tenant and tool beyond which those without recent calls are forgotten.
 const MANY: usize = 10_000;
 
 /// A concurrent rate limiter, by `governor`, which counts for each tenant and each tool separately.
 ///
-/// A tool that several limits match has to keep all of them; what one of them has counted stays
-/// counted when another refuses.
+/// A tool that several limits match has to keep all of them. If one limit refuses a call, the
+/// others may have counted it already.
 ///
 /// ```
 /// use agents::rate::{GovernorLimiter, Rate};
@@ -31,7 +31,7 @@ pub struct GovernorLimiter {
 struct Limit {
     tools: Pattern,
     rate: Rate,
-    /// `None` where nothing is allowed at all.
+    /// Limiter of this rate; `None` if no call is allowed.
     limiter: Option<DefaultKeyedRateLimiter<(String, String)>>,
 }
 

@@ -8,27 +8,28 @@ use crate::{
 };
 use agents_core::run::Timestamp;
 
-/// How long lines are where nothing is said.
+/// Default width of a line, in columns.
 pub(super) const WIDTH: usize = 100;
 
-/// How many columns the whole of a run is long.
+/// Width of the bar of the whole run, in columns.
 const BAR: usize = 20;
 
-/// How lines are drawn that stand below each other.
+/// Common layout of lines that stand below each other.
 pub(super) struct Sheet {
     start: Timestamp,
     now: Timestamp,
-    /// How many columns names may have.
+    /// Width of the column of names.
     names: usize,
     width: usize,
-    /// Without them where each line is drawn when its step ends: what the bars are to be compared
-    /// with is not known yet.
+    /// Is `false` if each line is drawn when its step ends: the length of the whole run, which
+    /// scales the bars, is not known at that time.
     bars: bool,
     ink: Ink,
 }
 
 impl Sheet {
-    /// For these rows, from the first of them until now; `None` if there are none.
+    /// Creates the sheet for these rows, from the start of the first one until now; `None` if there
+    /// are no rows.
     pub(super) fn over(rows: &[Row], now: Timestamp, colour: bool, width: usize) -> Option<Sheet> {
         let named = |row: &Row| row.depth * 2 + 2 + columns(&row.name);
         Some(Sheet {
@@ -79,7 +80,8 @@ impl Sheet {
         line.trim_end().to_owned()
     }
 
-    /// When in the run it was: a character at least, however short it was.
+    /// Returns the bar, which shows when in the run the step took place. The bar is at least one
+    /// character long.
     fn bar(&self, row: &Row) -> String {
         let whole = self.now.since(self.start).as_millis().max(1);
         let place = |at: Timestamp| {

@@ -4,8 +4,8 @@ use agents_core::{
 };
 use serde_json::json;
 
-/// What became of a call that was given up, if this is the error of one: how severe it was, who has settled it and
-/// how, and why it was given up.
+/// Returns a note about a call that was given up, if this is the error of one. The note says how severe the
+/// failure was, how it was settled and by whom, and why the call was given up.
 pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Option<String> {
     let details = error.details.as_ref()?;
     let severity = details.get("severity")?.as_str()?;
@@ -22,8 +22,8 @@ pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Opti
     ))
 }
 
-/// Whether this is the error of a call that was given up so. On the way up its reason and its severity may have been
-/// changed; whose failure it is stays.
+/// Returns `true` if this is the error of the call that was given up with this escalation. The reason and the
+/// severity may have been changed on the way up; the source and its original error stay.
 pub(super) fn is_of(error: &ErrorReceipt, escalation: &Escalation) -> bool {
     error.details.as_ref().is_some_and(|details| {
         details.get("source") == Some(&json!(escalation.source))

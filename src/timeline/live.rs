@@ -14,7 +14,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Draws a run on the standard output while it goes on;
+/// Returns an event handler that draws a run on the standard output while it runs;
 /// [`Run::on_event`](crate::agent::Run::on_event) takes it.
 ///
 /// ```
@@ -29,7 +29,8 @@ pub fn live() -> impl Fn(&Event) + Send + Sync + 'static {
     live_to(io::stdout(), io::stdout().is_terminal())
 }
 
-/// Draws a run on any writer while it goes on; `redraw` says whether that is a terminal.
+/// Returns an event handler that draws a run on any writer while it runs; `redraw` says whether that is a
+/// terminal.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -54,7 +55,7 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
     });
     move |event| {
         let mut live = live.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever has closed the output does not want to read on; the run goes on.
+        // An output that was closed must not stop the run.
         let _ = live.on(event, Timestamp::now());
     }
 }
@@ -62,17 +63,17 @@ pub fn live_to(out: impl Write + Send + 'static, redraw: bool) -> impl Fn(&Event
 struct Live<W> {
     out: W,
     redraw: bool,
-    /// Every step so far, each below the one within which it is.
+    /// Rows of all steps so far, each below the row of the step around it.
     rows: Vec<Row>,
-    /// The escalations of which it is not known what becomes of them.
+    /// Escalations that have not been settled yet.
     raised: Vec<Escalation>,
-    /// The calls that have ended with these: where each is, and its receipt.
+    /// Ended calls whose escalations have not been settled yet: place and receipt of each.
     unsettled: Vec<(String, Arc<ToolEnvelope>)>,
-    /// What became of the escalations so far.
+    /// Receipts of the escalations that have been settled.
     escalations: Vec<EscalationReceipt>,
-    /// Why the run ends without an answer.
+    /// Reason why the run ends without an answer.
     why: Option<String>,
-    /// How many lines have to be drawn over.
+    /// Number of lines drawn last time, to be drawn over.
     drawn: usize,
 }
 
@@ -95,7 +96,8 @@ impl<W: Write> Live<W> {
         self.out.flush()
     }
 
-    /// Changes the rows as the event says; which of them have ended, or `None` if nothing is to be seen.
+    /// Changes the rows as the event says. Returns the indices of the rows that have ended, or `None` if nothing
+    /// visible changed.
     fn take_in(&mut self, event: &Event, now: Timestamp) -> Option<Vec<usize>> {
         let place = &event.place;
         match &event.kind {
@@ -124,7 +126,7 @@ impl<W: Write> Live<W> {
                 self.note(place, shorten(arguments, 60));
             }
             EventKind::CallEnded(receipt) => {
-                // One that never had its turn ends without having begun.
+                // A call that never had its turn ends without having begun.
                 if !self.rows.iter().any(|row| row.place == *place) {
                     let start = receipt.t_start;
                     self.add(|depth| Row::call(place, depth, &receipt.name, start), place);
@@ -182,7 +184,7 @@ impl<W: Write> Live<W> {
                 return self.end(place, now, |row| row.done(*ok));
             }
             EventKind::RunEnded { ok, partial, .. } => {
-                // What was dropped has not said that it ended.
+                // Dropped steps have not reported their end.
                 for row in self.rows.iter_mut().filter(|row| row.end.is_none()) {
                     match row.kind {
                         Kind::Call => row.kind = Kind::Failed,
@@ -202,7 +204,7 @@ impl<W: Write> Live<W> {
         Some(Vec::new())
     }
 
-    /// Puts a row below the one within which it is, and below what is there already.
+    /// Inserts a row below the row of the step around it, after the rows that are there already.
     fn add(&mut self, row: impl FnOnce(usize) -> Row, place: &str) {
         let around = |row: &&Row| within(place, &row.place);
         let parent = self
@@ -222,7 +224,7 @@ impl<W: Write> Live<W> {
         self.rows.insert(at, row(depth));
     }
 
-    /// A call has its receipt.
+    /// Completes the row of a call that has its receipt.
     fn call_ended(
         &mut self,
         place: &str,
@@ -235,7 +237,7 @@ impl<W: Write> Live<W> {
         ended
     }
 
-    /// It is known what became of it: so is what became of the call that was given up.
+    /// Removes an escalation that has been settled, and completes the row of the call that was given up with it.
     fn escalation_settled(&mut self, escalation: &Escalation) -> Option<Vec<usize>> {
         let is_it = |other: &Escalation| {
             other.source == escalation.source && other.original == escalation.original
@@ -252,7 +254,7 @@ impl<W: Write> Live<W> {
         self.call_ended(&place, row.end?, &receipt)
     }
 
-    /// What became of the last answer of the agent at this place; which row says so.
+    /// Notes what became of the last answer of the agent at this place. Returns the index of the row.
     fn answer(&mut self, place: &str, became: &str) -> Option<usize> {
         let index = self.rows.iter().rposition(|row| row.is_turn_of(place))?;
         self.rows[index] = self.rows[index].clone().answer(became);
@@ -278,7 +280,7 @@ impl<W: Write> Live<W> {
         Some(vec![index])
     }
 
-    /// Draws over what was drawn before: the last rows that fit on a screen, and at the end all.
+    /// Draws over the lines drawn last time: the last rows that fit on the screen, or, if `whole`, all rows.
     fn draw(&mut self, now: Timestamp, whole: bool) -> io::Result<()> {
         let colour = std::env::var_os("NO_COLOR").is_none();
         let Some(sheet) = Sheet::over(&self.rows, now, colour, columns()) else {
@@ -288,7 +290,7 @@ impl<W: Write> Live<W> {
             true => 0,
             false => self.rows.len().saturating_sub(screen()),
         };
-        // A terminal that is narrower than it says cuts lines, and must not break them.
+        // Lines are cut, not wrapped, on a terminal that is narrower than `COLUMNS` says.
         let mut text = String::from("\x1b[?7l");
         if self.drawn > 0 {
             text.push_str(&format!("\x1b[{}A\x1b[0J", self.drawn));
@@ -304,17 +306,17 @@ impl<W: Write> Live<W> {
     }
 }
 
-/// How long lines may be: they are drawn again where they stand, so a terminal must not break them.
+/// Returns the maximum width of a line. Lines are redrawn in place, so the terminal must not wrap them.
 fn columns() -> usize {
     size("COLUMNS", 80) - 1
 }
 
-/// How many lines there is room for.
+/// Returns the number of lines that fit on the screen.
 fn screen() -> usize {
     size("LINES", 24) - 1
 }
 
-/// What the terminal says of its size, if it says anything of use.
+/// Returns a size of the terminal from this environment variable, or `usual` if the variable has no usable value.
 fn size(name: &str, usual: usize) -> usize {
     let said = std::env::var(name).ok().and_then(|size| size.parse().ok());
     said.filter(|size| *size > 1).unwrap_or(usual)

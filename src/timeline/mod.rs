@@ -1,9 +1,8 @@
-//! Timeline of a run on the terminal: which agent, model and tool worked when, and with what
-//! result.
+//! Timeline of a run on the terminal: which agent, model and tool worked when, and with what result.
 //!
-//! [`of`] draws a run that has ended. [`live`] draws one while it goes on, and redraws it on every event;
-//! if the output is not a terminal, it writes a line for each step when the step ends, without a bar: the
-//! scale of the bars is the whole run.
+//! [`of`] draws a run that has ended. [`live`] draws a run while it runs, and redraws it on every event. If the
+//! output is not a terminal, [`live`] writes a line for each step when the step ends. Such lines have no bars,
+//! because the scale of the bars is the whole run.
 //!
 //! ```
 //! use agents::{prelude::*, timeline};
@@ -29,8 +28,8 @@
 //! # }
 //! ```
 //!
-//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls. The lines below a call show what went
-//! on inside it. The bar shows when in the run a step took place.
+//! `▸` is an agent, `·` a turn of its model, `✓` and `✗` are calls. The lines below a call show the steps inside
+//! it. The bar shows when in the run a step took place.
 
 mod draw;
 mod escalated;
@@ -49,7 +48,7 @@ use draw::Sheet;
 use row::Row;
 use std::{collections::HashMap, fmt};
 
-/// Drawing of a run that has ended; display it.
+/// Drawing of a run that has ended; its `Display` output is the timeline.
 ///
 /// ```
 /// use agents::{prelude::*, timeline};
@@ -133,7 +132,7 @@ impl fmt::Display for Timeline {
     }
 }
 
-/// A row for each step, below the one within which it was.
+/// Returns a row for each step, below the row of the step around it.
 fn rows(steps: &[Step], outputs: &AgentOutputs, escalations: &[EscalationReceipt]) -> Vec<Row> {
     let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
@@ -148,7 +147,7 @@ fn rows(steps: &[Step], outputs: &AgentOutputs, escalations: &[EscalationReceipt
             .push(index);
     }
     for children in below.values_mut() {
-        // The steps are in the order in which they ended, which settles what began together.
+        // Steps come in the order in which they ended, which also orders steps that began at the same time.
         children.sort_by_key(|index| (steps[*index].t_start, steps[*index].t_end, *index));
     }
     let mut rows = Vec::new();

@@ -9,20 +9,20 @@ use agents_core::{
     run::{RepairKind, Timestamp, ToolEnvelope},
 };
 
-/// One line of a timeline.
+/// Line of a timeline.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Where in the run.
+    /// Place of the step in the run.
     pub(super) place: String,
     pub(super) depth: usize,
     pub(super) kind: Kind,
     pub(super) name: String,
     pub(super) start: Timestamp,
-    /// It goes on while there is none.
+    /// End of the step; `None` while it is in progress.
     pub(super) end: Option<Timestamp>,
-    /// What is said of it beside what came of it.
+    /// Facts beside the result, such as `cached`; shown in parentheses.
     pub(super) facts: Vec<String>,
-    /// What came of it, or what it is doing.
+    /// Result of the step, or its current activity.
     pub(super) note: String,
 }
 
@@ -31,16 +31,16 @@ pub(super) enum Kind {
     Agent,
     Turn,
     Call,
-    /// It failed, whatever it was.
+    /// A step of any kind that failed.
     Failed,
 }
 
-/// What a turn says of its answer, unless that is not used.
+/// Note on a turn whose answer was used.
 pub(super) const ANSWERED: &str = "answered";
-/// And if it is not.
+/// Note on a turn whose answer was refused.
 pub(super) const REFUSED: &str = "refused";
 
-/// Whether the first place lies within the second.
+/// Returns `true` if the first place lies within the second.
 pub(super) fn within(inner: &str, outer: &str) -> bool {
     match inner.strip_prefix(outer) {
         Some(rest) => rest.starts_with(['/', '.']) || (outer.is_empty() && !rest.is_empty()),
@@ -48,7 +48,7 @@ pub(super) fn within(inner: &str, outer: &str) -> bool {
     }
 }
 
-/// The skill that took the work over, where one did.
+/// Returns the skill that took the work over at this place, if one did.
 fn taken_over_by(place: &str) -> Option<&str> {
     let last = place.rsplit('/').next()?;
     let (skill, _nth) = last.strip_prefix("skill:")?.rsplit_once('.')?;
@@ -56,7 +56,7 @@ fn taken_over_by(place: &str) -> Option<&str> {
 }
 
 impl Row {
-    /// It is a turn of the agent at this place.
+    /// Returns `true` if this row is a turn of the agent at this place.
     pub(super) fn is_turn_of(&self, place: &str) -> bool {
         let turn = self.place.strip_prefix(place);
         turn.is_some_and(|rest| rest.starts_with("/turn") && !rest[1..].contains('/'))
@@ -120,7 +120,7 @@ impl Row {
         self
     }
 
-    /// The answer is not all that was asked for.
+    /// Marks an answer as partial: less than what was asked for.
     pub(super) fn partial(mut self, partial: bool) -> Row {
         if partial && self.kind != Kind::Failed {
             self.facts = vec!["partial".to_owned()];
@@ -128,7 +128,7 @@ impl Row {
         self
     }
 
-    /// There is no answer, for this reason.
+    /// Sets the reason why there is no answer.
     pub(super) fn because(mut self, why: String) -> Row {
         if self.kind == Kind::Failed {
             self.note = why;
@@ -136,7 +136,7 @@ impl Row {
         self
     }
 
-    /// The model has answered; `None` if it has not and will not.
+    /// Notes the reply of the model; `None` means that the model did not reply and will not.
     pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
         self.note = match calls {
             None => {
@@ -153,13 +153,14 @@ impl Row {
         self
     }
 
-    /// What became of the answer that the model has given.
+    /// Notes what became of the answer that the model gave.
     pub(super) fn answer(mut self, became: &str) -> Row {
         became.clone_into(&mut self.note);
         self
     }
 
-    /// The call has its receipt. What became of the escalations of the run is among these.
+    /// Fills the row of a call from its receipt. `escalations` are the settled escalations of the
+    /// run.
     pub(super) fn settled(
         mut self,
         receipt: &ToolEnvelope,

@@ -1,6 +1,6 @@
-//! The width of text on a terminal, where some characters take two columns and some none.
+//! Width of text on a terminal, where some characters take two columns and some take none.
 
-/// The characters that take two columns: the East Asian scripts and most pictures.
+/// Characters that take two columns: the East Asian scripts and most pictures.
 const WIDE: [(u32, u32); 26] = [
     (0x1100, 0x115f),
     (0x231a, 0x231b),
@@ -30,7 +30,7 @@ const WIDE: [(u32, u32); 26] = [
     (0x20000, 0x3fffd),
 ];
 
-/// Those that take none: what is set over other characters, or joins them.
+/// Characters that take no column: marks above other characters, and joiners.
 const NONE: [(u32, u32); 9] = [
     (0x0300, 0x036f),
     (0x0591, 0x05bd),
@@ -56,16 +56,17 @@ fn of(c: char) -> usize {
     }
 }
 
-/// How many columns a text takes.
+/// Returns the number of columns that a text takes.
 pub(super) fn columns(text: &str) -> usize {
     text.chars().map(of).sum()
 }
 
-/// The text on one line of at most so many columns; where it is cut, a sign of that is one of them.
+/// Returns the text on one line of at most `most` columns. If the text is cut, the last of them is
+/// `…`.
 pub(super) fn cut(text: &str, most: usize) -> String {
     let flat = text
         .chars()
-        // A terminal obeys what it is shown.
+        // A terminal would obey control characters.
         .map(|c| if c.is_control() { ' ' } else { c });
     let flat: String = flat.collect();
     if columns(&flat) <= most {
@@ -81,7 +82,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
     format!("{kept}…")
 }
 
-/// The same text with so much space behind it that it takes this many columns.
+/// Returns the text, filled with spaces to this number of columns.
 pub(super) fn pad(text: &str, to: usize) -> String {
     let space = to.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(space))

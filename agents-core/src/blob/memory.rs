@@ -8,7 +8,7 @@ use std::{
 
 /// A blob store in memory, with URLs of the form `memory:<tenant>/<sha256>`.
 ///
-/// Nothing is ever evicted; a store that is full refuses more.
+/// Blobs are never evicted; a full store refuses more.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,7 +34,7 @@ struct Kept {
 }
 
 impl MemoryBlobs {
-    /// Creates a store with room for 256 MB.
+    /// Creates a store with room for 256 MB (256,000,000 bytes).
     pub fn new() -> Self {
         MemoryBlobs {
             max_bytes: 256_000_000,
@@ -42,7 +42,7 @@ impl MemoryBlobs {
         }
     }
 
-    /// Sets how many bytes the store holds.
+    /// Sets how many bytes all blobs together may take.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -1,8 +1,8 @@
 //! Storage for tool outputs that are too large for a receipt.
 //!
-//! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the
-//! model get its beginning only. With a [`BlobStore`], the whole output is stored under its SHA-256, and
-//! the receipt has an attachment that refers to it.
+//! If an output exceeds [`max_output_bytes`](crate::agent::Run::max_output_bytes), the receipt and the model get
+//! only its beginning. With a [`BlobStore`], the whole output is stored under its SHA-256, and the receipt has an
+//! attachment that refers to it.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -73,16 +73,16 @@ pub type BlobError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait BlobStore: Send + Sync + 'static {
-    /// Stores a blob and returns its URL: the same for the same content of the same tenant.
+    /// Stores a blob and returns its URL, which is the same for the same content of the same tenant.
     ///
     /// # Errors
-    /// When it cannot be kept; the call succeeds all the same, and its output is cut.
+    /// When the blob cannot be stored; the call succeeds all the same, and its output is cut.
     async fn put(&self, blob: &Blob<'_>) -> Result<String, BlobError>;
 
     /// Returns the content at this URL, or `None` if there is none.
     ///
     /// # Errors
-    /// When that cannot be found out.
+    /// When the store cannot answer.
     async fn get(&self, url: &str) -> Result<Option<Vec<u8>>, BlobError>;
 }
 
@@ -146,7 +146,8 @@ impl<'a> Blob<'a> {
         hex(&hmac_sha256::Hash::hash(self.bytes))
     }
 
-    /// Returns a path segment that is safe and unique for the tenant, whatever its name.
+    /// Returns a path segment that is safe and unique for the tenant: 16 hexadecimal digits of a digest of its
+    /// name.
     pub fn folder(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.tenant.as_bytes())[..8])
     }

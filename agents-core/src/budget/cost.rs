@@ -2,7 +2,7 @@ use crate::{Error, ErrorKind, model::Usage, tool::Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, ops::AddAssign};
 
-/// Number of parts of the unit of money.
+/// Number of parts of one unit of money.
 const PARTS: u64 = 1_000_000_000;
 
 /// An amount of money in the currency of the prices: an integer number of billionths (nano-dollars).
@@ -22,19 +22,19 @@ impl Cost {
     /// The amount of zero.
     pub const ZERO: Cost = Cost(0);
 
-    /// Creates an amount; a negative or undefined number becomes the greatest amount there is, so
-    /// that no mistake makes anything free. As a bound that one is refused. Parts of a billionth are rounded.
+    /// Creates an amount. A negative or undefined number becomes the greatest amount, so that no mistake makes
+    /// anything free; as a bound, the greatest amount is refused. Fractions of a billionth are rounded.
     pub fn of(amount: f64) -> Cost {
         match amount >= 0.0 {
-            // Beyond the range it is the most there can be.
+            // The conversion saturates: beyond the range the amount is the greatest one.
             true => Cost((amount * PARTS as f64).round() as u64),
             false => Cost(u64::MAX),
         }
     }
 
-    /// What is wrong with this as a bound: `of` says whose it is.
+    /// Returns the defect of this amount as a bound, if it has one; `of` names the owner of the bound.
     pub(crate) fn defect_as_bound(self, of: &str) -> Option<String> {
-        // What it was made of is gone: it would bound nothing.
+        // The number behind the greatest amount is unknown, and the amount would bound nothing.
         (self == Cost(u64::MAX)).then(|| {
             format!("the `cost` of {of} is no amount that bounds anything; give a number that is not negative, such as `cost(0.50)`")
         })
@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Cost {
     }
 }
 
-/// A cost in billionths, as facts have it.
+/// Serialization of a cost in billionths, as facts hold it.
 pub(crate) mod nanos {
     use super::Cost;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -105,11 +105,11 @@ pub(crate) mod nanos {
     }
 }
 
-/// What was paid so far.
+/// Sum of the costs so far.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Paid {
     parts: u64,
-    /// A model was asked that has no price.
+    /// Is `true` if a model without a price was asked.
     unpriced: bool,
 }
 
@@ -121,18 +121,18 @@ impl Paid {
         }
     }
 
-    /// The sum of what is known.
+    /// Returns the sum of the known costs.
     pub(crate) fn known(self) -> Cost {
         Cost(self.parts)
     }
 
-    /// The sum; `None` if a part of it is not known.
+    /// Returns the sum, or `None` if a part of it is unknown.
     pub(crate) fn total(self) -> Option<Cost> {
         (!self.unpriced).then_some(self.known())
     }
 }
 
-/// What some models cost, in billionths for a million tokens.
+/// Price of some models, in billionths for a million tokens.
 #[derive(Clone, Debug)]
 struct Price {
     models: Pattern,
@@ -140,16 +140,16 @@ struct Price {
     output: u64,
 }
 
-/// What models cost.
+/// Prices of models.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
     known: Vec<Price>,
-    /// The first of them that is none.
+    /// Text of the first defect: a price that is not a number, or is negative.
     defect: Option<String>,
 }
 
 impl Prices {
-    /// Adds a price for a million tokens; of several that fit a model the first counts.
+    /// Adds a price for a million tokens. If several prices match a model, the first one counts.
     pub(crate) fn add(&mut self, models: Pattern, input: f64, output: f64) {
         for (price, tokens) in [(input, "input"), (output, "output")] {
             if !(price.is_finite() && price >= 0.0) {
@@ -165,12 +165,12 @@ impl Prices {
         });
     }
 
-    /// The prices of the run around serve where there is no other.
+    /// Adds the prices of the run around this one; the run's own prices come first.
     pub(crate) fn inherit(&mut self, outer: &Prices) {
         self.known.extend(outer.known.iter().cloned());
     }
 
-    /// What is wrong with them.
+    /// Returns an error if a price is not valid.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.defect {
             None => Ok(()),
@@ -178,7 +178,7 @@ impl Prices {
         }
     }
 
-    /// Returns what that cost, rounded up; `None` if the model has no price.
+    /// Returns the cost of the usage, rounded up to a billionth; `None` if the model has no price.
     pub(crate) fn of(&self, model: &str, usage: &Usage) -> Option<Cost> {
         let price = self
             .known

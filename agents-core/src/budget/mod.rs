@@ -1,4 +1,4 @@
-//! How much a run may use, and what it has paid.
+//! Bounds on what a run may use, and the sum of what it has paid.
 
 mod cost;
 
@@ -10,11 +10,11 @@ use std::{fmt, time::Duration};
 
 /// Upper bounds on what an agent or a run may use.
 ///
-/// Turns, tool calls and recursion are counted for each agent and bounded from the start; tokens,
-/// cost, time and depth are shared by everything below an agent and are bounded when you say so.
+/// Turns, tool calls and recursion are counted for each agent and have default bounds. Tokens, cost, time and
+/// depth are shared by all agents below an agent and have no bound by default.
 ///
-/// The names say which: `max_turns`, `max_tool_calls` and `max_recursion` are counts of each agent,
-/// `tokens`, `cost`, `time` and `depth` are the total of all.
+/// The names tell the two kinds apart: `max_turns`, `max_tool_calls` and `max_recursion` are counts of each agent;
+/// `tokens`, `cost`, `time` and `depth` are totals.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -61,8 +61,8 @@ impl Budget {
         self.recursion.unwrap_or(25)
     }
 
-    /// What an agent may use in a run that has bounds of its own: for what belongs to each agent,
-    /// the tighter of the two, if the run says anything about it.
+    /// Returns the bounds of an agent in a run with bounds of its own. For turns, tool calls and recursion the
+    /// tighter of the two bounds applies, if the run sets one.
     pub(crate) fn within(&self, run: &Budget) -> Budget {
         let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
         Budget {
@@ -73,12 +73,12 @@ impl Budget {
         }
     }
 
-    /// The bound on recursion, if anything was said about it.
+    /// Returns the bound on recursion, or `None` if none was set.
     pub(crate) fn said_recursion(&self) -> Option<u32> {
         self.recursion
     }
 
-    /// The bounds on what belongs to each agent by itself.
+    /// Returns the bounds that were set on what is counted for each agent.
     pub(crate) fn said_of_each(&self) -> Budget {
         Budget {
             turns: self.turns,
@@ -88,7 +88,7 @@ impl Budget {
         }
     }
 
-    /// The tighter of the two, bound by bound; where one says nothing, the other's.
+    /// Returns the tighter of the two bounds of each kind; if only one of them is set, that one.
     pub(crate) fn tighter(&self, other: &Budget) -> Budget {
         Budget {
             turns: least(self.turns, other.turns),
@@ -101,12 +101,12 @@ impl Budget {
         }
     }
 
-    /// What is wrong with it; `of` says whose it is.
+    /// Returns the defect of this budget, if it has one; `of` names the owner of the budget.
     pub(crate) fn defect(&self, of: &str) -> Option<String> {
         self.cost?.defect_as_bound(of)
     }
 
-    /// Every bound about which something was said, for people to read.
+    /// Returns every bound that was set, as text for people.
     pub(crate) fn said(&self) -> impl Iterator<Item = String> {
         let count = |n: Option<u64>, what: &'static str| {
             n.map(|n| match n {
@@ -158,21 +158,19 @@ impl Budget {
         self
     }
 
-    /// Sets how many model turns and rounds of tool calls there may be, those of nested agents
-    /// included.
+    /// Sets how many model turns and rounds of tool calls there may be, including those of nested agents.
     ///
-    /// This is what ends two agents that call each other.
+    /// This bound ends two agents that call each other.
     #[must_use]
     pub fn max_recursion(mut self, steps: u32) -> Self {
         self.recursion = Some(steps);
         self
     }
 
-    /// Sets how many tokens may be read and written in total, nested agents included.
+    /// Sets how many tokens may be read and written in total, including those of nested agents.
     ///
-    /// Once that is reached, no model is asked any more. Requests that are under way by then are
-    /// counted too, so that a run goes over by one request at most for each of its agents that is
-    /// at work at that moment.
+    /// Once the bound is reached, no model is asked any more. Requests in progress at that time are counted too.
+    /// The total thus exceeds the bound by at most one request for each agent that is at work at that moment.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -197,12 +195,12 @@ impl Budget {
         self
     }
 
-    /// Sets how much the models may cost in total, nested agents included.
+    /// Sets how much the models may cost in total, including those of nested agents.
     ///
-    /// Once that is reached, no model is asked any more. As with [`tokens`](Budget::tokens), what
-    /// is under way by then is paid. Every model needs a price for it: see
-    /// [`Run::price`](crate::agent::Run::price). An amount that is negative or no number is an error as soon as
-    /// the run starts.
+    /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in
+    /// progress at that time are paid. Every model then needs a price: see
+    /// [`Run::price`](crate::agent::Run::price). An amount that is negative or not a number is an error when the
+    /// run starts.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -227,7 +225,7 @@ impl Budget {
         self
     }
 
-    /// Sets how long the work may take; the clock stops while a person is asked.
+    /// Sets how long the work may take; the clock stops while a person decides about a call.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
@@ -242,7 +240,7 @@ impl Budget {
     }
 }
 
-/// A time as people say it.
+/// Returns a time as text, in minutes if it is a whole number of minutes.
 fn spoken(time: Duration) -> String {
     let (minutes, rest) = (time.as_secs() / 60, time.as_secs() % 60);
     match minutes > 0 && rest == 0 && time.subsec_nanos() == 0 {
@@ -251,7 +249,7 @@ fn spoken(time: Duration) -> String {
     }
 }
 
-/// The smaller, of those that are there.
+/// Returns the smaller of two values, or the only one that is set.
 fn least<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.min(other)),

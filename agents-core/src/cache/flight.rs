@@ -1,4 +1,4 @@
-//! The same call, made several times at once, runs once.
+//! Identical calls at the same time: one of them runs, and the others wait for it.
 
 use super::CacheKey;
 use crate::Json;
@@ -8,7 +8,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// How a flight ends for those who wait for it.
+/// State of a flight, as its passengers see it.
 #[derive(Clone, Debug)]
 enum Landing {
     Flying,
@@ -16,23 +16,23 @@ enum Landing {
     Failed,
 }
 
-/// The calls that are under way.
+/// Calls in progress.
 #[derive(Default)]
 pub(super) struct Flights(Mutex<HashMap<CacheKey, watch::Receiver<Landing>>>);
 
-/// Who comes first runs the call.
+/// Role of a call: the first call of a key runs as the pilot, the others wait as passengers.
 pub(super) enum Seat<'a> {
     Pilot(Pilot<'a>),
     Passenger(Passenger),
 }
 
-/// What a passenger sees.
+/// End of a flight, as its passengers see it.
 pub(super) enum Arrival {
     /// The call succeeded.
     Landed(Json),
-    /// It failed.
+    /// The call failed.
     Failed,
-    /// Whoever ran it is gone.
+    /// The pilot was dropped before the call ended.
     Abandoned,
 }
 
@@ -57,7 +57,7 @@ impl Flights {
     }
 }
 
-/// Runs the call; when it is dropped, the flight is over however it went.
+/// Call that runs. When it is dropped, the flight is over, whatever its end was.
 pub(super) struct Pilot<'a> {
     flights: &'a Flights,
     key: CacheKey,
@@ -80,7 +80,7 @@ impl Drop for Pilot<'_> {
     }
 }
 
-/// Waits for whoever runs the call.
+/// Call that waits for the pilot.
 pub(super) struct Passenger(watch::Receiver<Landing>);
 
 impl Passenger {

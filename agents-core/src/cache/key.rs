@@ -7,27 +7,28 @@ use std::{
 
 /// Key under which a tool's result is cached: a digest of everything that the result depends on.
 ///
-/// Two calls that differ in anything have different keys; equal calls have the same key on any
-/// machine. Cheap to clone.
+/// Two calls that differ in any of these have different keys. Equal calls have the same key on any machine. A
+/// clone is cheap.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CacheKey {
-    /// The tenant, the tool, and the digest, with a stroke between them.
+    /// Tenant, tool and digest, with a `/` between them.
     text: Arc<str>,
-    /// How long the first of them is, and the second.
+    /// Length of the tenant in bytes.
     tenant: usize,
     tool: usize,
 }
 
-/// The call that is asked for.
+/// Call whose result is looked up.
 pub(crate) struct Asked<'a> {
     pub(crate) spec: &'a ToolSpec,
-    /// Feeds what tells the value of the tool from others of its type.
+    /// Hashes what distinguishes the tool from others of its type.
     pub(crate) instance: &'a dyn Fn(&mut dyn Hasher),
-    /// The arguments, as text.
+    /// Arguments, as JSON text.
     pub(crate) args: &'a str,
-    /// The tenant.
+    /// Tenant of the run.
     pub(crate) tenant: &'a str,
-    /// What tells apart those for whom a tool may give different results.
+    /// Digest of the run's secrets, user and workspace: with other secrets a tool may give other results. Empty in
+    /// a run without secrets, which shares its results with all runs of the tenant.
     pub(crate) secrets: &'a [u8],
 }
 
@@ -58,8 +59,8 @@ impl CacheKey {
 }
 
 impl Asked<'_> {
-    /// Each part with its length before it, so that no two lists of parts look alike; what the tool feeds
-    /// comes last, as there may be any number of it.
+    /// Returns the digest of all parts. Each part has its length before it, so that no two lists of parts have the
+    /// same bytes. The parts of the tool come last, because there may be any number of them.
     fn digest(&self) -> String {
         let mut digest = Fed(hmac_sha256::Hash::new());
         digest.0.update(self.spec.digest());
@@ -72,7 +73,7 @@ impl Asked<'_> {
     }
 }
 
-/// A hasher that forgets nothing: two values that feed it differently differ.
+/// Hasher that keeps every byte: two values that write different parts have different digests.
 struct Fed(hmac_sha256::Hash);
 
 impl Hasher for Fed {
@@ -111,8 +112,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// The tool's name, its version, a field of its schema, its value; the arguments, the tenant, the
-    /// secrets.
+    /// The tool's name, its version, a field of its schema and its value; the arguments, the tenant, the secrets.
     type Parts = (String, String, String, String, String, String, String);
 
     fn key((name, version, field, instance, args, tenant, secrets): &Parts) -> CacheKey {
@@ -127,7 +127,7 @@ mod tests {
         })
     }
 
-    /// Few letters, those among them that stand between parts elsewhere.
+    /// Generates texts of few letters, among them those that separate parts elsewhere.
     fn part() -> impl Strategy<Value = String> {
         "[a@/\0]{0,3}"
     }

@@ -9,8 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A cache in memory with least-recently-used eviction. Runs share it, so that results grow old by the system's time, and
-/// not by the clock of any run.
+/// A cache in memory with least-recently-used eviction. Runs share the cache, so results expire by the system's
+/// time, not by the clock of any run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -27,7 +27,8 @@ pub struct MemoryCache {
 #[derive(Default)]
 struct Kept {
     entries: HashMap<CacheKey, Entry>,
-    /// When each was asked for last, the longest ago first; there once the cache has been full.
+    /// Keys by the time of their last request, the oldest first; `None` until the cache is full for the first
+    /// time.
     order: Option<BTreeMap<u64, CacheKey>>,
     bytes: usize,
     clock: u64,
@@ -56,7 +57,7 @@ impl MemoryCache {
         self
     }
 
-    /// Sets how many bytes all results together may have.
+    /// Sets how many bytes all results together may take.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
@@ -147,7 +148,7 @@ impl ToolCache for MemoryCache {
         output: &Json,
         keep_for: Option<Duration>,
     ) -> Result<(), CacheError> {
-        // A time beyond the end of all clocks is for ever.
+        // A time beyond the end of the clock means for ever.
         let until = keep_for.and_then(|time| Instant::now().checked_add(time));
         let mut kept = self.kept();
         kept.put(key, output.clone(), until);

@@ -28,7 +28,7 @@
 //! # }
 //! ```
 //!
-//! - Only complete, successful results are kept, and none of a tool that writes.
+//! - Only complete, successful results are kept, and no results of tools that write.
 //! - The key consists of the tool, its version and schema, its arguments, the tenant and the run's secrets,
 //!   so results are never shared between tenants. Injected values are part of the key if they are `Hash`: a
 //!   `root: PathBuf` is, a pool of connections is not.
@@ -90,13 +90,13 @@ pub trait ToolCache: Send + Sync + 'static {
     /// Returns the result stored under this key, if there is one.
     ///
     /// # Errors
-    /// When that cannot be found out; then nothing is.
+    /// When the cache cannot answer; the call then runs as if there were no result.
     async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError>;
 
     /// Stores a result, for ever or with a time to live.
     ///
     /// # Errors
-    /// When it cannot be kept; the call succeeds all the same.
+    /// When the result cannot be stored; the call succeeds all the same.
     async fn put(
         &self,
         key: &CacheKey,

@@ -9,17 +9,18 @@ use std::{
     time::Duration,
 };
 
-/// A cache that is asked for longer has nothing.
+/// Time after which a cache that does not answer counts as empty.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 tokio::task_local! {
-    /// The calls within which this is: what they wait for must not wait for them.
+    /// Keys of the calls around this one. A call inside another of the same key must not wait for
+    /// it.
     static ABOVE: Vec<CacheKey>;
 }
 
 /// Wrapper that lets many runs share one cache; concurrent identical calls are executed once.
 ///
-/// Copies are the same cache.
+/// Clones share the same cache.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -44,9 +45,9 @@ struct Inner {
     flights: Flights,
 }
 
-/// Where the result of a call came from.
+/// Source of a call's result.
 pub(crate) enum Served {
-    /// It was there, or another call brought it.
+    /// The result was in the cache, or an identical call delivered it.
     Cached(Json),
     /// The call ran.
     Ran(Result<Json, Cause>),
@@ -61,7 +62,8 @@ impl SharedCache {
         }))
     }
 
-    /// The result that is kept; else that of `work`, which is kept if `is_whole` says so.
+    /// Returns the cached result, or else that of `work`, which is cached if `is_whole` returns
+    /// `true`.
     pub(crate) async fn serve(
         &self,
         key: CacheKey,
@@ -100,7 +102,8 @@ impl SharedCache {
                 }
                 Seat::Passenger(passenger) => match passenger.arrival().await {
                     Arrival::Landed(output) => return Served::Cached(output),
-                    // All who waited run it now, together: one after the other would take too long.
+                    // All calls that waited run now, at the same time: one after the other would
+                    // take too long.
                     Arrival::Failed => return Served::Ran(work.await.0),
                     Arrival::Abandoned => {}
                 },
@@ -118,7 +121,7 @@ impl SharedCache {
         self.patiently(key, kept).await;
     }
 
-    /// What the cache answers, if it does.
+    /// Returns the answer of the cache, or `None` if it fails or takes too long.
     async fn patiently<T>(
         &self,
         key: &CacheKey,
@@ -146,13 +149,13 @@ impl fmt::Debug for SharedCache {
     }
 }
 
-/// The cache of one run.
+/// Cache of one run.
 pub(crate) enum Caching {
-    /// Its own, made when it is needed.
+    /// A cache of the run's own, made on first use.
     Own(OnceLock<SharedCache>),
-    /// One that it was given.
+    /// A cache that the run was given.
     Given(SharedCache),
-    /// None.
+    /// No cache.
     Off,
 }
 
@@ -171,7 +174,8 @@ impl Caching {
         }
     }
 
-    /// A run within another one shares its cache, unless something was said.
+    /// Makes a run within another one share its cache, unless the inner run has settings of its
+    /// own.
     pub(crate) fn inherit(&mut self, outer: &Caching) {
         if let Caching::Own(own) = self
             && own.get().is_none()

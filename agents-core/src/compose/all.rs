@@ -1,6 +1,6 @@
 //! Several agents at once, on the same input: tuples, `Vec`s and arrays are agents.
 //!
-//! As they are, the first failure ends them all. [`settled`](super::settled()) lets each come to its end.
+//! By default the first failure ends them all. [`settled`](super::settled()) lets each agent run to its end.
 
 use super::{
     at_once, keep, listed,
@@ -16,15 +16,15 @@ use futures_util::future::try_join_all;
 
 /// Helper bound: an agent that takes the same input `T` as the agent `First` and can run beside it.
 ///
-/// A tuple of 2 to 8 agents that take the same is an agent: it hands its input to all of them, runs
-/// them at once, and gives a tuple of what they give, in the order in which they are written. A
-/// `Vec` or an array of agents of one type gives a `Vec` or an array. The input has to be `Clone`.
+/// A tuple of 2 to 8 agents with the same input type is an agent. The tuple gives its input to all of them and
+/// runs them at once. Its output is a tuple of their outputs, in the order in which they are written. A `Vec` or
+/// an array of agents of one type returns a `Vec` or an array. The input has to be `Clone`.
 ///
-/// The first that fails ends the others at once: they are dropped, and the failure is the tuple's.
-/// What they have spent until then stays charged. [`settled`](super::settled()) is the other policy.
+/// The first failure ends the others at once: they are dropped, and the failure is the tuple's. The tokens and the
+/// cost that they used until then stay charged. [`settled`](super::settled()) is the other policy.
 ///
-/// An array has a `map` of its own, which goes over the agents; write `vec![..]` to
-/// [`map`](Agent::map) what they give.
+/// An array has a `map` of its own, which goes over the agents; to [`map`](Agent::map) their outputs, write
+/// `vec![..]`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -83,11 +83,11 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
 pub trait Together: Send + Sync {
-    /// The input that each agent gets.
+    /// Input that each agent gets.
     type In: Data + Clone;
-    /// The outputs of all agents, as a tuple, a `Vec` or an array.
+    /// Outputs of all agents, as a tuple, a `Vec` or an array.
     type Out: Data;
-    /// The results of all agents, each an output or a [`Failed`].
+    /// Results of all agents, each an output or a [`Failed`].
     type Settled: Data;
 
     #[doc(hidden)]
@@ -99,22 +99,22 @@ pub trait Together: Send + Sync {
     #[doc(hidden)]
     fn profiles(&self) -> Profile;
 
-    /// Runs them until one fails.
+    /// Runs the agents until one fails.
     ///
     /// # Errors
-    /// What the first one fails with.
+    /// The error of the first agent that fails.
     #[doc(hidden)]
     async fn all(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
-    /// Runs all of them to their ends.
+    /// Runs all agents to their ends.
     ///
     /// # Errors
-    /// Only for what is about the whole run.
+    /// Only errors that concern the whole run.
     #[doc(hidden)]
     async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error>;
 }
 
-/// `several!([A B] (A, B))`: what runs together is an agent.
+/// Implements [`Agent`] for a type that is [`Together`]: `several!([A B] (A, B))`.
 macro_rules! several {
     ([$($generics:tt)+] $together:ty) => {
         #[async_trait]
@@ -144,7 +144,7 @@ macro_rules! several {
     };
 }
 
-/// `tuple!(A B C)`: the agent `(A, B, C)`.
+/// Implements [`Together`] and [`Agent`] for the tuple `(A, B, C)`: `tuple!(A B C)`.
 macro_rules! tuple {
     ($first:ident $($part:ident)+) => {
         several!([$first, $($part),+] ($first, $($part),+));
@@ -203,8 +203,8 @@ tuple!(A B C D E F);
 tuple!(A B C D E F G);
 tuple!(A B C D E F G H);
 
-// No more than 8 are `Together`, and that is said of those who try: without these, rustc would say of a larger tuple
-// that it has no method `run`, and is no iterator.
+// A tuple of more than 8 agents is not `Together`, and with these impls rustc reports exactly that. Without them
+// rustc would report that the tuple has no method `run`, and is no iterator.
 several!([A, B, C, D, E, F, G, H, I](A, B, C, D, E, F, G, H, I));
 several!([A, B, C, D, E, F, G, H, I, J](A, B, C, D, E, F, G, H, I, J));
 several!([A, B, C, D, E, F, G, H, I, J, K](
@@ -287,7 +287,7 @@ where
     }
 }
 
-/// What becomes of their answers.
+/// End of the description: what becomes of the answers.
 const ALL: &str = "the answer is what each of them gives";
 
 fn described<A: Agent>(agents: &[A]) -> &'static str {
@@ -300,7 +300,7 @@ fn name_of<A: Agent>(agents: &[A]) -> &'static str {
     keep(format!("[{}]", listed(&names)))
 }
 
-/// There are as many answers as there are agents.
+/// Converts the answers into an array; there are as many answers as agents.
 fn as_array<T, const N: usize>(answers: Vec<T>) -> Result<[T; N], Error> {
     let count = answers.len();
     answers.try_into().map_err(|_| {

@@ -29,9 +29,9 @@ impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> Rival<I, O, First, I, O
     note = "write a tuple of 2 to 8 agents such as `first_of((fast, slow))`, or a `Vec` or an array of agents of one type"
 )]
 pub trait Racers: Send + Sync {
-    /// The input that each agent gets.
+    /// Input that each agent gets.
     type In: Data + Clone;
-    /// The output type of every agent.
+    /// Output of every agent.
     type Out: Data;
 
     /// Returns the agents, in the order in which they are written.
@@ -49,13 +49,12 @@ pub struct FirstOf<P> {
 /// Runs several agents concurrently and returns the first successful answer; the others are
 /// cancelled.
 ///
-/// A failure does not settle the race: the others run on. As soon as one has answered, the others
-/// are dropped, with all they were doing. What they have spent until then stays charged, and their
-/// receipts are kept; a request that was under way is not counted, since nobody knows what it cost.
-/// The agents begin in the order in which they are written, and one that answers at once keeps
-/// those after it from beginning.
+/// A failure does not end the race: the others run on. As soon as one agent has answered, the others are dropped,
+/// with all their work. The tokens and the cost that they used until then stay charged, and their receipts are
+/// kept. A request in progress is not counted, because its cost is unknown. The agents start in the order in which
+/// they are written. If one answers at once, the agents after it do not start.
 ///
-/// If all of them fail, the error is the last one's, with the others in its context.
+/// If all agents fail, the error is that of the last one, with the others in its context.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -122,7 +121,7 @@ impl<P: Racers> Agent for FirstOf<P> {
                 Err(error) if loses(&error) => failed.push((agent, error)),
                 Err(error) => return Err(error),
                 Ok(answer) => {
-                    // The others are dropped here, and what they have begun is closed.
+                    // The others are dropped here, and their open work is closed.
                     return Ok(answer);
                 }
             }
@@ -131,13 +130,13 @@ impl<P: Racers> Agent for FirstOf<P> {
     }
 }
 
-/// Whether the race goes on over this error. A recording does not hold what a loser was asked when it
-/// was dropped, so the loser loses there by that.
+/// Returns `true` if the race continues after this error. A recording does not hold the requests of a loser after
+/// it was dropped. In a replay such a loser therefore fails, and loses by that.
 fn loses(error: &Error) -> bool {
     error.kind() == ErrorKind::Replay || !ends_everything(error)
 }
 
-/// The last error, with the others as context.
+/// Returns the last error, with the others as context.
 fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     let Some((last, error)) = failed.pop() else {
         return Error::new(
@@ -152,7 +151,7 @@ fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     error.context(format!("`{race}`: {others}`{last}` failed last"))
 }
 
-/// `racers!(A B)`: the racers `(A, B)`.
+/// Implements [`Racers`] for the tuple `(A, B)`: `racers!(A B)`.
 macro_rules! racers {
     ($first:ident $($part:ident)+) => {
         #[allow(non_snake_case)]

@@ -1,4 +1,4 @@
-//! A discussion: each participant in turn hears what was said, and a captain decides.
+//! A discussion: each participant in turn reads the contributions before, and a captain decides.
 
 use super::{listed, quoted};
 use crate::{
@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The topic of a forum and what has been said about it so far.
+/// Topic of a forum and the contributions so far.
 ///
-/// Printed, it is for a model to read: the topic, then each contribution after the name of whoever
-/// made it. Only a contribution begins in the first column, whatever anybody writes, so nobody can
-/// speak in another's name.
+/// Its `Display` text is for a model: the topic, then each contribution after the name of its participant. Only
+/// contributions begin in the first column, whatever their text is, so that no participant can speak in the name
+/// of another one.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -33,12 +33,12 @@ pub struct Transcript<I> {
     pub contributions: Vec<Contribution>,
 }
 
-/// What one participant said in a forum.
+/// Contribution of one participant to a forum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Contribution {
     /// Name of the participant.
     pub by: String,
-    /// What the participant said.
+    /// Text of the contribution.
     pub text: String,
 }
 
@@ -65,7 +65,7 @@ fn indented(text: &str) -> String {
     text.lines().collect::<Vec<_>>().join("\n  ")
 }
 
-/// What a participant that takes plain text is told.
+/// Converts the transcript into the input of a participant that takes plain text.
 impl<I: Data> From<Transcript<I>> for String {
     fn from(transcript: Transcript<I>) -> String {
         transcript.to_string()
@@ -102,18 +102,18 @@ impl<I: Data> From<Transcript<I>> for String {
     note = "a participant is an agent whose `In` is `Transcript<{I}>`, `String` or any other `From<Transcript<{I}>>`, and whose `Out` is `String`"
 )]
 pub trait Participant<I>: Send + Sync {
-    /// The agent's name.
+    /// Returns the agent's name.
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 
-    /// What the agent says of itself.
+    /// Returns the agent's profile.
     #[doc(hidden)]
     fn speaks_with(&self) -> Profile;
 
-    /// Runs the agent as a part of the run in which `cx` stands.
+    /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// As the agent does.
+    /// The agent's error.
     #[doc(hidden)]
     async fn speak(&self, cx: &RunContext, transcript: Transcript<I>) -> Result<String, Error>;
 }
@@ -138,14 +138,14 @@ where
     }
 }
 
-/// The participants of a forum about an `I`: a tuple of 2 to 8 agents, a `Vec` or an array.
+/// Participants of a forum about an `I`: a tuple of 2 to 8 agents, a `Vec` or an array.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not the participants of a forum",
     label = "expected a tuple of agents here",
     note = "write a tuple of 2 to 8 agents such as `forum((initiator, analyst))`, or a `Vec` or an array of agents of one type"
 )]
 pub trait Participants<I>: Send + Sync {
-    /// The participants, in the order in which they speak.
+    /// Returns the participants, in the order in which they speak.
     #[doc(hidden)]
     fn participants(&self) -> Vec<&dyn Participant<I>>;
 }
@@ -157,7 +157,7 @@ pub trait Participants<I>: Send + Sync {
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
 pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
-    /// The type of the forum's topic.
+    /// Type of the forum's topic.
     type Topic: Data + Clone;
 }
 
@@ -173,7 +173,7 @@ impl<A: Agent<In = Transcript<I>>, I: Data + Clone> Captain for A {
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
 pub trait Decides<P>: Captain {
-    /// The participants, in the order in which they speak.
+    /// Returns the participants, in the order in which they speak.
     #[doc(hidden)]
     fn speakers(participants: &P) -> Vec<&dyn Participant<Self::Topic>>;
 }
@@ -208,8 +208,8 @@ pub struct Forum<P, C> {
 /// The participants speak one after the other, in the order in which they are written. Then the
 /// captain is given the whole [`Transcript`], and its answer is the forum's answer.
 ///
-/// A participant is an agent that takes a `Transcript<T>` or a `String` and gives a `String`; the
-/// captain takes a `Transcript<T>`, and that `T` is what the forum takes. It has to be `Clone`.
+/// A participant is an agent that takes a `Transcript<T>` or a `String` and returns a `String`. The captain takes
+/// a `Transcript<T>`; this `T` is the input of the forum and has to be `Clone`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -339,7 +339,7 @@ where
     }
 }
 
-/// `participants!(A B)`: the participants `(A, B)`.
+/// Implements [`Participants`] for the tuple `(A, B)`: `participants!(A B)`.
 macro_rules! participants {
     ($($part:ident)+) => {
         #[allow(non_snake_case)]

@@ -11,8 +11,8 @@ use std::fmt;
 
 /// An agent followed by a plain function on its output, made by [`Agent::map`].
 ///
-/// It goes by the agent's name and works in the agent's place: a function costs no depth, and a run
-/// that was stored does not see it. The function is called again when such a run goes on.
+/// The composite has the agent's name and works in the agent's place: a function adds no depth and leaves no trace
+/// in a stored run. When such a run is resumed, the function is called again.
 ///
 /// ```
 /// # use agents_core as agents;

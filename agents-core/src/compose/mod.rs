@@ -36,12 +36,12 @@
 //! # Common properties
 //!
 //! - **Parts are moved.** An agent that holds state can be used in one place; a second use is a move error.
-//! - **A composition is one run.** The parts share the run's tokens, time, depth, cancellation and model.
-//!   Their receipts belong to the run, including those of parts that were dropped. A used-up budget, a throw
-//!   by a tool and a cancellation end the whole run; no part can catch them. The same is true of some errors
-//!   that an agent *returns*: a throw, a critical escalation, an agent that is put together wrongly, and a
-//!   replay that differs from its recording. (In a race the last one only loses: a recording does not hold
-//!   what losers were no longer told.)
+//! - **A composition is one run.** The parts share the run's tokens, time, depth, cancellation and model. Their
+//!   receipts belong to the run, including those of parts that were dropped. A used-up budget, a throw by a tool
+//!   and a cancellation end the whole run; no part can catch them. The same is true of some errors that an agent
+//!   *returns*: a throw, a critical escalation, an agent that is put together wrongly, and a replay that differs
+//!   from its recording. In a race, the agent of such a replay only loses: a recording does not hold what losers were
+//!   no longer told.
 //! - **Names are constants of the program.** A composite is named after its parts. The names of tuples,
 //!   `Vec`s and arrays are kept for the rest of the process, once each, so do not name parts after data.
 //! - **Nothing is spawned.** Parallel parts run in one task and start in the order in which they are
@@ -78,7 +78,7 @@ use std::{
     sync::{Mutex, OnceLock, PoisonError},
 };
 
-/// Whether an error is about the whole run, so that no race and no `settled` may go on over it.
+/// Returns `true` if an error concerns the whole run, so that no race and no `settled` may continue after it.
 fn ends_everything(error: &Error) -> bool {
     match error.kind() {
         ErrorKind::Build
@@ -97,7 +97,7 @@ fn ends_everything(error: &Error) -> bool {
     }
 }
 
-/// `a, b, c`; `a; 3` for three of one name.
+/// Returns the names as `a, b, c`, or as `a; 3` for three equal names.
 fn listed(names: &[&str]) -> String {
     match names {
         [first, _, rest @ ..] if !rest.is_empty() && names.iter().all(|name| name == first) => {
@@ -107,7 +107,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What a composite says of one of its parts: what that says of itself, or its name.
+/// Returns the description of a part, or its name if it has none.
 fn said_of(agent: &impl Agent) -> String {
     match agent.description().trim().trim_end_matches('.') {
         "" => format!("`{}`", agent.name()),
@@ -115,7 +115,7 @@ fn said_of(agent: &impl Agent) -> String {
     }
 }
 
-/// `` `a`, `b` and `c` ``
+/// Returns the names as `` `a`, `b` and `c` ``.
 fn quoted(names: &[&str]) -> String {
     let mut names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.pop() {
@@ -124,16 +124,16 @@ fn quoted(names: &[&str]) -> String {
     }
 }
 
-/// What is said of agents that get the same input at once.
+/// Returns the description of agents that get the same input at once.
 fn at_once(names: &[&str], end: &str) -> String {
     format!("Gives its input to {} at once; {end}.", quoted(names))
 }
 
-/// Keeps a name for ever: a tuple, a `Vec` and an array have no place for theirs, and an agent lends its
-/// own.
+/// Keeps a name for the rest of the process. A tuple, a `Vec` and an array have no field for their name, but
+/// [`Agent::name`] returns a reference.
 ///
-/// Names are stable, as stored runs find their agents by them; so there are as many as there are
-/// compositions in the program, however often they run.
+/// Names are stable, because stored runs find their agents by them. Their number is thus that of the compositions
+/// in the program, however often these run.
 fn keep(name: String) -> &'static str {
     static NAMES: OnceLock<Mutex<HashSet<&'static str>>> = OnceLock::new();
     let mut names = NAMES

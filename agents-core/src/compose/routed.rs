@@ -1,4 +1,4 @@
-//! One agent, then the one that fits what it gave.
+//! An agent, followed by the agent that its output selects.
 
 use crate::{
     Agent, Error,
@@ -19,7 +19,7 @@ pub struct Routed<A, T, F> {
     name: String,
 }
 
-/// The agents among which a route selects: a tuple of 1 to 12.
+/// Agents among which a route selects: a tuple of 1 to 12.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` are not agents of which one can go on",
     label = "expected a tuple of agents here",
@@ -32,9 +32,8 @@ pub trait Targets: Send + Sync {
 
 /// Runs `agent`, then the one of the `targets` that `route` selects for its output.
 ///
-/// The targets stand beside the function, which borrows them: so an agent that holds state can be
-/// one. [`run_in`](Agent::run_in) gives what the function has to give, and a `match` makes sure
-/// that no answer is forgotten.
+/// The targets are borrowed by the function, so an agent that holds state can be a target. The function returns
+/// the future of [`run_in`](Agent::run_in), and a `match` makes sure that every output has a target.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -139,7 +138,7 @@ pub trait Arm<O, First, Own>: Agent<Out = O> {}
 #[diagnostic::do_not_recommend]
 impl<A: Agent<Out = O>, O: Data, First> Arm<O, First, O> for A {}
 
-/// `targets!(A B)`: the targets `(A, B)`.
+/// Implements [`Targets`] for the tuple `(A, B)`: `targets!(A B)`.
 macro_rules! targets {
     ($($part:ident)+) => {
         #[allow(non_snake_case)]
@@ -165,7 +164,8 @@ targets!(A B C D E F G H I J);
 targets!(A B C D E F G H I J K);
 targets!(A B C D E F G H I J K L);
 
-/// [`routed`], for agents that are asked one by one what they are: what `branch!` becomes.
+/// Creates the composite that `branch!` expands to. Unlike [`routed`], the bounds of the agents are checked one by
+/// one, for better compiler errors.
 #[doc(hidden)]
 pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where
@@ -175,7 +175,7 @@ where
     Routed::new(agent, targets, route)
 }
 
-/// `agent.run(input)` in an arm of `branch!`, of which `first` is in the first one.
+/// Runs an agent in an arm of `branch!`, `agent.run(input)`; `first` is the agent of the first arm.
 #[doc(hidden)]
 pub fn go_on<'a, First, A, O>(
     first: &First,

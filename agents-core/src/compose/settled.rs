@@ -1,4 +1,4 @@
-//! Several agents at once, of which each comes to its end.
+//! Several agents at once, each of which runs to its end.
 
 use super::{Together, ends_everything};
 use crate::{
@@ -9,18 +9,17 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Composite in which every agent runs to its end, whatever happens to the others, made by
-/// [`settled`].
+/// Composite in which every agent runs to its end, whether the others fail or not, made by [`settled`].
 #[derive(Clone, Debug)]
 pub struct Settled<P> {
     parts: P,
     name: String,
 }
 
-/// Runs several agents concurrently and waits for all: each gives `Ok(answer)` or `Err(Failed)`, in
-/// the order in which they are written.
+/// Runs several agents concurrently and waits for all: each returns `Ok(answer)` or `Err(Failed)`, in the order in
+/// which they are written.
 ///
-/// A failure is kept when the run is stored; an agent that has failed is not asked again.
+/// A failure is stored with the run; when the run is resumed, an agent that has failed does not run again.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -126,7 +125,7 @@ impl From<Failed> for Error {
     }
 }
 
-/// An agent in whose place a failure is an answer, and stored as one.
+/// Agent whose failure is an answer, and is stored as one.
 struct Settling<'a, A>(&'a A);
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! One after the other.
+//! Two agents, one after the other.
 
 use super::said_of;
 use crate::{
@@ -11,8 +11,8 @@ use async_trait::async_trait;
 /// Helper bound: an agent whose input is the output `T` of the agent `Before`, so that it can
 /// follow it.
 ///
-/// It is a trait of its own, and is told what the agent takes itself, so that the compiler can name
-/// both agents and both types when two do not fit.
+/// The parameter `Own` is the agent's own input type. With it the compiler can name both agents and
+/// both types when they do not fit.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot follow `{Before}`: it takes `{Own}`, and is given `{T}`",
     label = "this agent takes `{Own}`, the one before it gives `{T}`",

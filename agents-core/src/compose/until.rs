@@ -1,4 +1,4 @@
-//! Again and again, until it is good enough.
+//! An agent that is repeated until its output is accepted.
 
 use crate::{
     Agent, Error, ErrorKind, Json,
@@ -10,10 +10,10 @@ use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// How often an agent runs if nobody says [`at_most`](Until::at_most).
+/// Maximum number of runs without [`at_most`](Until::at_most).
 const RUNS: u32 = 10;
 
-/// How much of the last value an error shows.
+/// Maximum length in bytes of the last value in an error.
 const SHOWN: usize = 300;
 
 /// Verdict on an agent's output: accept it, or run the agent again.
@@ -50,7 +50,7 @@ pub enum Step<T, I> {
     note = "`Done(value)` ends with that value; `Again(input)` runs the agent once more and has to hold what it takes, `{I}`: for example `|x| if good(&x) {{ Done(x) }} else {{ Again(x.into()) }}`"
 )]
 pub trait Verdict<I> {
-    /// The type of the result.
+    /// Type of the result.
     type Out: Data;
 
     /// Converts into a [`Step`].
@@ -67,7 +67,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 
 /// An agent that is repeated until a function accepts its output, made by [`Agent::until`].
 ///
-/// It runs at least once, and at most ten times unless [`at_most`](Until::at_most) says otherwise.
+/// The agent runs at least once, and at most ten times unless [`at_most`](Until::at_most) sets another number.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -115,8 +115,8 @@ impl<A: Agent, F> Until<A, F> {
 
     /// Sets how many times the agent may run (at least once).
     ///
-    /// After that the run fails with an error of the kind [`Budget`](ErrorKind::Budget) whose
-    /// source is a [`RanOut`].
+    /// If the last output is not accepted, the run fails with an error of the kind [`Budget`](ErrorKind::Budget)
+    /// whose source is a [`RanOut`].
     #[must_use]
     pub fn at_most(mut self, runs: u32) -> Self {
         self.most = runs.max(1);
@@ -157,7 +157,7 @@ where
         }
         cx.node.begin_anew();
         let output = self.agent.run_in(cx, input).await?;
-        // The function takes the value away, so it is written down before.
+        // The function takes the value, so the value is encoded before.
         let last = Json::of(&output);
         match self.verdict_on(output)? {
             Step::Done(value) => Ok(value),
@@ -197,10 +197,10 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
     }
 }
 
-/// Source of the error of an [`until`](Agent::until) that ran as often as it may: the number of
-/// runs and the last output.
+/// Source of the error of an [`until`](Agent::until) that used up its runs: the number of runs and the last
+/// output.
 ///
-/// [`Error::source`](std::error::Error::source) gives it back.
+/// [`Error::source`](std::error::Error::source) returns it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -240,7 +240,7 @@ impl RanOut {
     /// Deserializes the last output as the agent's `Out`.
     ///
     /// # Errors
-    /// When it is no `T`.
+    /// When the last output is not a `T`.
     pub fn last_as<T: DeserializeOwned>(&self) -> Result<T, serde_json::Error> {
         self.last.to()
     }

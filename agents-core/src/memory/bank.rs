@@ -6,7 +6,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// How many lines of each owner are kept where nothing is said: about what a small model can read
+/// Default number of lines that are kept for each owner: about as many as a small model can read
 /// beside its work.
 const LINES: usize = 200;
 
@@ -53,7 +53,7 @@ impl MemoryBank {
             .unwrap_or_default()
     }
 
-    /// Adds lines to an owner's memory.
+    /// Adds lines to an owner's memory, without the checks that apply to a model.
     pub fn remember(&self, owner: &Owner, text: &str) {
         self.add(owner, text.lines().map(str::to_owned));
     }

@@ -1,11 +1,11 @@
-//! What an agent remembers between runs: lines of text in a [`Memory`].
+//! Memory of agents between runs: lines of text in a [`Memory`].
 //!
-//! An agent with a memory has three more tools: `memory_read`, `memory_write` and `memory_search`. Each
-//! agent has a separate memory in each [`Scope`], and nothing that a model says gives it access to another.
+//! An agent with a memory has three more tools: `memory_read`, `memory_write` and `memory_search`. Each agent has
+//! a separate memory in each [`Scope`], and nothing that a model says gives it access to another memory.
 //!
-//! A memory is for what the agent has learnt, in a few lines of its own. A tool's output that is copied word
-//! for word is refused, and the model is told to remember what it was about instead. The run's secrets are
-//! masked. Your own code may [`remember`](MemoryBank::remember) anything.
+//! A memory is for what the agent has learnt, in a few lines of its own. Lines that repeat a tool's output word
+//! for word are refused. The model is then told to remember in its own words what the output was about. The run's
+//! secrets are masked. Your own code may [`remember`](MemoryBank::remember) anything.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -112,10 +112,10 @@ pub trait Memory: Send + Sync + 'static {
     /// When the memory cannot be reached.
     async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError>;
 
-    /// Appends lines; a bounded memory forgets its oldest lines for them.
+    /// Appends lines; a bounded memory drops its oldest lines to make room.
     ///
     /// # Errors
-    /// When the memory cannot be reached, or refuses to keep them.
+    /// When the memory cannot be reached, or refuses the lines.
     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
 
     /// Returns the lines that contain every word of `query`, ignoring case, oldest first.
@@ -127,7 +127,7 @@ pub trait Memory: Send + Sync + 'static {
     }
 }
 
-/// The lines in which every word of `query` occurs.
+/// Returns the lines that contain every word of `query`, ignoring case.
 fn matching(lines: Vec<String>, query: &str) -> Vec<String> {
     let query = query.to_lowercase();
     let words: Vec<&str> = query.split_whitespace().collect();

@@ -6,12 +6,14 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// How much may be written at once, in bytes: a memory is for what is worth keeping.
+/// Maximum length in bytes of a text that is written at once: a memory is for what is worth
+/// keeping.
 const LONGEST: usize = 4_000;
 
 const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];
 
-/// The three tools through which the agent of this name reaches its own memory, and no other.
+/// Returns the three tools through which the agent of this name reaches its own memory, and no
+/// other.
 pub(crate) fn tools(memory: &Arc<dyn Memory>, agent: &str) -> [SharedTool; 3] {
     let reach = Reach {
         memory: memory.clone(),
@@ -74,7 +76,7 @@ where
     Arc::new(FnTool::with_spec(spec, body))
 }
 
-/// The way to one agent's memory.
+/// Access to the memory of one agent.
 #[derive(Clone)]
 struct Reach {
     memory: Arc<dyn Memory>,
@@ -82,7 +84,8 @@ struct Reach {
 }
 
 impl Reach {
-    /// Whose memory a call reaches: nothing in that is the model's to say.
+    /// Returns the owner of the memory that a call reaches. The model has no influence on the
+    /// owner.
     fn owner(&self, cx: &ToolContext) -> Owner {
         Owner::agent(&*self.agent).scope(cx.scope().clone())
     }
@@ -100,7 +103,8 @@ impl Reach {
                 "this is what `{tool}` gave, word for word, and that can be looked up again; remember in your own words what it was about, or what you have learnt from it"
             ));
         }
-        // A model knows a secret only if a person has told it; nobody else is to read it here.
+        // A model knows a secret only if a person has told it. Later readers of the memory must not
+        // read the secret.
         let masked = lines.iter().map(|line| cx.masker().text(line).into_owned());
         let lines = masked.collect();
         let written = self.memory.write(&self.owner(&cx), lines).await;
@@ -118,7 +122,7 @@ impl Reach {
     }
 }
 
-/// The tool whose output the agent has read and wants to write down.
+/// Returns the tool whose output is repeated in `content`, if the agent has read such an output.
 fn read_from(content: &str, cx: &ToolContext) -> Option<String> {
     let history = cx.run().node.frame(|frame| frame.history.clone());
     let outputs = history
@@ -136,7 +140,8 @@ fn failed(error: super::MemoryError) -> String {
     error.to_string()
 }
 
-/// The lines of a text that say something; `Err` tells the model why they are not kept.
+/// Returns the lines of a text that are not blank. An `Err` tells the model why the text is not
+/// kept.
 fn worth_keeping(content: &str) -> Result<Vec<String>, String> {
     if content.len() > LONGEST {
         return Err(format!(

@@ -1,19 +1,20 @@
-//! A memory is for what an agent has learnt, not for what its tools have said: that belongs to whoever
-//! keeps it, and may be gone or secret tomorrow.
+//! Check for text that repeats the output of a tool. A memory is for what an agent has learnt, not for outputs:
+//! these belong to their source, and may be gone or secret tomorrow.
 
 use std::collections::HashSet;
 
-/// How many words in a row are compared.
+/// Number of words in a row that are compared.
 const RUN: usize = 3;
 
-/// What has fewer words is a fact, whoever has said it first.
+/// Minimum number of words of a repeated text: a shorter text is a fact, whoever said it first.
 const FEWEST: usize = 6;
 
-/// What is as long as this and in one piece is no fact: a key, a document in base64.
+/// Minimum length in bytes of a single word that counts as repeated: a key, or a document in base64, is not a
+/// fact.
 const LONGEST_WORD: usize = 32;
 
-/// The tool whose output is repeated here word for word, all of it or a line of it; `outputs` are the names of tools
-/// and what they gave.
+/// Returns the tool whose output is repeated in `content`, as a whole or in a line. `outputs` are the names of
+/// tools with their outputs.
 pub(super) fn repeated<'o>(
     content: &str,
     outputs: impl Iterator<Item = (&'o str, &'o str)>,
@@ -34,14 +35,14 @@ pub(super) fn repeated<'o>(
         .map(|(tool, _)| tool)
 }
 
-/// Whether half of what is said is said there, in the same words.
+/// Returns `true` if at least half of the runs of words in the text occur in the output.
 fn is_mostly(text: &[String], runs: &HashSet<&[String]>) -> bool {
     let own = text.windows(RUN);
     let (all, same) = (own.len(), own.filter(|run| runs.contains(run)).count());
     text.len() >= FEWEST && same * 2 >= all
 }
 
-/// Neither case nor punctuation makes a difference.
+/// Returns the words of a text in lower case, without punctuation.
 fn words(text: &str) -> Vec<String> {
     let parts = text.split(|letter: char| !letter.is_alphanumeric());
     let words = parts.filter(|word| !word.is_empty());

@@ -28,17 +28,17 @@ pub enum ModelErrorKind {
     Refused,
     /// The server is overloaded, or limits the rate of requests.
     Overloaded,
-    /// No answer came in time.
+    /// No reply came in time.
     TimedOut,
-    /// The connection or the answer broke off before it was complete.
+    /// The connection or the reply broke off before it was complete.
     Interrupted,
-    /// The answer does not follow the protocol.
+    /// The reply does not follow the protocol.
     Malformed,
     /// The recorded run did not make this request.
     NotRecorded,
 }
 
-/// Error of a [`Model`](super::Model): its kind, and a message that says the way out.
+/// Error of a [`Model`](super::Model): its kind, and a message that says what to do.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -90,21 +90,21 @@ impl ModelError {
         self.kind
     }
 
-    /// Returns the HTTP status, if the server answered.
+    /// Returns the HTTP status, or `None` if the server did not respond.
     pub fn status(&self) -> Option<u16> {
         self.status
     }
 
-    /// Returns how long the server asked clients to wait, if it did.
+    /// Returns how long the server asked clients to wait, or `None` if it did not.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
     }
 
     /// Returns `true` if the same request may succeed when it is repeated.
     ///
-    /// That is so if the server had too much to do (429, 503), nothing came in time (408, 504), or
-    /// the connection broke (502). Nobody at the address, an unknown model and a rejected key stay
-    /// as they are; a 500 mostly means that the model does not fit into the machine.
+    /// Failures are transient if the server had too much to do (429, 503), nothing came in time (408, 504), or the
+    /// connection broke (502). An address that nothing listens at, an unknown model and a rejected key do not
+    /// change by themselves; a 500 mostly means that the model does not fit into the machine.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -123,13 +123,13 @@ impl ModelError {
 }
 
 impl ModelError {
-    /// The same error, which says what came before it as well.
+    /// Returns the error with `before` added to its message.
     pub(super) fn followed(mut self, before: impl fmt::Display) -> Self {
         self.message = format!("{}; {before}", self.message);
         self
     }
 
-    /// What it says, as it may be written down.
+    /// Returns the message with the run's secrets masked, for logs.
     pub(super) fn shown(&self, request: &Request<'_>) -> String {
         match request.masker() {
             Some(masker) => masker.text(&self.message).into_owned(),

@@ -1,16 +1,15 @@
 use super::{Model, ModelError, Reply, Request, told::Told};
 use async_trait::async_trait;
 
-/// A model with another one for requests that it fails, made by [`Model::or`].
+/// A model with a second model for requests that it fails, made by [`Model::or`].
 ///
-/// Every request is made to the first. Whatever it fails with, the second is asked the same, unless a
-/// piece of the first one's answer was shown already to whoever watches it being written. That the
-/// second was asked is a log line, and a fact of the run; if it fails as well, its error says what the first one
-/// failed with.
+/// Every request is made to the first model. If it fails for any reason, the second model gets the same request,
+/// unless a part of the first reply was streamed already. The change is a log line and a fact of the run. If the
+/// second model fails as well, its error includes that of the first one.
 ///
-/// For all else they are one model, with one name: `first|second`. So one
-/// [price](crate::agent::Run::price) is set for both: that of the dearer one, say. Where the one that answered has a
-/// price of its own, that counts.
+/// In all other respects the two are one model, with one name: `first|second`. One
+/// [price](crate::agent::Run::price) is therefore set for both, for example that of the dearer one. If the model
+/// that answered has a price of its own, that price counts.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -77,7 +76,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
     }
 }
 
-/// Names the model that has answered, unless it stands for several itself and has said which one did.
+/// Names the model that answered, unless that model stands for several and has named one already.
 fn by(mut reply: Reply, model: &impl Model) -> Reply {
     reply.model.get_or_insert_with(|| model.id().to_owned());
     reply

@@ -6,11 +6,11 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// The messages of a conversation, to which messages are only ever added.
+/// List of the messages of a conversation, which only grows.
 ///
-/// Beside the messages it keeps slots in which a model client, and whoever stands around one, may hold
-/// what it has already encoded, so that no message is serialised twice. The slots are a cache: cloning or
-/// storing a history leaves them behind.
+/// Beside the messages a history keeps slots. In a slot a model client, or a wrapper around a client, may hold
+/// messages that it has already encoded, so that no message is serialised twice. The slots are a cache: a clone or
+/// a stored copy of a history does not have them.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -29,7 +29,7 @@ use std::{
 #[derive(Default)]
 pub struct History {
     messages: Vec<Message>,
-    /// One for each type; there are few.
+    /// Slots, one for each type of content; there are few.
     wire: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
@@ -49,8 +49,8 @@ impl History {
         &self.messages
     }
 
-    /// The same conversation under this system prompt. Where it was had under that one it is not
-    /// touched, so that nothing has to be encoded anew.
+    /// Returns the conversation under this system prompt. If the prompt is the same already, the history stays
+    /// untouched, so that no message has to be encoded anew.
     pub(crate) fn led_by(history: Arc<History>, system: &str) -> Arc<History> {
         let (led, rest) = match history.messages() {
             [Message::System { content }, rest @ ..] => (content.as_str(), rest),
@@ -66,7 +66,7 @@ impl History {
         Arc::new(History::from(messages))
     }
 
-    /// A copy that takes the slots along.
+    /// Returns a copy that takes the slots over.
     pub(crate) fn moved(&self) -> History {
         let mut slots = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
         let wire = std::mem::take(&mut *slots);
@@ -76,11 +76,11 @@ impl History {
         }
     }
 
-    /// Lends a model client the slot in which it keeps what it has already encoded of this history,
-    /// together with the messages.
+    /// Lends a model client the slot in which it keeps what it has already encoded of this history, together with
+    /// the messages.
     ///
-    /// The slot starts as `W::default()`, and stays as it was left while messages are added. `W` should
-    /// remember how many it covers; and whose it is, where several may use the same type.
+    /// The slot starts as `W::default()`, and keeps its content while messages are added. `W` should remember how
+    /// many messages it covers, and to which client it belongs if several may use the same type.
     ///
     /// ```
     /// # use agents_core as agents;

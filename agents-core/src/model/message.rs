@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// One message of a conversation.
+/// Message of a conversation.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -15,7 +15,7 @@ use std::ops::AddAssign;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// The system prompt.
+    /// System prompt.
     System {
         /// Text of the prompt.
         content: String,
@@ -36,9 +36,9 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
     },
-    /// The result of one tool call.
+    /// Result of one tool call.
     Tool {
-        /// The id that the model gave the call, or that was minted for it.
+        /// Id that the model gave the call, or that the run created for it.
         tool_call_id: String,
         /// Name of the tool.
         name: String,
@@ -60,7 +60,7 @@ pub enum Message {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Id that the model gave the call; empty if it gave none, then the run mints one.
+    /// Id that the model gave the call; empty if it gave none, in which case the run creates one.
     #[serde(default)]
     pub id: String,
     /// Name of the tool, as the model spelled it.
@@ -124,11 +124,11 @@ pub struct Reply {
     /// Tokens that the reply used.
     #[serde(default)]
     pub usage: Usage,
-    /// Whether the tools were [offered by prompt](crate::model::prompted): then a reply that is a call and nothing else
-    /// is one, whatever its name.
+    /// Is `true` if the tools were [offered by prompt](crate::model::prompted). A reply that is a call and nothing
+    /// else then counts as a call, whatever its name.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub prompted: bool,
-    /// Name of the model that answered, where the one that was asked stands for several.
+    /// Name of the model that answered, if the model that was asked stands for several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

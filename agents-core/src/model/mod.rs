@@ -28,8 +28,8 @@ use std::sync::Arc;
 
 /// A language model, or a client of one.
 ///
-/// Implement it to plug in another server; `agents-ollama` is the reference. One value serves any
-/// number of runs at once.
+/// Implement the trait to connect another server; `agents-ollama` is the reference. One value serves any number of
+/// runs at once.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -76,13 +76,13 @@ pub trait Model: Send + Sync + 'static {
     /// Sends a request and returns the model's reply.
     ///
     /// # Errors
-    /// When the model cannot be reached, refuses, or breaks off.
+    /// When the model cannot be reached, refuses the request, or breaks off.
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError>;
 
-    /// Wraps the model so that transient failures are retried, up to this many requests in all; see
+    /// Wraps the model so that transient failures are retried, up to `max_attempts` requests in all; see
     /// [`Retry`].
     ///
-    /// Without it a request is made once.
+    /// Without it every request is made once.
     fn retry(self, max_attempts: u32) -> Retry<Self>
     where
         Self: Sized,
@@ -90,7 +90,7 @@ pub trait Model: Send + Sync + 'static {
         Retry::new(self, max_attempts)
     }
 
-    /// Wraps the model so that requests that it fails go to another one; see [`Fallback`].
+    /// Wraps the model so that another model gets the requests that it fails; see [`Fallback`].
     fn or<M: Model>(self, other: M) -> Fallback<Self, M>
     where
         Self: Sized,

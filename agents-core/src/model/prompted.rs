@@ -1,17 +1,17 @@
 //! Tools for a model that has no template for them: by prompt, and by example.
 //!
-//! The system prompt gets [`instructions`], a few [`examples`] stand before the first message, and
-//! calls and results are [`plain`] text from then on. What the model answers is text too; the
-//! run finds the calls in it as it does for every model that prints them.
+//! The system prompt gets [`instructions`], a few [`examples`] stand before the first message, and calls and
+//! results become [`plain`] text. The model's reply is text too; the run finds the calls in it as it does for
+//! every model that prints them.
 //!
-//! Why so: a model of 135M parameters that had only read instructions never called in our trials.
-//! After two worked examples a tool in the history it did in a third of the turns when calls stood
-//! in `<tool_call>` tags, and in two thirds when a call was bare JSON. Examples without a result
-//! made it call for ever, examples with results only made it chat; one round of each, and results
-//! that say whose turn it is, gave calls and answers.
+//! The reason for examples: a model of 135M parameters that had only read instructions never called in our trials.
+//! With two worked examples for each tool in the history it did. Calls in `<tool_call>` tags led to calls in a
+//! third of the turns, and bare JSON in two thirds. Examples without a result made it call for ever, and examples
+//! with results only made it chat. One round of each, and results that say whose turn it is, led to calls and
+//! answers.
 //!
-//! A model that cannot keep to a form at all can be held to it by a grammar: [`constrained`] is the
-//! schema of "a call or an answer", [`read_constrained`] the way back.
+//! A model that cannot keep to a format at all can be held to it by a grammar. [`constrained`] is the schema of "a
+//! call or an answer", and [`read_constrained`] reads such a reply.
 
 mod constrained;
 mod example;
@@ -27,7 +27,7 @@ use crate::tool::ToolSpec;
 use serde_json::{Map, Value, value::RawValue};
 use std::{borrow::Cow, fmt::Write};
 
-/// From here on one worked example a tool has to do: prompts are not free.
+/// Number of tools from which on there is one worked example for each: prompts are not free.
 const MANY_TOOLS: usize = 5;
 
 /// Returns the text to append to the system prompt: every tool with its parameters and an example,
@@ -86,9 +86,8 @@ pub fn instructions<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> String
 
 /// Returns `true` if at least one of the tools does work, other than giving up.
 ///
-/// The two tools by which a repair agent gives up do none: a model that has no others is not to be
-/// held to the form of "a call or an answer", which would make giving up one of two things that it
-/// can say.
+/// The two tools by which a repair agent gives up do no work. A model that has no other tools should not be
+/// constrained to "a call or an answer": giving up would then be one of only two things that it can say.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -105,9 +104,9 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
 /// Returns worked examples as earlier turns of the conversation: for each tool a request, the call
 /// that answers it, its result and the reply.
 ///
-/// Where there are few tools, one more request and its call follow, and the real request comes next: the call that
-/// has no result is what it is to be answered with. Without a result among them a small model never stops
-/// calling, and with results only it never begins.
+/// If there are few tools, one more request and its call follow, without a result. The real request comes next, so
+/// that the model answers it with a call too. Without a result among the examples a small model never stops
+/// calling; with results only, it never begins.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -123,7 +122,7 @@ pub fn any_work<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> bool {
 /// assert_eq!(plain(&turns[1]).1, r#"{"name": "weather", "arguments": {"city":"Oslo"}}"#);
 /// ```
 pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Message> {
-    // Who is shown how to give up gives up.
+    // A model that is shown how to give up gives up.
     let tools: Vec<_> = tools.into_iter().filter(|tool| !tool.last_resort).collect();
     let mut turns = Vec::new();
     for tool in &tools {
@@ -145,7 +144,7 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
     turns
 }
 
-/// A wish, and the call that answers it.
+/// Adds a request, and the call that answers it.
 fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     let arguments = worked(tool, number);
     turns.push(Message::User {
@@ -163,7 +162,7 @@ fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     });
 }
 
-/// What the tool may have given back for these arguments, as text; not the same as what it was given.
+/// Returns a possible result of the tool for these arguments, as text that differs from the arguments.
 fn result(tool: &ToolSpec, arguments: &Value) -> String {
     let Some(schema) = &tool.output_schema else {
         return "done".to_owned();
@@ -224,7 +223,7 @@ pub fn call_text(call: &ToolCall) -> String {
 
 /// Formats a tool result as text that names the tool and asks the model to continue.
 ///
-/// After a failure nothing is said about answering: a small model would take the failure for the
+/// After a failure the text does not ask for an answer, because a small model would take the failure for the
 /// answer.
 pub fn result_text(name: &str, content: &str) -> String {
     let then = if content.starts_with("ERROR ") {
@@ -247,7 +246,7 @@ fn spelled(name: &str, arguments: &str) -> String {
     )
 }
 
-/// The tool's own example of this number, else one made from its schema.
+/// Returns the tool's own example of this number, or else an example made from its schema.
 fn worked(tool: &ToolSpec, number: usize) -> Cow<'_, Value> {
     match tool.examples.get(number) {
         Some(example) => Cow::Borrowed(example),
@@ -255,7 +254,7 @@ fn worked(tool: &ToolSpec, number: usize) -> Cow<'_, Value> {
     }
 }
 
-/// What somebody may have said to be answered by this call.
+/// Returns a request that this call would answer.
 fn wish(tool: &ToolSpec, arguments: &Value) -> String {
     let mut text = first_line(&tool.description).to_owned();
     for (index, (name, value)) in arguments.as_object().into_iter().flatten().enumerate() {
@@ -268,7 +267,7 @@ fn wish(tool: &ToolSpec, arguments: &Value) -> String {
     text
 }
 
-/// `name (type): description`, for each parameter.
+/// Returns a line `name (type): description` for each parameter.
 fn parameters(schema: &Value) -> Vec<String> {
     let required = |name: &str| {
         let list = schema.get("required").and_then(Value::as_array);
@@ -290,7 +289,7 @@ fn parameters(schema: &Value) -> Vec<String> {
     properties.into_iter().flatten().map(line).collect()
 }
 
-/// A schema in a word: its type, or what may be chosen from.
+/// Returns a schema in a word: its type, or its choices.
 fn kind(schema: &Value) -> String {
     if let Some(choices) = schema.get("enum").and_then(Value::as_array) {
         let each: Vec<_> = choices

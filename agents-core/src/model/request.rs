@@ -53,7 +53,7 @@ pub struct Request<'a> {
     failures: Option<Failures<'a>>,
 }
 
-/// Gets the name of a model and what it failed with.
+/// Callback for the name of a model and the error that it failed with.
 type Failures<'a> = &'a (dyn Fn(&str, &ModelError) + Send + Sync);
 
 impl<'a> Request<'a> {
@@ -70,7 +70,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Sets the tools the model may call.
+    /// Sets the tools that the model may call; blocked tools are not offered.
     #[must_use]
     pub fn with_tools(mut self, tools: &'a ToolSet) -> Self {
         self.tools = tools.offered().next().is_some().then_some(tools);
@@ -79,7 +79,7 @@ impl<'a> Request<'a> {
 
     /// Sets a JSON Schema that the answer has to follow.
     ///
-    /// Never together with tools: a model that must follow a schema cannot call.
+    /// Do not combine it with tools: a model that must follow a schema cannot call.
     #[must_use]
     pub fn with_format(mut self, schema: &'a Value) -> Self {
         self.format = Some(schema);
@@ -100,20 +100,20 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Returns the masker of the run's secrets, for clients that log conversations; the model
-    /// itself gets the text unmasked.
+    /// Returns the masker of the run's secrets, for clients that log conversations; `None` if there are no
+    /// secrets. The model itself gets the text unmasked.
     pub fn masker(&self) -> Option<&'a Masker> {
         self.masker.filter(|masker| !masker.is_empty())
     }
 
-    /// Sets the place in the run that the request is made from.
+    /// Sets the place in the run at which the request is made.
     #[must_use]
     pub fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// Returns the place in the run that the request is made from: the agent's place and the turn; empty outside of
+    /// Returns the place in the run at which the request is made: the agent's place and the turn; empty outside of
     /// a run.
     pub fn place(&self) -> String {
         self.place.map(ToString::to_string).unwrap_or_default()
@@ -126,7 +126,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Reports that the model of this name has failed and another request is made in its place: a run writes that down.
+    /// Reports that the model of this name failed and another request is made in its place; a run stores that as a
+    /// fact.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -150,7 +151,7 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// Returns the history, with the client's slot for what it has already encoded.
+    /// Returns the history, whose slots hold what the client has already encoded.
     pub fn history(&self) -> &'a History {
         self.history
     }
@@ -165,13 +166,13 @@ impl<'a> Request<'a> {
         self.tools.is_some()
     }
 
-    /// Returns the tools the model may call.
+    /// Returns the tools that the model may call.
     pub fn tools(&self) -> impl Iterator<Item = &'a ToolSpec> {
         self.tools.into_iter().flat_map(ToolSet::offered)
     }
 
-    /// Returns the tools as a JSON array of function declarations, the shape that Ollama and most
-    /// other servers take; serialized once for each set.
+    /// Returns the tools as a JSON array of function declarations, the form that Ollama and most other servers
+    /// take; serialized once for each set. `None` if there are no tools.
     pub fn tools_json(&self) -> Option<&'a str> {
         self.tools.map(ToolSet::declarations)
     }

@@ -9,10 +9,10 @@ use tokio::time::sleep;
 
 /// A model whose transient failures are retried, made by [`Model::retry`].
 ///
-/// Asked again is after a failure that is [transient](ModelError::is_transient) and where nobody was at the
-/// address, as while a server starts anew; but not once a piece of the answer was shown to whoever watches it
-/// being written. Each wait is a log line, ends with the run, and counts against its time. A server that says
-/// when to come back is left alone for so long, but not for longer than the cap of the back-off.
+/// A request is repeated after a failure that is [transient](ModelError::is_transient), and if the server could
+/// not be reached, as while it restarts. A request is not repeated once a part of its reply was streamed. Each
+/// wait is a log line, ends with the run, and counts against its time. If the server says how long to wait, that
+/// time is kept, up to the cap of the back-off.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,7 +42,7 @@ pub struct Retry<M> {
 }
 
 impl<M: Model> Retry<M> {
-    /// Asks at most so often in all, and once at least.
+    /// Wraps a model: at most `max_attempts` requests in all, and at least one.
     pub(super) fn new(model: M, max_attempts: u32) -> Self {
         Retry {
             model,
@@ -51,13 +51,13 @@ impl<M: Model> Retry<M> {
         }
     }
 
-    /// Sets how long to wait between tries; [`exponential`] by default.
+    /// Sets how long to wait between attempts; [`exponential`] by default.
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.backoff = backoff;
         self
     }
 
-    /// How long to wait after this attempt; `None` if its failure is the last word.
+    /// Returns how long to wait after this attempt, or `None` if its failure is final.
     fn wait(&self, attempt: u32, error: &ModelError, told: &Told) -> Option<Duration> {
         let starting = error.kind() == ModelErrorKind::Unreachable;
         let passing = error.is_transient() || starting;
@@ -66,7 +66,8 @@ impl<M: Model> Retry<M> {
     }
 }
 
-/// Returns a number from 0 to 1. A stored run has the answer and does not wait again, so it may be another each time.
+/// Returns a random number from 0 to 1. A stored run has the reply and does not wait again, so the number need not
+/// be repeatable.
 fn chance() -> f64 {
     RandomState::new().hash_one(()) as f64 / u64::MAX as f64
 }

@@ -1,13 +1,13 @@
 use super::{Delta, Model, ModelError, Reply, Request};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether something of an answer was told to whoever watches it being written: then the same request
-/// is not made again, for they would see two beginnings.
+/// Record of whether a part of a reply was streamed to the caller. If so, the request is not repeated, because the
+/// caller would see two beginnings.
 #[derive(Default)]
 pub(super) struct Told(AtomicBool);
 
 impl Told {
-    /// Asks the model, and notes whether it tells anything.
+    /// Asks the model, and notes whether it streams a part of its reply.
     pub(super) async fn ask(
         &self,
         model: &impl Model,

@@ -1,4 +1,4 @@
-//! What is wrong with a team, all of it, before anything runs.
+//! Checks of a team before a run: all defects are found at once.
 
 use super::{OwnTool, Placement, Profile};
 use crate::{
@@ -11,7 +11,7 @@ use std::{
     mem,
 };
 
-/// Checks the team below `root`, which is driven by a model unless it is known that there is none.
+/// Checks the team below `root`. `has_model` is `false` if it is known that no model from outside drives the team.
 pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     let found = found(root, has_model).into_iter();
     let lines = found.flat_map(|Found { path, defects }| {
@@ -27,8 +27,8 @@ pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Build, message))
 }
 
-/// What cannot work of an agent and of all that it is known to be made of, before anything runs;
-/// `has_model` says whether the run can drive those that bring no model.
+/// Checks an agent and all the parts that it is known to have, before a run. `has_model` says whether the run can
+/// drive agents that bring no model.
 pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
     if let Some(root) = &whole.team {
         return check(root, has_model);
@@ -45,14 +45,14 @@ pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
     }
 }
 
-/// What is wrong at one place of a team.
+/// Defects at one place of a team.
 pub(crate) struct Found {
-    /// The way to the agent, from the root.
+    /// Names of the agents from the root to this place, as `root / parent / agent`.
     path: String,
     pub(crate) defects: Vec<String>,
 }
 
-/// What is wrong at each place of the team, each before those below it.
+/// Returns the defects at each place of the team; each place comes before those below it.
 pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
     let mut check = Check::default();
     check.visit(root, &mut Vec::new(), has_model);
@@ -62,7 +62,7 @@ pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
 #[derive(Default)]
 struct Check {
     found: Vec<Found>,
-    /// Every agent so far, with the way to it.
+    /// Path of every agent seen so far, by name.
     seen: BTreeMap<String, String>,
 }
 
@@ -75,7 +75,7 @@ impl Check {
         defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
         defects.extend(reaches_nobody(here));
         defects.extend(bounds_nobody(here));
-        // Of a team that is placed here, its own root is what counts.
+        // If the agent here is a team of its own, the placement of that team's root counts.
         let place = here.inner();
         if !place.profile.is_composite {
             unknown(place, &mut defects);
@@ -100,7 +100,7 @@ impl Check {
             self.visit(below.placement(), above, has_model);
         }
         for team in &place.profile.teams {
-            // A part may stand there as often as one likes, and so may all that is below it.
+            // A part may be placed there any number of times, and so may all agents below it.
             let seen = mem::take(&mut self.seen);
             self.visit(team, above, has_model);
             self.seen = seen;
@@ -115,7 +115,8 @@ fn placed_twice(name: &str, other: &str) -> String {
     )
 }
 
-/// What is said of a composite, or from outside of a team, comes to nobody.
+/// Returns a defect if grants, confirmations or delegates are set for a composite or, from outside, for a team:
+/// they would reach no agent.
 fn reaches_nobody(here: &Placement) -> Option<String> {
     let says_nothing =
         here.granted.is_none() && here.confirmed.is_empty() && here.delegates.is_empty();
@@ -130,7 +131,8 @@ fn reaches_nobody(here: &Placement) -> Option<String> {
     }
 }
 
-/// What belongs to each agent cannot be bounded for several at once: they do not share it.
+/// Returns a defect if a composite has a bound of a kind that each agent has by itself: its parts do not share
+/// such a bound.
 fn bounds_nobody(here: &Placement) -> Option<String> {
     let bounds: Vec<_> = here.bounds().said_of_each().said().collect();
     (here.profile.is_composite && !bounds.is_empty()).then(|| {
@@ -141,7 +143,7 @@ fn bounds_nobody(here: &Placement) -> Option<String> {
     })
 }
 
-/// Each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
+/// Checks that each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
 fn unknown(here: &Placement, defects: &mut Vec<String>) {
     let mut known = BTreeSet::new();
     tools_below(here, &mut known);
@@ -170,7 +172,7 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
     }
 }
 
-/// `a`, `b`, `c`.
+/// Returns the names as `a`, `b`, `c`, each in backticks.
 fn quoted(names: &BTreeSet<&str>) -> String {
     let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     quoted.join(", ")
@@ -183,7 +185,7 @@ fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
     }
 }
 
-/// A model tells tools and delegates apart by their names.
+/// Checks that no two tools or delegates have the same name: a model could not tell them apart.
 fn same_names(here: &Placement, defects: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for tool in here.profile.tools() {
@@ -205,7 +207,7 @@ fn same_names(here: &Placement, defects: &mut Vec<String>) {
 
 fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     for name in here.granted.iter().flatten() {
-        // A pattern may be granted of which a part is confirmed.
+        // A granted pattern may cover tools that are confirmed.
         let contradicts = match name.is_name() {
             true => here.confirms(name.as_str()),
             false => here.confirmed.contains(name),
@@ -216,7 +218,7 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     }
 }
 
-/// What is granted lies within what the nearest agent above has been granted.
+/// Checks that the grants lie within those of the nearest agent above that has grants.
 fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let authority = above.iter().rev().map(|place| place.inner());
     let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {
@@ -252,8 +254,8 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     }
 }
 
-/// What an agent above may use with a person's approval only is not to be had without by asking
-/// somebody below.
+/// Checks that a tool which an agent above may use only with a person's approval needs approval here too.
+/// Otherwise that agent could avoid the approval by asking this one.
 fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     for tool in here.tools().filter(|tool| !here.confirms(tool)) {
         let confirming = above.iter().find(|place| place.inner().confirms(tool));
@@ -265,7 +267,8 @@ fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>
     }
 }
 
-/// What is shared by everything below an agent cannot be more for one of those.
+/// Checks that no shared bound is above that of an agent further up, because all agents below that one share its
+/// bound.
 fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
         let said = |budget: &Budget| bound(budget).and_then(|budget| budget.said().next());
@@ -300,9 +303,10 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     });
 }
 
-/// A skill that is limited to some tools has them: each that it names, and for a pattern one at least.
+/// Checks that a skill which is limited to some tools has them: each one that it names, and at least one for a
+/// pattern.
 fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
-    // That is said by the agent itself.
+    // The agent itself reports this defect.
     let is_lacking = |pattern: &Pattern| {
         let mut own = here.profile.defects.iter();
         own.any(|own| own.lacks.as_ref() == Some(pattern))
@@ -312,7 +316,7 @@ fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
         let is_meant = |tool: &&OwnTool| pattern.matches(&tool.name);
         tools.iter().filter(is_meant).any(|tool| here.has(tool))
             || delegates.iter().any(|delegate| pattern.matches(delegate))
-            // Code need not say which tools it has.
+            // An agent of code need not name its tools.
             || here.granted.is_none()
             || pattern.is_name() && here.admits(pattern.as_str())
             || is_lacking(pattern)

@@ -1,4 +1,4 @@
-//! What is known of an agent before it runs: what it says of itself, and where it is placed.
+//! Static knowledge about agents before a run: the profile of each agent, and its place in a team.
 
 mod check;
 mod profile;
@@ -13,13 +13,14 @@ use crate::{
 };
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
-/// What an agent's place in a team says, beside what the agent says of itself.
+/// Settings of an agent's place in a team, beside the profile of the agent itself.
 #[derive(Clone)]
 pub(crate) struct Placement {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) profile: Profile,
-    /// Nothing was said: it has whatever it has.
+    /// Tools that are granted here; `None` if nothing was said, so that the agent has all its
+    /// tools.
     pub(crate) granted: Option<Vec<Pattern>>,
     pub(crate) confirmed: Vec<Pattern>,
     pub(crate) budget: Budget,
@@ -27,40 +28,40 @@ pub(crate) struct Placement {
 }
 
 impl Placement {
-    /// Whether the agent may use a tool of this name, if it has one.
+    /// Returns `true` if the agent may use a tool of this name, if it has one.
     pub(crate) fn admits(&self, tool: &str) -> bool {
         let granted = self.granted.as_ref();
         granted.is_none_or(|granted| meant(granted, tool)) || self.confirms(tool)
     }
 
-    /// Whether somebody has to approve every call of this tool.
+    /// Returns `true` if every call of this tool needs approval here.
     pub(crate) fn confirms(&self, tool: &str) -> bool {
         meant(&self.confirmed, tool)
     }
 
-    /// The agent's own tools that it may use here.
+    /// Returns the names of the agent's own tools that it may use here.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
         self.usable().map(|tool| &*tool.name)
     }
 
-    /// The same, with what is known of them.
+    /// Returns the agent's own tools that it may use here, with their effects.
     pub(crate) fn usable(&self) -> impl Iterator<Item = &OwnTool> {
         let tools = self.profile.tools.iter();
         tools.filter(|tool| self.has(tool))
     }
 
-    /// Whether the agent may use this tool of its own.
+    /// Returns `true` if the agent may use this tool of its own.
     pub(crate) fn has(&self, tool: &OwnTool) -> bool {
         tool.innate || self.admits(&tool.name)
     }
 
-    /// What is below: the delegates, and the teams among the agents of which this one is made.
+    /// Returns the places below: the delegates, and the teams among the parts of a composite.
     pub(crate) fn below(&self) -> impl Iterator<Item = &Placement> {
         let delegates = self.delegates.iter().map(|below| &**below.placement());
         delegates.chain(self.profile.teams.iter().map(|team| &**team))
     }
 
-    /// The delegates, as the tools that its model is offered.
+    /// Returns the delegates as tools, as its model is offered them.
     pub(crate) fn delegates(&self) -> impl Iterator<Item = SharedTool> {
         self.delegates
             .iter()
@@ -68,18 +69,19 @@ impl Placement {
             .map(|below| below as SharedTool)
     }
 
-    /// The names of these tools.
+    /// Returns the tool names of the delegates.
     pub(crate) fn delegate_names(&self) -> impl Iterator<Item = String> {
         let delegates = self.delegates.iter();
         delegates.map(|below| tool_name(&below.placement().name))
     }
 
-    /// The agent's own bounds within those of its place.
+    /// Returns the agent's own bounds, tightened by those of its place.
     pub(crate) fn bounds(&self) -> Budget {
         self.profile.budget.tighter(&self.budget)
     }
 
-    /// The most that the agent does to the world, by itself and by those below.
+    /// Returns the strongest effect that the agent has on the outside world, by itself and through
+    /// the agents below.
     pub(crate) fn effects(&self) -> Effects {
         let tools = self.profile.tools.iter();
         let tools = tools.filter(|tool| self.has(tool));
@@ -93,7 +95,8 @@ impl Placement {
             .fold(self.profile.code, Ord::max)
     }
 
-    /// What is said where the agent is really placed: a team says it of its root itself.
+    /// Returns the placement of the agent that does the work: for a team that is placed here, that
+    /// of the team's root.
     pub(crate) fn inner(&self) -> &Placement {
         match &self.profile.team {
             Some(root) => root.inner(),
@@ -101,7 +104,7 @@ impl Placement {
         }
     }
 
-    /// The same, for a team that is placed in another one.
+    /// Returns the placement of a team's root within the budget of the place where the team stands.
     pub(crate) fn within(&self, outer: &Placement) -> Self {
         Placement {
             budget: self.budget.tighter(&outer.budget),
@@ -120,31 +123,31 @@ impl fmt::Debug for Placement {
     }
 }
 
-/// An agent's place in a team, as the agent that works there finds it.
+/// Place of an agent in a team, as the agent finds it at run time.
 #[derive(Clone)]
 pub(crate) struct Place {
     pub(crate) placement: Arc<Placement>,
-    /// How long the call may take by which its parent asks it.
+    /// Time that the call to this agent may take; `None` without a limit.
     pub(crate) allowed: Option<Duration>,
 }
 
-/// A delegate, its types hidden.
+/// Delegate whose types are erased.
 pub(crate) trait Delegate: DynTool {
     fn placement(&self) -> &Arc<Placement>;
 
-    /// An `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
+    /// Returns an `Arc<Placed<A>>`, for code of the agent above if the delegate is of this type.
     fn by_type(&self, above: &Placement) -> Arc<dyn Any + Send + Sync>;
 
-    /// The same as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
+    /// Returns the delegate as an `Arc<dyn Agent<In = A::In, Out = A::Out>>`.
     fn by_signature(&self, above: &Placement) -> Box<dyn Any>;
 }
 
-/// Whether one of these stands for `tool`.
+/// Returns `true` if one of the patterns matches `tool`.
 fn meant(names: &[Pattern], tool: &str) -> bool {
     names.iter().any(|name| name.matches(tool))
 }
 
-/// The name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
+/// Returns the name of an agent as models can write it: `parse > plan` becomes `parse_plan`.
 pub(crate) fn tool_name(agent: &str) -> String {
     let words = agent
         .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-' && letter != '_');

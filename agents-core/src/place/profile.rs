@@ -6,13 +6,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Static description of an agent: its tools, its skills and its bounds, known before anything
-/// runs.
+/// Static description of an agent: its tools, its skills and its bounds, known before any run.
 ///
 /// A [`team`](crate::team) is checked and drawn from the profiles of its agents.
 ///
-/// [`Agent::profile`](crate::Agent::profile) gives it. An agent that is written by hand and has tools
-/// says so:
+/// [`Agent::profile`](crate::Agent::profile) returns it. An agent that is written by hand and has tools declares
+/// them there:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -28,31 +27,31 @@ pub struct Profile {
     pub(crate) tools: Vec<OwnTool>,
     pub(crate) skills: Vec<OwnSkill>,
     pub(crate) budget: Budget,
-    /// What it does to the world beside what its tools do.
+    /// Effects on the outside world beside those of the tools.
     pub(crate) code: Effects,
-    /// It is made of other agents: what a place grants does not come to those.
+    /// Is `true` if the agent is made of other agents: the grants of a place do not reach those.
     pub(crate) is_composite: bool,
-    /// It is a team, with this place for its root.
+    /// Root of the team, if the agent is a team.
     pub(crate) team: Option<Arc<Placement>>,
-    /// The teams among the agents that it is made of: each says for itself what it may use.
+    /// Teams among the parts of a composite; each has grants of its own.
     pub(crate) teams: Vec<Arc<Placement>>,
-    /// What cannot work.
+    /// Defects that keep the agent from working.
     pub(crate) defects: Vec<Defect>,
-    /// It brings a model, which drives those below it as well unless they bring their own.
+    /// Is `true` if the agent brings a model, which also drives the agents below it that bring none.
     pub(crate) brings_model: bool,
-    /// What cannot be done without a model from outside.
+    /// Texts of the defects that the agent has unless a model from outside drives it.
     pub(crate) needs_model: Vec<String>,
-    /// What it is given as a repair agent.
+    /// Form of the input as a repair agent.
     pub(crate) repair_input: RepairInput,
-    /// What tells the type of its answer apart from any other, where a model gives it.
+    /// Digest of the type of its answer, if a model gives the answer.
     pub(crate) answer: Option<Arc<str>>,
 }
 
-/// Something that cannot work.
+/// Defect of an agent.
 #[derive(Clone, Debug)]
 pub(crate) struct Defect {
     pub(crate) text: String,
-    /// A delegate of such a name makes up for it.
+    /// Names of tools that are missing; a delegate with such a name mends the defect.
     pub(crate) lacks: Option<Pattern>,
 }
 
@@ -73,14 +72,14 @@ impl Defect {
 pub(crate) struct OwnTool {
     pub(crate) name: String,
     pub(crate) effects: Effects,
-    /// It belongs to the agent as such: no grant has to name it.
+    /// Is `true` if the tool belongs to the agent as such: no grant has to name it.
     pub(crate) innate: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OwnSkill {
     pub(crate) name: String,
-    /// The tools it is limited to.
+    /// Tools that the skill is limited to; `None` if it is not limited.
     pub(crate) tools: Option<Vec<String>>,
 }
 
@@ -91,8 +90,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Creates the profile of an agent of which nothing is known: no tools, no skills, and effects
-    /// taken for [`Effects::Writes`](crate::Effects), since code declares none.
+    /// Creates the profile of an agent of which nothing is known: no tools and no skills. Its effects are taken
+    /// for [`Effects::Writes`](crate::Effects), because code declares none.
     pub fn new() -> Self {
         Profile {
             tools: Vec::new(),
@@ -110,7 +109,7 @@ impl Profile {
         }
     }
 
-    /// An agent that does nothing to the world but through these tools.
+    /// Creates the profile of an agent whose only effects are those of these tools.
     pub(crate) fn driven(tools: &ToolSet, budget: &Budget) -> Self {
         let bare = Profile {
             code: Effects::None,
@@ -120,7 +119,7 @@ impl Profile {
         bare.with_tools(tools.clone())
     }
 
-    /// The same, with these tools as well. That two have one name is a defect which the agent tells itself.
+    /// Adds tools. A second tool of one name is left out here; the agent itself reports that defect.
     pub(crate) fn with_tools(mut self, tools: impl IntoIterator<Item = SharedTool>) -> Self {
         for tool in tools {
             let ToolSpec {
@@ -140,8 +139,8 @@ impl Profile {
         self
     }
 
-    /// Several agents that are one, the first of them first: all that any of them has, but for the teams among them,
-    /// which are kept as what they are.
+    /// Creates the profile of a composite from those of its parts, the first part first. All tools of the parts
+    /// are merged, but teams among the parts are kept as teams.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
             code: Effects::None,
@@ -200,21 +199,21 @@ impl Profile {
         self
     }
 
-    /// Sets what the agent is given as a [repair agent](crate::recovery::Fixer): the text, or the report. By default an
-    /// agent of which nothing is known is code, and is given the text.
+    /// Sets the agent's input as a [repair agent](crate::recovery::Fixer): the text alone, or the report. The
+    /// default is the text, because an agent of which nothing is known is code.
     #[must_use]
     pub fn repair_input(mut self, input: RepairInput) -> Self {
         self.repair_input = input;
         self
     }
 
-    /// It runs code that says nothing of its effects, so it may write.
+    /// Declares that the agent runs code of unknown effects, so that it may write.
     pub(crate) fn with_code(mut self) -> Self {
         self.code = Effects::Writes;
         self
     }
 
-    /// The team with this place for its root.
+    /// Creates the profile of the team with this place for its root.
     pub(crate) fn of_team(root: Arc<Placement>) -> Self {
         let mut profile = root.profile.clone();
         profile.tools.retain(|tool| root.has(tool));
@@ -229,7 +228,7 @@ impl Profile {
         self.all_tools().map(|tool| &*tool.name)
     }
 
-    /// Its tools; of an agent that is made of others, those of all of them.
+    /// Returns the agent's tools; for a composite, those of all its parts.
     pub(crate) fn all_tools(&self) -> impl Iterator<Item = &OwnTool> {
         let teams = self.teams.iter();
         let of_teams = teams.flat_map(|team| team.inner().usable());
@@ -241,7 +240,7 @@ impl Profile {
         self.skills.iter().map(|skill| &*skill.name)
     }
 
-    /// Returns the strongest effect the agent may have on the outside world.
+    /// Returns the strongest effect that the agent may have on the outside world.
     pub fn effects(&self) -> Effects {
         let tools = self.tools.iter().map(|tool| tool.effects);
         tools.fold(self.code, Ord::max)

@@ -1,10 +1,9 @@
 //! Policies: rules about which tools and models the agents of a run may use.
 //!
-//! A [`Policy`] is asked before every model call and before every tool call. It is a closure, or one of
-//! the predefined ones: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`],
-//! [`confirm_tools`], [`confirm_writes`]. [`Run::policy`](crate::agent::Run::policy) can be called
-//! several times, and the strictest answer counts. A policy can only restrict what agents and tools declare,
-//! never extend it.
+//! A [`Policy`] is asked before every model call and before every tool call. A policy is a closure, or one of the
+//! predefined policies: [`read_only`], [`no_external`], [`deny_tools`], [`only_tools`], [`confirm_tools`],
+//! [`confirm_writes`]. [`Run::policy`](crate::agent::Run::policy) can be called several times, and the strictest
+//! answer counts. A policy can only restrict what agents and tools declare, never extend it.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -35,8 +34,8 @@
 //! # }
 //! ```
 //!
-//! A denied tool call has a receipt, and the model is told why; it decides how to go on. A denied
-//! model call ends the run with [`ErrorKind::Denied`](crate::ErrorKind::Denied).
+//! A denied tool call has a receipt, and the model is told the reason and decides how to continue. A denied model
+//! call ends the run with [`ErrorKind::Denied`](crate::ErrorKind::Denied).
 
 mod rules;
 
@@ -52,10 +51,10 @@ use crate::{
 };
 use std::{fmt, sync::Arc};
 
-/// A rule about what the agents of a run may do.
+/// Rule about what the agents of a run may do.
 ///
-/// It should answer from what it is given: it is asked about a call when the call is taken up, and
-/// again whenever the call is about to run, with the arguments.
+/// A policy should decide by the action alone, because it is asked about a call more than once: when the call is
+/// taken up, and again, with the arguments, whenever the call is about to run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -85,7 +84,7 @@ use std::{fmt, sync::Arc};
 /// # }
 /// ```
 ///
-/// An `Arc` of one is given by a function, since the functions are rules themselves:
+/// To give an `Arc` of a policy to a run, wrap it in a closure, because closures are policies themselves:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -101,8 +100,10 @@ pub trait Policy: Send + Sync + 'static {
     /// Decides whether an action may happen.
     fn judge(&self, action: &Action<'_>) -> Verdict;
 
-    /// Returns the name of the policy, if it has one. A stored run does not go on without a policy of each name that it
-    /// had, so a run with a journal takes none without a name. [`named`] gives one to a closure.
+    /// Returns the name of the policy, if it has one. [`named`] gives a name to a closure.
+    ///
+    /// A stored run is not resumed without a policy of each name that it had. A run with a journal therefore
+    /// refuses a policy without a name.
     fn name(&self) -> Option<&str> {
         None
     }
@@ -139,7 +140,7 @@ pub enum Verdict {
     Allow,
     /// The action needs a person's approval.
     ///
-    /// Nobody can approve a model call: that is denied.
+    /// A model call that needs approval is denied, because no person can approve one.
     Confirm,
     /// The action is denied.
     Deny {
@@ -184,7 +185,7 @@ pub enum Action<'a> {
     Tool(ToolCall<'a>),
 }
 
-/// A request to a model that is about to be made.
+/// Request to a model that is about to be made.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ModelCall<'a> {
@@ -194,7 +195,7 @@ pub struct ModelCall<'a> {
     pub turn: u32,
     /// Id of the model.
     pub model: &'a str,
-    /// Tokens and requests the run has used so far.
+    /// Tokens and requests that the run has used so far.
     pub usage: Usage,
     /// Cost of the run so far; `None` if a model that was asked has no price.
     pub cost: Option<Cost>,
@@ -202,7 +203,7 @@ pub struct ModelCall<'a> {
     pub scope: &'a Scope,
 }
 
-/// A tool execution that is about to start.
+/// Execution of a tool that is about to start.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ToolCall<'a> {
@@ -212,7 +213,7 @@ pub struct ToolCall<'a> {
     pub spec: &'a ToolSpec,
     /// Arguments of the call; `None` until they have been read.
     pub args: Option<&'a Json>,
-    /// Tokens and requests the run has used so far.
+    /// Tokens and requests that the run has used so far.
     pub usage: Usage,
     /// Cost of the run so far; `None` if a model that was asked has no price.
     pub cost: Option<Cost>,
@@ -220,7 +221,7 @@ pub struct ToolCall<'a> {
     pub scope: &'a Scope,
 }
 
-/// The rules of one run.
+/// Policies of one run.
 #[derive(Clone, Default)]
 pub(crate) struct Policies(Vec<Arc<dyn Policy>>);
 
@@ -229,7 +230,7 @@ impl Policies {
         self.0.push(Arc::new(policy));
     }
 
-    /// The rules of the run around come first; they hold here too.
+    /// Puts the policies of the run around this one first; they hold here too.
     pub(crate) fn inherit(&mut self, outer: &Policies) {
         self.0.splice(..0, outer.0.iter().cloned());
     }
@@ -244,12 +245,12 @@ impl Policies {
         names.map(str::to_owned).collect()
     }
 
-    /// Returns `true` if each policy has a name of its own.
+    /// Returns `true` if every policy has a name.
     pub(crate) fn are_named(&self) -> bool {
         self.0.iter().all(|policy| policy.name().is_some())
     }
 
-    /// The strictest word of all.
+    /// Returns the strictest verdict of all policies.
     pub(crate) fn judge(&self, action: &Action<'_>) -> Verdict {
         let mut strictest = Verdict::Allow;
         for policy in &self.0 {

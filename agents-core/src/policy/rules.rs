@@ -1,4 +1,4 @@
-//! The rules that are ready.
+//! Predefined policies.
 
 use super::{Action, Policy, Verdict};
 use crate::tool::{Effects, Pattern, ToolSpec};
@@ -148,8 +148,8 @@ pub fn confirm_writes() -> impl Policy {
 
 /// Gives a policy a name.
 ///
-/// A stored run does not go on without a policy of each name that it had. A closure has none of its own, so a run with a
-/// journal refuses it without this. Two policies that differ need two names.
+/// A stored run is not resumed without a policy of each name that it had. A closure has no name, so a run with a
+/// journal refuses it unless it is named. Two different policies need different names.
 ///
 /// ```
 /// # use agents_core as agents;

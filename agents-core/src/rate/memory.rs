@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 /// A rate limiter in memory, which counts for each tenant and each tool separately.
 ///
-/// A tool that several limits match has to keep all of them. Runs share it, so that it goes by the system's time, and not
-/// by the clock of any run. What it has counted is gone with the process.
+/// A tool that several limits match has to keep all of them. Runs share the limiter, so it counts by the system's
+/// time, not by the clock of any run. The counts end with the process.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -35,11 +35,11 @@ pub struct MemoryLimiter {
     used: Mutex<Used>,
 }
 
-/// When all that was used will have come back, by limit, tenant and tool.
+/// Time at which everything used will be available again, by index of the limit, tenant and tool.
 #[derive(Default)]
 struct Used {
     until: HashMap<(usize, String, String), Instant>,
-    /// At this size what has come back is forgotten.
+    /// Number of entries at which those that are available again are removed.
     sweep_at: usize,
 }
 
@@ -69,7 +69,7 @@ impl MemoryLimiter {
             };
             let place = (index, tenant.to_owned(), name.to_owned());
             let until = used.until.get(&place).copied().unwrap_or(now).max(now);
-            // Nothing is taken of any limit unless there is something left of each.
+            // No limit is charged unless all limits allow the call.
             let filled = until + share;
             match filled.checked_duration_since(now + rate.per) {
                 Some(wait) if !wait.is_zero() => return Err(wait),

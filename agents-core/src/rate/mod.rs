@@ -1,8 +1,8 @@
 //! Rate limits for tools, checked before every execution, but not for results from a cache.
 //!
-//! A call that comes too early is not executed, and has no attempt. It fails with `RATE_LIMIT`, and
-//! `retry_after_s` says how long to wait. A `retry` in an agent's shared arms waits that long; without an arm,
-//! the model decides.
+//! A call that comes too early is not executed, and has no attempt. The call fails with `RATE_LIMIT`, and
+//! `retry_after_s` says how long to wait. A `retry` in an agent's shared arms waits that long; without an arm, the
+//! model decides.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -36,10 +36,10 @@ use crate::tool::ToolSpec;
 use async_trait::async_trait;
 use std::{sync::Arc, time::Duration};
 
-/// Decides whether a tool may be executed now.
+/// Limiter that decides whether a tool may be executed now.
 ///
-/// One that panics, or does not answer within 5 seconds, has not given leave: the call fails with
-/// `RATE_LIMIT`, and the run goes on.
+/// A limiter that panics, or does not answer within 5 seconds, counts as a refusal: the call fails with
+/// `RATE_LIMIT`, and the run continues.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -65,7 +65,7 @@ pub trait RateLimiter: Send + Sync + 'static {
     /// Acquires permission for one execution of this tool on behalf of this tenant.
     ///
     /// # Errors
-    /// With how long it takes until there is leave again.
+    /// The time until the next permission.
     async fn try_acquire(&self, tenant: &str, tool: &ToolSpec) -> Result<(), Duration>;
 }
 
@@ -76,7 +76,7 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
     }
 }
 
-/// A clock cannot tell the end of any period.
+/// Longest period: a clock cannot represent the end of an arbitrary one.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
 /// A maximum rate with bursts: up to `times` at once, refilled evenly over the period.
@@ -95,7 +95,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// Creates a rate of `times` executions per period; one of more than a century counts as a century.
+    /// Creates a rate of `times` executions per period; a period of more than a century counts as a century.
     pub const fn new(times: u32, per: Duration) -> Rate {
         let per = match per.as_secs() < CENTURY.as_secs() {
             true => per,

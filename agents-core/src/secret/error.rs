@@ -4,8 +4,9 @@ use std::io;
 
 /// Reason why a tool did not get a secret.
 ///
-/// With `?` it becomes a tool's own error, if that is an [`io::Error`], a `String`, or anything
-/// that takes errors; the call's code is `AUTH_REQUIRED` whatever it becomes.
+/// The operator `?` converts this error into a tool's own error: an [`io::Error`], a `String`, or
+/// any type that takes errors. The call's code stays that of the secret error: `AUTH_REQUIRED`, or
+/// `PROVIDER_ERROR` if the secret could not be looked up.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -41,7 +42,7 @@ enum Why {
 }
 
 impl SecretError {
-    /// Creates the error for a secret that nobody has.
+    /// Creates the error for a secret that no scope has.
     pub fn missing(name: impl Into<String>) -> Self {
         SecretError {
             name: name.into(),
@@ -70,7 +71,7 @@ impl SecretError {
         &self.name
     }
 
-    /// Returns `true` if nobody has the secret.
+    /// Returns `true` if no scope has the secret.
     pub fn is_missing(&self) -> bool {
         self.why == Why::Missing
     }

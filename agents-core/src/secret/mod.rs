@@ -1,8 +1,7 @@
-//! Secrets: looked up when a tool asks, on behalf of the run's scope, and masked in everything that
-//! is written.
+//! Secrets: looked up when a tool asks, on behalf of the run's scope, and masked wherever text is written.
 //!
-//! A tool asks for a secret by name. It is looked up in this order: the run itself, the user, the workspace,
-//! the organisation. The first one found is used.
+//! A tool asks for a secret by name. The secret is looked up in this order: the run itself, the user, the
+//! workspace, the organisation. The first one found is used.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -42,15 +41,15 @@
 //! - in everything else that is written: events, receipts, log lines and spans, requests for
 //!   approval, journals, the error that ends a run, and what a panic prints.
 //!
-//! What a *person* writes into a prompt or a task reaches the model unchanged, and is masked where it is
-//! written down. A tool's own log lines are masked only if you put [`Masked`] under your subscriber.
+//! Text that a *person* writes into a prompt or a task reaches the model unchanged, but is masked in all records.
+//! A tool's own log lines are masked only if you put [`Masked`] under your subscriber.
 //!
 //! # The panic hook
 //!
-//! The process's panic hook prints a panic before anybody can catch it. The first secret that any run of
-//! the process learns, from [`Run::secret`](crate::agent::Run::secret), a vault or [`Masker::learn`],
-//! therefore installs a hook, once and for the rest of the process. Without a secret none is installed. The
-//! new hook wraps the one that is set at that moment:
+//! The process's panic hook prints a panic before any code can catch it. The first secret that any run of the
+//! process learns, from [`Run::secret`](crate::agent::Run::secret), a vault or [`Masker::learn`], installs a hook,
+//! once and for the rest of the process. Without a secret no hook is installed. The new hook wraps the hook that
+//! is set at that moment:
 //!
 //! - if the message of a panic holds no secret of a run in progress, the earlier hook is called, unchanged;
 //! - otherwise the place and the masked message go to the log, as an `error` of `tracing`, and the earlier
@@ -85,13 +84,13 @@ use std::{fmt, sync::Arc};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretScope {
-    /// Given to this run alone.
+    /// The secret was given to this run alone.
     Run,
-    /// Owned by the user.
+    /// The secret belongs to the user.
     User,
-    /// Owned by the workspace.
+    /// The secret belongs to the workspace.
     Workspace,
-    /// Owned by the organisation.
+    /// The secret belongs to the organisation.
     Org,
 }
 
@@ -108,7 +107,7 @@ impl fmt::Display for SecretScope {
 
 /// Owner of a secret.
 ///
-/// The organisation is always part of it, so that no tenant is ever given another's.
+/// Every owner names its organisation, so that no tenant is ever given the secret of another.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -162,7 +161,7 @@ impl SecretOwner {
             .chain([SecretOwner::Org { org_id }])
     }
 
-    /// Returns how broad this kind of owner is.
+    /// Returns the scope of this owner's secrets.
     pub fn scope(&self) -> SecretScope {
         match self {
             SecretOwner::User { .. } => SecretScope::User,
@@ -183,10 +182,10 @@ impl SecretOwner {
 
 /// Source of secrets: a vault, a database, or a [`SecretStore`] in memory.
 ///
-/// [`Run::secrets`](crate::agent::Run::secrets) takes it.
+/// [`Run::secrets`](crate::agent::Run::secrets) takes a source.
 ///
-/// It is asked each time a tool asks, for one owner after the other; who comes first is not its
-/// business.
+/// A source is asked each time a tool asks, once for each owner, the narrowest first. The order of the owners is
+/// not the source's concern.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -207,11 +206,11 @@ impl SecretOwner {
 /// ```
 #[async_trait]
 pub trait Secrets: Send + Sync + 'static {
-    /// Returns the secret called `name` of this owner, or `None` if it has none.
+    /// Returns the secret called `name` of this owner, or `None` if the owner has no such secret.
     ///
     /// # Errors
-    /// With [`SecretError::unavailable`] when that cannot be found out: then nobody broader is asked,
-    /// for the right secret may be there.
+    /// [`SecretError::unavailable`] when the source cannot be asked. No broader owner is then asked, because the
+    /// right secret may be in the source.
     async fn find(
         &self,
         owner: &SecretOwner,
@@ -263,7 +262,7 @@ impl Secret {
         }
     }
 
-    /// Returns the value, to be used in the request that needs it and nowhere else.
+    /// Returns the value. Use it in the request that needs it and nowhere else.
     pub fn expose_secret(&self) -> &str {
         self.value.expose_secret()
     }
@@ -277,7 +276,7 @@ impl Secret {
         self.scope
     }
 
-    /// Returns `true` if it is the organisation's, although a user or a workspace was asked first.
+    /// Returns `true` if the secret is the organisation's, although a user or a workspace was asked first.
     pub fn is_fallback(&self) -> bool {
         self.fallback
     }
@@ -289,8 +288,8 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Looks a secret up as a run does, asking the narrowest owner first, for instance to show which
-/// key would be used.
+/// Looks up a secret as a run does, asking the narrowest owner first. One use is to show which key a run would
+/// use.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -309,7 +308,7 @@ impl fmt::Debug for Secret {
 /// ```
 ///
 /// # Errors
-/// When a owner cannot be asked, or the value is too short to be masked.
+/// When an owner's secrets cannot be looked up, or the value is too short to be masked.
 pub async fn resolve(
     secrets: &dyn Secrets,
     scope: &Scope,

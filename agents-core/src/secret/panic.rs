@@ -1,4 +1,4 @@
-//! What a panic prints, before anybody can catch it.
+//! Panic hook that masks secrets in the messages of panics.
 
 use super::Masker;
 use std::{
@@ -7,17 +7,17 @@ use std::{
     sync::{Arc, Mutex, Once, PoisonError, Weak},
 };
 
-/// The runs that have secrets now.
+/// Maskers of the runs that have secrets now.
 static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
 
-/// This run has secrets: neither panics nor [`Masked`](super::Masked) writers show them from now on.
+/// Registers a run that has secrets: neither panics nor [`Masked`](super::Masked) writers show them from now on.
 pub(super) fn watch(masker: &Arc<Masker>) {
     {
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
         watched.retain(|masker| masker.strong_count() > 0);
         watched.push(Arc::downgrade(masker));
     }
-    // With the first secret of the process, and never without one.
+    // The first secret of the process installs the hook. Without a secret no hook is installed.
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let before = take_hook();
@@ -28,7 +28,7 @@ pub(super) fn watch(masker: &Arc<Masker>) {
     });
 }
 
-/// The text without any secret of any run.
+/// Returns the text without the secrets of any run.
 pub(super) fn masked(text: &str) -> Cow<'_, str> {
     let watched: Vec<_> = {
         let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -42,8 +42,8 @@ pub(super) fn masked(text: &str) -> Cow<'_, str> {
     })
 }
 
-/// What is said of a panic whose message holds a secret; of any other, the hook that was there says
-/// what it always does.
+/// Returns the masked message of a panic whose message holds a secret. Returns `None` for any other panic, which
+/// the earlier hook then prints.
 fn told(panic: &PanicHookInfo<'_>) -> Option<String> {
     let message = panic.payload_as_str()?;
     match masked(message) {

@@ -1,11 +1,11 @@
 use super::panic;
 use std::io::{self, Write};
 
-/// Writer that masks the secrets of every run that is going on; put it under a logger's output.
+/// Writer that masks the secrets of every run in progress; put it under a logger's output.
 ///
-/// What tools and libraries log themselves is masked as well.
+/// Log lines that tools and libraries write themselves are masked as well.
 ///
-/// Each write is looked at alone, so what is above it has to write whole lines, as
+/// Each write is masked by itself. The logger above must therefore write whole lines, as
 /// `tracing_subscriber::fmt` does:
 ///
 /// ```ignore

@@ -5,11 +5,11 @@ use crate::{
 use serde::Serialize;
 use std::fmt;
 
-/// Organisation chart of a team: who delegates to whom, and who may use which tools;
-/// [`Team::render`](super::Team::render) returns it.
+/// Organisation chart of a team: which agent delegates to which, and which tools each agent may
+/// use; [`Team::render`](super::Team::render) returns it.
 ///
-/// Printed it is a tree; [`to_json`](Chart::to_json) and [`mermaid`](Chart::mermaid) give it to
-/// programs and to pages. What is wrong at a place is marked with `!` there.
+/// Its `Display` text is a tree; [`to_json`](Chart::to_json) and [`mermaid`](Chart::mermaid) return
+/// the chart for programs and for web pages. A defect at a place is marked with `!` in the tree.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -30,7 +30,7 @@ pub struct Chart {
     tools: Vec<String>,
     confirm: Vec<String>,
     budget: Budget,
-    /// What is wrong at its place.
+    /// Defects at the agent's place.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     defects: Vec<String>,
     delegates: Vec<Chart>,
@@ -38,19 +38,21 @@ pub struct Chart {
 
 impl Chart {
     pub(super) fn of(root: &Placement) -> Self {
-        // Whether there is a model for everybody is not known before a run begins.
+        // Before a run it is not known whether every agent has a model.
         let mut found = found(root, true).into_iter();
         Chart::at(root, &mut Vec::new(), &mut found)
     }
 
-    /// The chart of what is at a place and below. `found` has the defects in the same order.
+    /// Returns the chart of a place and of all places below it. `found` yields the defects in the
+    /// same order.
     fn at<'t>(
         placement: &'t Placement,
         above: &mut Vec<&'t Placement>,
         found: &mut impl Iterator<Item = Found>,
     ) -> Self {
         let inner = placement.inner();
-        // Nobody has what somebody above is not granted, even where a place says so.
+        // No agent has a tool that an agent above it is not granted, even if its own place grants
+        // the tool.
         let is_had = |tool: &&OwnTool| tool.innate || above.iter().all(|up| up.admits(&tool.name));
         let (confirm, tools) = inner
             .usable()
@@ -84,23 +86,23 @@ impl Chart {
         &self.description
     }
 
-    /// Returns the tools the agent may use: its own, as far as its place and all places above grant
-    /// them.
+    /// Returns the names of the tools that the agent may use: its own, as far as its place and all
+    /// places above grant them.
     pub fn tools(&self) -> &[String] {
         &self.tools
     }
 
-    /// Returns the tools whose calls need approval because of the agent's place.
+    /// Returns the names of the tools whose calls need approval because of the agent's place.
     pub fn confirm(&self) -> &[String] {
         &self.confirm
     }
 
-    /// Returns the agent's budget.
+    /// Returns the agent's budget, tightened by that of its place.
     pub fn budget(&self) -> &Budget {
         &self.budget
     }
 
-    /// Returns what is wrong at the agent's place; a team with any defect does not run. See
+    /// Returns the defects at the agent's place; a team with any defect does not run. See
     /// [`Team::check`](super::Team::check).
     pub fn defects(&self) -> &[String] {
         &self.defects
@@ -125,7 +127,7 @@ impl Chart {
         graph
     }
 
-    /// Writes the agent and those below it; gives its number.
+    /// Writes the nodes of the agent and of those below it. Returns the number of the agent's node.
     fn nodes(&self, graph: &mut String, next: &mut usize) -> usize {
         let me = *next;
         *next += 1;
@@ -141,7 +143,7 @@ impl Chart {
         me
     }
 
-    /// What is said of the agent beside its name.
+    /// Returns the agent's tools, confirmed tools and budget, each as one text.
     fn facts(&self) -> impl Iterator<Item = String> {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))
@@ -186,7 +188,7 @@ impl fmt::Display for Chart {
     }
 }
 
-/// A name may hold what means something within a label.
+/// Escapes characters that have a meaning in a label of Mermaid.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! A delegate, as its parent's model sees it: a tool.
+//! Delegates as tools of their parent's model.
 
 use super::Placed;
 use crate::{
@@ -19,20 +19,20 @@ use std::{
     time::Duration,
 };
 
-/// How long a delegate may take that has no budget of time: nobody waits for it any longer.
+/// Timeout of a delegate without a budget of time: one day.
 const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Helper bound: an agent that can be a delegate, because its input has a schema that tells a model
 /// how to ask it.
 ///
-/// Every agent is one whose `In` is `schemars::JsonSchema`.
+/// The bound holds for every agent whose `In` is `schemars::JsonSchema`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a delegate: it takes `{In}`, which has no schema",
     label = "a model cannot be told how to ask for this agent",
     note = "derive `schemars::JsonSchema` of `schemars = \"1\"` for `{In}`, or put an agent before it that takes something simpler"
 )]
 pub trait Entrusted<In>: Agent + 'static {
-    /// What a model has to send, and how it is read.
+    /// Returns the form of a request to the agent.
     #[doc(hidden)]
     fn form() -> Form<Self::In>;
 }
@@ -44,14 +44,14 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
     }
 }
 
-/// What a model has to send to ask for an agent, and how it is read.
+/// Form of a request to an agent: the schema of the arguments, and the function that reads them.
 #[doc(hidden)]
 pub struct Form<I> {
     schema: Value,
     read: fn(&str) -> Result<I, ReadError>,
 }
 
-// What is no object stands in one. (A doc comment would be told to the model.)
+// Object around an input that is not an object. (A doc comment would be told to the model.)
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "I: Data")]
 struct Wrapped<I> {
@@ -60,7 +60,8 @@ struct Wrapped<I> {
 }
 
 impl<I: Data + JsonSchema> Form<I> {
-    /// An object is sent as it is; nothing as `{}`; anything else as `{"input": ..}`.
+    /// Creates the form of the input type: an object is sent as it is, the unit type as `{}`,
+    /// anything else as `{"input": ..}`.
     fn new() -> Self {
         let own = schema_of::<I>();
         match own["type"].as_str() {
@@ -80,7 +81,7 @@ impl<I: Data + JsonSchema> Form<I> {
     }
 }
 
-/// A delegate as a tool.
+/// Delegate as a tool.
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
@@ -107,7 +108,8 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
 }
 
 impl<A: Agent> DelegateTool<A> {
-    /// The delegate, which asks first where the agent above may have it with confirmation only.
+    /// Returns the delegate for code of the agent above. If that agent may use it only with
+    /// confirmation, each run of it asks first.
     fn for_code_of(&self, above: &Placement) -> Arc<Placed<A>> {
         match above.confirms(&self.spec.name) {
             true => Arc::new(self.placed.confirmed_for(&above.name)),
@@ -124,7 +126,7 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         let input = (self.read)(arguments)?;
-        // What can be sent to another thread can be shared by them behind a lock.
+        // A value that can be sent to another thread can be shared by threads behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))
     }
 
@@ -173,7 +175,7 @@ impl<A: Agent + 'static> Delegate for DelegateTool<A> {
     }
 }
 
-/// A delegate that is asked by a call, and may take as long as the call.
+/// Delegate that a call runs, with the time that the call may take.
 struct Called<'a, A>(&'a Placed<A>, Duration);
 
 #[async_trait]

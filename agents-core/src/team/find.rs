@@ -6,12 +6,12 @@ use crate::{
 };
 use std::{any::type_name, sync::Arc};
 
-/// Returns the delegate of this type, to be run by code: in a skill with a body, or in a tool, of
-/// the agent above it.
+/// Returns the delegate of this type, so that code of the agent above it can run it: a skill with a body, or a
+/// tool.
 ///
-/// Run it like any agent: it has the tools that its place grants. Where the agent here may have it with
-/// [confirmation](super::Member::confirm_named) only, somebody is asked before each run of it, and a no
-/// is an error of the kind [`Denied`](ErrorKind::Denied).
+/// Run the delegate like any agent: it has the tools that its place grants. If the agent above may use it only
+/// with [confirmation](super::Member::confirm_named), a person or a handler is asked before each run. A denial is
+/// an error of the kind [`Denied`](ErrorKind::Denied).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -37,7 +37,7 @@ use std::{any::type_name, sync::Arc};
 /// ```
 ///
 /// # Errors
-/// Of the kind `Build`, when the agent that works here has no delegate of this type, or several.
+/// An error of the kind `Build`, when the agent that works here has no delegate of this type, or several.
 pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
     let wanted = short(type_name::<A>());
     let here = here(&wanted)?;
@@ -45,10 +45,10 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
     only(&here, &wanted, of_type)
 }
 
-/// Returns the delegate of this name, with the input `I` and the output `O`, to be run by code.
+/// Returns the delegate of this name, with the input `I` and the output `O`, so that code can run it.
 ///
-/// It is for agents whose type cannot be written, or of which there are several; else it is as
-/// [`delegate`].
+/// Use it for agents whose type cannot be written, or for several delegates of one type. In all other respects it
+/// works as [`delegate`] does.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -75,7 +75,8 @@ pub fn delegate<A: Agent + 'static>() -> Result<Arc<Placed<A>>, Error> {
 /// ```
 ///
 /// # Errors
-/// Of the kind `Build`, when the agent that works here has no delegate that is called and built so.
+/// An error of the kind `Build`, when the agent that works here has no delegate of this name with this input and
+/// output.
 pub fn delegate_named<I, O>(name: &str) -> Result<Arc<dyn Agent<In = I, Out = O>>, Error>
 where
     I: 'static,
@@ -140,7 +141,7 @@ fn missing(message: String) -> Error {
     Error::new(ErrorKind::Build, message)
 }
 
-/// `Vec<String>` for `alloc::vec::Vec<alloc::string::String>`.
+/// Returns a type name without its modules: `Vec<String>` for `alloc::vec::Vec<alloc::string::String>`.
 fn short(path: &str) -> String {
     let mut name = String::new();
     for part in path.split_inclusive(|letter: char| !letter.is_alphanumeric() && letter != '_') {

@@ -10,8 +10,8 @@ use crate::{
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
-/// An agent and its place in a team: its grants, its confirmations, its budget and its delegates;
-/// `structure!` expands to it.
+/// Agent and its place in a team: its grants, its confirmations, its budget and its delegates; `structure!`
+/// expands to it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -48,8 +48,7 @@ impl<A: Agent> Member<A> {
     }
 }
 
-// Bounded on nothing: what is no agent is said once, by `new`.
-/// A place of which nothing was said yet.
+/// Returns the placement of an agent without any settings yet.
 fn unsaid(agent: &impl Agent) -> Placement {
     Placement {
         name: agent.name().to_owned(),
@@ -62,11 +61,11 @@ fn unsaid(agent: &impl Agent) -> Placement {
     }
 }
 
+// No bound on `A`: the compiler reports a type that is not an agent once, at `new`.
 impl<A> Member<A> {
-    /// Grants a tool; with the first grant, the agent is limited to tools that are granted or
-    /// confirmed.
+    /// Grants a tool. With the first grant, the agent is limited to tools that are granted or confirmed.
     ///
-    /// What is granted goes for those below as well: nobody there can be granted more.
+    /// Grants also limit the agents below: none of them can be granted more.
     pub fn grant<T: ToolName>(self) -> Self {
         self.grant_named(T::NAME)
     }
@@ -93,7 +92,7 @@ impl<A> Member<A> {
         self
     }
 
-    /// Limits the agent to tools that are granted or confirmed besides this.
+    /// Limits the agent to the tools that other calls grant or confirm.
     pub fn grant_nothing(mut self) -> Self {
         self.placement.granted.get_or_insert_default();
         self
@@ -125,9 +124,9 @@ impl<A> Member<A> {
         self
     }
 
-    /// Bounds the agent besides its own budget; of two bounds the tighter applies.
+    /// Sets a budget in addition to the agent's own; of two bounds the tighter applies.
     ///
-    /// Its tokens, time and depth are those of everything below it.
+    /// Tokens, time and depth are totals of the agent and everything below it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -145,11 +144,11 @@ impl<A> Member<A> {
         self
     }
 
-    /// Places an agent below this one, whose model is offered it as a tool.
+    /// Places an agent below this one, whose model is offered the agent as a tool.
     ///
-    /// It goes by the agent's name; what it takes is what the agent takes, an object as it is and
-    /// anything else as `{"input": ..}`. When its time is over, that call has failed; when its tokens
-    /// are used up, the run ends as it always does.
+    /// The tool has the agent's name, and its arguments are the agent's input: an object as it is, and anything
+    /// else as `{"input": ..}`. When the agent's time is over, that call has failed. When its tokens are used up,
+    /// the whole run ends.
     pub fn delegate<M>(mut self, member: M) -> Self
     where
         M: IntoMember,
@@ -160,7 +159,7 @@ impl<A> Member<A> {
         self
     }
 
-    /// The same, for an agent of which it is known that it can be a delegate.
+    /// Places an agent below this one whose ability to be a delegate has been checked already.
     #[doc(hidden)]
     pub fn and_below(mut self, member: Member<Below>) -> Self {
         let Member { agent, placement } = member;
@@ -186,10 +185,10 @@ impl<A> fmt::Debug for Member<A> {
     }
 }
 
-/// An agent that can be a delegate, its type hidden.
+/// Agent that can be a delegate, with its type erased.
 ///
-/// Generated code asks when it takes the agent up, where the agent is written, and not where what is
-/// said of it ends.
+/// Generated code checks that ability where the agent is written, and not at the end of its settings, so that a
+/// compiler error points to the agent.
 #[doc(hidden)]
 pub struct Below(Box<dyn FnOnce(Placement) -> Arc<dyn Delegate>>);
 
@@ -208,15 +207,14 @@ impl Member<Below> {
     }
 }
 
-/// Conversion into a member of a team: from an agent, or from a [`Member`] that says more about its
-/// place.
+/// Conversion into a member of a team: from an agent, or from a [`Member`] with settings for its place.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an agent",
     label = "expected an agent here",
     note = "a delegate is an agent such as `Coder`, or `Member::new(Coder)` with what it may use"
 )]
 pub trait IntoMember {
-    /// The type of the agent.
+    /// Type of the agent.
     type Agent: Agent;
 
     /// Converts into the member.

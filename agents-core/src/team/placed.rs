@@ -8,9 +8,9 @@ use crate::{
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// An agent at its place in a team, with the tools that its place grants and with its delegates.
+/// Agent at its place in a team, with its delegates and the tools that its place grants.
 ///
-/// [`delegate`](super::delegate()) gives one to code, which runs it like any agent:
+/// [`delegate`](super::delegate()) returns one to code, which runs it like any agent:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,7 +26,7 @@ use std::{fmt, sync::Arc, time::Duration};
 pub struct Placed<A> {
     agent: Arc<A>,
     pub(super) placement: Arc<Placement>,
-    /// Whose code has to ask before it is run.
+    /// Name of the agent above, if its code needs approval before each run of this agent.
     confirmed_for: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl<A> Placed<A> {
         }
     }
 
-    /// The same, for code of an agent that may run it with a person's approval only.
+    /// Returns the agent for code of the agent `above`, which needs approval before each run of it.
     pub(super) fn confirmed_for(&self, above: &str) -> Self {
         Placed {
             agent: self.agent.clone(),
@@ -50,7 +50,7 @@ impl<A> Placed<A> {
 }
 
 impl<A: Agent> Placed<A> {
-    /// Asks whoever decides whether code may run the agent.
+    /// Asks for approval of a run by code; a denial is an error.
     async fn confirm(&self, cx: &RunContext, above: &str, args: Json) -> Result<(), Error> {
         let name = self.name();
         let request = ApprovalRequest {
@@ -69,7 +69,7 @@ impl<A: Agent> Placed<A> {
         Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))
     }
 
-    /// The agent's work under what its place says; `allowed` where a call bounds its time.
+    /// Runs the agent with the settings of its place. `allowed` is the time limit of the call, if a call runs it.
     pub(super) async fn work_within(
         &self,
         cx: &RunContext,

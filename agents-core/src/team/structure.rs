@@ -8,10 +8,9 @@ use crate::{
 use async_trait::async_trait;
 use std::fmt;
 
-/// An agent with its delegates, as one agent: it has the name, the input and the output of its
-/// root.
+/// An agent with its delegates, as one agent. The team has the name, the input and the output of its root.
 ///
-/// Made by [`Member::build`](super::Member::build) or `structure!`.
+/// [`Member::build`](super::Member::build) and `structure!` make one.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -43,21 +42,26 @@ pub struct Team<A> {
 
 impl<A> Team<A> {
     pub(super) fn of(root: Placed<A>) -> Self {
-        // Whether there is a model for everybody is not known before a run begins.
+        // Before a run it is not known whether every agent has a model.
         let defects = check(&root.placement, true).err();
         Team { root, defects }
     }
 
     /// Checks that the team is put together correctly.
     ///
-    /// It is checked anyhow, before the first model is asked; then also whether everybody has a
-    /// model who needs one, since a run may bring it.
+    /// Every run makes the same check before the first model is asked, and then also checks that every agent that
+    /// needs a model has one. The model may come with the run, so it is not checked here.
     ///
     /// # Errors
-    /// One error of the kind `Build` that names all defects, one a line, each with the way to the
-    /// agent: grants beyond the parent's, a tool both granted and confirmed, an unknown tool, an
-    /// agent that is placed twice, a budget above the parent's, a skill without a tool it needs,
-    /// a bound or a grant that would come to nobody, and what is wrong with an agent by itself.
+    /// One error of the kind `Build` that names all defects, one per line, each with the path of the agent.
+    /// Defects are:
+    ///
+    /// - grants beyond the parent's, an unknown tool, and a tool that is both granted and confirmed;
+    /// - an agent that is placed twice;
+    /// - a budget above the parent's;
+    /// - a skill without a tool that it needs;
+    /// - a bound or a grant that would reach no agent;
+    /// - defects of an agent by itself.
     pub fn check(&self) -> Result<(), Error> {
         match &self.defects {
             None => Ok(()),

@@ -11,8 +11,8 @@ use std::{borrow::Cow, hash::Hasher, sync::Arc};
 
 /// Gives a tool another name, by which the model calls it; receipts keep the tool's own name.
 ///
-/// Two versions of one tool can so be told apart by a model and are one tool to whoever reads the
-/// receipts.
+/// Two versions of one tool can thus be offered to one model under two names. In receipts both have the tool's own
+/// name.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -31,7 +31,7 @@ pub fn alias(tool: impl IntoTool, name: impl Into<Cow<'static, str>>) -> SharedT
     under_spec(tool, spec)
 }
 
-/// The tool, of which something else is known than it says itself.
+/// Returns the tool with `spec` in place of its own specification.
 pub(super) fn under_spec(tool: SharedTool, spec: ToolSpec) -> SharedTool {
     Arc::new(Listed { tool, spec })
 }

@@ -30,12 +30,12 @@ use tokio_util::sync::CancellationToken;
 pub struct ToolContext {
     pub(crate) cx: RunContext,
     pub(crate) call_id: Arc<str>,
-    /// What tells the call, with these arguments, from others of the run.
+    /// Text that identifies the call, with these arguments, within the run; the idempotency key is made from it.
     pub(crate) key: Arc<str>,
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
     pub(crate) approved: bool,
-    /// The deadline of this execution.
+    /// Deadline of this execution; `None` before the execution begins.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) execution: Arc<Execution>,
 }
@@ -43,7 +43,7 @@ pub struct ToolContext {
 impl ToolContext {
     /// Creates a context outside of any run, for unit tests of the function behind a tool.
     ///
-    /// The run around it is one of its own, for nobody, with neither a model nor secrets.
+    /// The context has a run of its own, of an empty scope, with neither a model nor secrets.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -75,7 +75,7 @@ impl ToolContext {
         }
     }
 
-    /// Returns the id of this call's receipt: the same for every attempt, and on any machine.
+    /// Returns the id of this call's receipt, which is the same for every attempt and on any machine.
     pub fn call_id(&self) -> &str {
         &self.call_id
     }
@@ -95,18 +95,18 @@ impl ToolContext {
         self.attempt
     }
 
-    /// Returns `true` if somebody was asked about this call with these arguments, and approved it: of its first execution
-    /// and of each later one.
+    /// Returns `true` if a person or a handler approved this call with these arguments. The approval covers the
+    /// first execution and each later one.
     ///
-    /// Nothing else was approved. A tool that would go on to something else, such as the
-    /// address that a server redirects to, gives that back instead.
+    /// The approval covers nothing else. A tool that would have to go on to something else, such as the address
+    /// that a server redirects to, returns that instead.
     pub fn is_approved(&self) -> bool {
         self.approved
     }
 
-    /// Returns the time left before this execution is stopped; `None` if it has not begun.
+    /// Returns the time left before this execution is stopped; `None` if no execution has begun.
     ///
-    /// The clock stops while a person is asked about what goes on within.
+    /// The clock stops while a person decides about a call of an agent within this execution.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -130,8 +130,7 @@ impl ToolContext {
         self.watch.as_ref().map(|watch| watch.left())
     }
 
-    /// Returns a token that is cancelled when the run ends before the call: hand it to what you
-    /// spawn.
+    /// Returns a token that is cancelled when this execution or the run ends: hand it to the tasks that you spawn.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -152,9 +151,9 @@ impl ToolContext {
         self.execution.cancellation(&self.cx.root.settings.cancel)
     }
 
-    /// Returns an idempotency key for external services: the same for every attempt of this call with these arguments,
-    /// in any process. If an arm or a repair agent changes the arguments after an attempt, the key is another. It is made
-    /// with a random key of the run, so that it tells nothing of the arguments.
+    /// Returns an idempotency key for external services. The key is the same for every attempt of this call with
+    /// these arguments, in any process. If an arm or a repair agent changes the arguments after an attempt, the
+    /// key changes. The key is made with a random key of the run, so that it reveals nothing about the arguments.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -186,8 +185,8 @@ impl ToolContext {
         self.scope().tenant_id()
     }
 
-    /// Returns a required secret: the run's own, else the user's, the workspace's or the
-    /// organisation's; see [`secret`](crate::secret).
+    /// Returns a required secret: the run's own, else the user's, the workspace's or the organisation's; see
+    /// [`secret`](crate::secret).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -202,8 +201,9 @@ impl ToolContext {
     /// ```
     ///
     /// # Errors
-    /// When nobody has it. A call that fails after that has the code `AUTH_REQUIRED`, whatever error
-    /// type it fails with unless that says another, and is not retried.
+    /// When no scope has the secret, when it is too short to be masked, or when it cannot be looked up. A call
+    /// that fails after that has the code of this error, `AUTH_REQUIRED` or, in the last case, `PROVIDER_ERROR`.
+    /// An error type that names a code of its own keeps that code. A call with `AUTH_REQUIRED` is not retried.
     pub async fn secret(&self, name: &str) -> Result<Secret, SecretError> {
         let found = self.find_secret(name).await;
         let secret = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
@@ -214,10 +214,10 @@ impl ToolContext {
         secret
     }
 
-    /// Returns an optional secret, or `None` if nobody has it.
+    /// Returns an optional secret, or `None` if no scope has it.
     ///
     /// # Errors
-    /// When it cannot be said whether there is one, or it is too short to be masked.
+    /// When a secret cannot be looked up, or is too short to be masked.
     pub async fn find_secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let secret = self.cx.secret(name).await?;
         if let Some(secret) = &secret {

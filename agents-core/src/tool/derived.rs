@@ -1,6 +1,7 @@
 use std::sync::OnceLock;
 
-/// What is made from other fields of its struct when it is asked for. A copy makes its own: they may be changed there.
+/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own,
+/// because those fields may be changed in the clone.
 pub(super) struct Derived<T>(OnceLock<T>);
 
 impl<T> Derived<T> {

@@ -13,7 +13,7 @@ use std::{
     sync::Arc,
 };
 
-/// Arguments that were read and fit, ready for one execution.
+/// Arguments that have been read and fit the schema, ready for one execution.
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
 impl fmt::Debug for Prepared {
@@ -57,10 +57,10 @@ pub trait DynTool: Send + Sync + 'static {
     /// Returns the tool's specification.
     fn spec(&self) -> &ToolSpec;
 
-    /// Reads the arguments strictly.
+    /// Reads the arguments strictly, without repairs.
     ///
     /// # Errors
-    /// When the text is not JSON or does not fit.
+    /// When the text is not JSON or does not fit the arguments' type or schema.
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError>;
 
     /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
@@ -79,8 +79,7 @@ pub trait DynTool: Send + Sync + 'static {
         None
     }
 
-    /// Hashes what tells this value of the tool from another, for the cache; see
-    /// [`Tool::distinguish`].
+    /// Hashes what distinguishes this tool from others of the same type, for the cache; see [`Tool::distinguish`].
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
@@ -88,8 +87,8 @@ pub trait DynTool: Send + Sync + 'static {
     /// Returns `true` if a call with these arguments needs approval; see [`Tool::needs_approval`].
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
-    /// Whether what the tool does is a part of the run, as the work of a delegate is: then it goes on where it was when a
-    /// stored run goes on.
+    /// Returns `true` if the tool's work is a part of the run, as the work of a delegate is. When a stored run is
+    /// resumed, such work continues where it stopped.
     #[doc(hidden)]
     fn is_part_of_the_run(&self) -> bool {
         false
@@ -105,7 +104,7 @@ pub trait DynTool: Send + Sync + 'static {
     /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
-    /// With what the tool returned as `Err`.
+    /// The error that the tool returned, or an error of its result or arguments that says why they cannot be used.
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause>;
 }
 
@@ -116,7 +115,7 @@ impl<T: Tool> DynTool for T {
     }
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
-        // Mostly they fit; only to say what does not is the way to each field followed.
+        // Arguments mostly fit. Only if they do not, a slower reading follows the path of each field.
         match serde_json::from_str::<T::Args>(arguments) {
             Ok(args) => Ok(Prepared(Box::new(args))),
             Err(_) => read::<T::Args>(arguments).map(|args| Prepared(Box::new(args))),
@@ -140,7 +139,7 @@ impl<T: Tool> DynTool for T {
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
-        // Arguments of another type cannot come here; if they did, a person had better look.
+        // Arguments of another type cannot occur here. If they did, a person would have to approve the call.
         prepared
             .0
             .downcast_ref()
@@ -181,7 +180,7 @@ impl<T: Tool> DynTool for T {
     }
 }
 
-/// Reads arguments strictly, and says where they do not fit.
+/// Reads arguments strictly; an error names the path of the field that does not fit.
 pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ReadError> {
     let mut json = serde_json::Deserializer::from_str(arguments);
     let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -193,7 +192,8 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ReadError>
     Ok(value)
 }
 
-/// A path as far as it is known: `.` is the whole, and `?` a place that nobody can name, such as a key that is none.
+/// Returns the known part of a path. `.` stands for the whole, and `?` for a place without a name, such as a key
+/// that is not a string.
 fn known(path: &str) -> &str {
     match path {
         "." | "?" => "",
@@ -201,7 +201,8 @@ fn known(path: &str) -> &str {
     }
 }
 
-/// serde_json ends its messages with a position that means nothing once a field is named.
+/// Returns the message of a serde_json error without the position at its end, which is of no use once a field is
+/// named.
 fn without_position(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let position = format!(" at line {} column {}", error.line(), error.column());

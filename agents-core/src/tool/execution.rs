@@ -1,4 +1,4 @@
-//! What one execution of a tool has to itself.
+//! State of one execution of a tool.
 
 use crate::{Code, secret::SecretScope};
 use std::sync::{
@@ -7,7 +7,8 @@ use std::sync::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// One execution: what its tool has asked for. Most ask for nothing, and cost nothing.
+/// State of one execution: its cancellation token and the secrets that its tool has asked for. The state of a tool
+/// that asks for neither costs next to nothing.
 #[derive(Default)]
 pub(crate) struct Execution {
     cancellation: OnceLock<CancellationToken>,
@@ -15,30 +16,31 @@ pub(crate) struct Execution {
     asked: Mutex<Asked>,
 }
 
-/// What came of asking for secrets.
+/// Results of the requests for secrets.
 #[derive(Default)]
 struct Asked {
     given: Vec<(String, SecretScope)>,
-    /// The code of the first that could not be had.
+    /// Code of the first secret that could not be obtained.
     lacked: Option<Code>,
 }
 
 impl Execution {
-    /// Triggered when the execution ends, or the run; made when somebody asks for it. Of several tokens of the run, the
-    /// first reaches it at once, and the others by the run, which drops its executions.
+    /// Returns the token that is cancelled when the execution or the run ends; the first call creates it. If the
+    /// run has several tokens, the first of them cancels it at once. The others end the run, which drops its
+    /// executions.
     pub(super) fn cancellation(&self, run: &[CancellationToken]) -> &CancellationToken {
         let token = self.cancellation.get_or_init(|| match run.first() {
             Some(run) => run.child_token(),
             None => CancellationToken::new(),
         });
-        // It may have ended just before the token was there to be triggered.
+        // The execution may have ended just before the token was stored.
         if self.ended.load(SeqCst) {
             token.cancel();
         }
         token
     }
 
-    /// What the tool has spawned and handed the token to ends now.
+    /// Ends the execution: cancels the token that the tool may have handed to tasks that it spawned.
     fn end(&self) {
         self.ended.store(true, SeqCst);
         if let Some(token) = self.cancellation.get() {
@@ -46,7 +48,7 @@ impl Execution {
         }
     }
 
-    /// Ends the execution when what is returned is dropped.
+    /// Returns a guard that ends the execution when it is dropped.
     pub(crate) fn ends_with_scope(&self) -> impl Drop + '_ {
         Ends(self)
     }
@@ -63,7 +65,7 @@ impl Execution {
         self.asked().lacked.get_or_insert(code);
     }
 
-    /// The code of the first secret that could not be had.
+    /// Returns the code of the first secret that could not be obtained.
     pub(crate) fn lacked(&self) -> Option<Code> {
         self.asked().lacked
     }

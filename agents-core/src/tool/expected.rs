@@ -1,16 +1,16 @@
-//! What a schema says of one field, in words for a model that got it wrong.
+//! Part of a schema that concerns one field, as text for a model that sent a wrong value for it.
 
 use crate::{error::ReadError, recovery};
 use serde_json::{Map, Value, json};
 
-/// References within each other are followed so deep.
+/// Depth to which references within each other are resolved.
 const DEEPEST: usize = 8;
 
-/// So many parts of a schema are shown; what is left of it the model has read where the tool was offered.
+/// Maximum number of parts of a schema that are shown. The model has read the rest where the tool was offered.
 const MOST_PARTS: usize = 200;
 
-/// What the schema says of the place to which a path in these arguments leads, as text, with what it refers to
-/// in its place; `None` for the whole, which the model was given already.
+/// Returns the part of the schema that applies at a path of these arguments, as text with its references resolved.
+/// Returns `None` for the empty path, because the model was given the whole schema already.
 pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<String> {
     if path.is_empty() {
         return None;
@@ -28,18 +28,19 @@ pub(super) fn expectation(schema: &Value, text: &str, path: &str) -> Option<Stri
     match (said.as_slice(), choices.map(|all| all.concat())) {
         ([], _) => None,
         ([only], _) => Some(only.to_string()),
-        // Of a tag, each alternative says its own name.
+        // If each alternative names its values, as for a tag, all of those values are listed.
         (_, Some(choices)) => Some(json!({ "enum": choices }).to_string()),
         (several, None) => Some(json!({ "anyOf": several }).to_string()),
     }
 }
 
-/// Whether one schema alone may hold where a path in these arguments leads: no alternatives are left.
+/// Returns `true` if exactly one schema applies at a path of these arguments, so that no alternatives are left.
 pub(super) fn is_settled(schema: &Value, text: &str, path: &str) -> bool {
     serde_json::from_str(text).is_ok_and(|whole| places(schema, &whole, path).len() == 1)
 }
 
-/// The same misfit, said of the missing field itself: a type that is read stops at the object around it.
+/// Returns the misfit with the path of the missing field, if a field is missing. An error of serde has the path of
+/// the object around the field.
 pub(crate) fn of_the_field(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     let Some(field) = missing(&misfit, schema, text) else {
         return misfit;
@@ -51,8 +52,8 @@ pub(crate) fn of_the_field(misfit: ReadError, schema: &Value, text: &str) -> Rea
     ReadError::missing(path)
 }
 
-/// The field that serde says is missing, if it is one of the object to which the path leads. What is read by
-/// way of serde's own buffer, as below a tag, is said of an object further out.
+/// Returns the field that serde reports as missing, if it belongs to the object at the path of the misfit. For
+/// types that serde reads by way of a buffer, such as tagged enums, that path is an object further out.
 fn missing<'a>(misfit: &'a ReadError, schema: &Value, text: &str) -> Option<&'a str> {
     let said = misfit.message().strip_prefix("missing field `")?;
     let field = said.strip_suffix('`')?;
@@ -63,7 +64,7 @@ fn missing<'a>(misfit: &'a ReadError, schema: &Value, text: &str) -> Option<&'a 
         .then_some(field)
 }
 
-/// Whether the object to which a path leads may have this field, as far as the schema says.
+/// Returns `true` if the object at a path may have this field, as far as the schema says.
 fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
     let at = recovery::value_at(whole, path);
     let around = places(schema, whole, path);
@@ -75,7 +76,7 @@ fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
     }) || says_nothing
 }
 
-/// The schemas that may hold where a path in these arguments leads.
+/// Returns the schemas that may apply at a path of these arguments.
 pub(super) fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'a Value> {
     let mut at = Some(whole);
     recovery::path_parts(path).fold(vec![schema], |places, part| {
@@ -91,7 +92,7 @@ pub(super) fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'
     })
 }
 
-/// The values that a schema names, if it names them all.
+/// Returns the values that a schema names, if the schema is a `const` or an `enum`.
 fn choices(schema: &Value) -> Option<Vec<&Value>> {
     match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => Some(vec![only]),
@@ -100,7 +101,7 @@ fn choices(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// What a schema says of a member, or of an element.
+/// Returns the schema of a member or an element of this schema.
 fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     let element = || {
         let index: usize = part.parse().ok()?;
@@ -119,8 +120,9 @@ fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     member().or_else(element).or_else(other)
 }
 
-/// The schemas that hold, or may hold, for this value: the one itself, what it refers to, its parts, and those of
-/// its alternatives whose tags the value does not contradict; all of them if it contradicts each.
+/// Returns the schemas that hold, or may hold, for this value: the schema itself, its references, its parts, and
+/// the alternatives whose tags the value does not contradict. If the value contradicts each alternative, all are
+/// returned.
 fn meanings<'a>(whole: &'a Value, schema: &'a Value, value: Option<&Value>) -> Vec<&'a Value> {
     let mut all = vec![schema];
     let mut at = 0;
@@ -147,7 +149,7 @@ fn meanings<'a>(whole: &'a Value, schema: &'a Value, value: Option<&Value>) -> V
     all
 }
 
-/// Whether a value has the tags of an alternative, as far as it has any.
+/// Returns `true` if the value has the tags of an alternative. A tag that either of them lacks counts as equal.
 fn agrees(whole: &Value, branch: &Value, value: &Value) -> bool {
     let branch = target(whole, branch).unwrap_or(branch);
     let members = branch.get("properties").and_then(Value::as_object);
@@ -157,13 +159,13 @@ fn agrees(whole: &Value, branch: &Value, value: &Value) -> bool {
     })
 }
 
-/// What a schema refers to, within the same document.
+/// Returns the schema that a `$ref` leads to, within the same document.
 fn target<'a>(whole: &'a Value, schema: &Value) -> Option<&'a Value> {
     let reference = schema.get("$ref")?.as_str()?;
     whole.pointer(reference.strip_prefix('#')?)
 }
 
-/// The schema with what it refers to in its place, as far as that goes.
+/// Returns the schema with its references resolved, to a depth of `deep` and as long as `left` is not used up.
 fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Value {
     *left = left.saturating_sub(1);
     if deep == 0 || *left == 0 {
@@ -177,7 +179,7 @@ fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Val
                 if key == "$ref" && referred.is_some() {
                     continue;
                 }
-                // One part that has to hold is the whole of it.
+                // An `allOf` with one part means that part.
                 match value.as_array().map(Vec::as_slice) {
                     Some([only]) if key == "allOf" => {
                         merge(&mut shown, resolved(whole, only, deep - 1, left))
@@ -202,7 +204,7 @@ fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Val
     }
 }
 
-/// Adds what is said elsewhere; what is said here already, such as a description, is closer.
+/// Adds members of another schema. A member that is present already, such as a description, is closer and stays.
 fn merge(into: &mut Map<String, Value>, other: Value) {
     if let Value::Object(members) = other {
         for (key, value) in members {

@@ -1,8 +1,8 @@
-//! What a function has to take and give to be a tool.
+//! Bounds on the types in the signature of a tool's function.
 //!
-//! Generated code bounds the types of a signature on these traits and goes through their `Type`,
-//! which is the type itself: so a type that is not fit is one error, at the user's own tokens, where
-//! the derives behind would give one for each of their bounds.
+//! Generated code bounds the types of a signature on these traits and uses their `Type`, which is the type itself.
+//! An unfit type is thus one error, at the user's own tokens. Bounds on the derived traits would give one error
+//! for each trait.
 
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -10,8 +10,9 @@ use std::fmt::Display;
 
 /// Bound on the arguments of a tool: `DeserializeOwned +` [`JsonSchema`] `+ Send + Sync + 'static`.
 ///
-/// Nobody implements it; two derives are all that it takes. Of a type that has them not, the parameter says how it is
-/// read and described: `#[serde(deserialize_with = "..")]`, `#[schemars(with = "String")]`.
+/// No type implements this trait by hand: two derives are enough. For a type without them, attributes of the
+/// parameter say how it is read and described: `#[serde(deserialize_with = "..")]`,
+/// `#[schemars(with = "String")]`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -39,7 +40,7 @@ pub trait Argument: Sized {
     /// The type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// What was sent.
+    /// Returns the argument that was sent.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }
@@ -52,7 +53,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     }
 }
 
-/// Bound on an argument of which `#[schemars(with = "..")]` says how it is described:
+/// Bound on an argument whose description comes from `#[schemars(with = "..")]`:
 /// `DeserializeOwned + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from what a model sends",
@@ -63,7 +64,7 @@ pub trait Readable: Sized {
     /// The type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + Send + Sync + 'static;
-    /// What was sent.
+    /// Returns the argument that was sent.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }
@@ -76,7 +77,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
     }
 }
 
-/// Bound on an argument of which `#[serde(deserialize_with = "..")]` says how it is read: [`JsonSchema`].
+/// Bound on an argument that `#[serde(deserialize_with = "..")]` reads: [`JsonSchema`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be described to a model",
     label = "it is said how this is read, and not what it looks like",
@@ -93,14 +94,14 @@ impl<T: JsonSchema> Described for T {
     type Type = T;
 }
 
-/// Bound on what is injected into a tool: `Clone + Send + Sync + 'static`.
+/// Bound on a value that is injected into a tool: `Clone + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be injected into a tool",
     label = "a tool is cloned with what it holds, and this cannot be",
     note = "share it: `Arc<{Self}>`; or derive it: `#[derive(Clone)]`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
 pub trait Injected: Sized + Send + Sync + 'static {
-    /// A clone.
+    /// Returns a clone.
     #[doc(hidden)]
     #[must_use]
     fn copied(&self) -> Self;
@@ -135,7 +136,7 @@ pub trait ToolOutput {
     /// The type itself.
     #[doc(hidden)]
     type Type: Serialize + Send;
-    /// What is told.
+    /// Returns the value that the model is told.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
 }
@@ -177,10 +178,10 @@ pub trait ToolFault {
     /// The type itself.
     #[doc(hidden)]
     type Type: Display + Send + Sync + 'static;
-    /// What is told.
+    /// Returns the error that the model is told.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
-    /// What was returned.
+    /// Returns the error that the tool returned.
     #[doc(hidden)]
     fn unpack(told: &Self::Type) -> &Self;
 }

@@ -1,6 +1,6 @@
-//! What a tool knows of an execution that was interrupted.
+//! Outcomes of executions that were interrupted.
 
-/// Outcome of an execution that was interrupted because its process ended: what a tool's `in_doubt` finds out.
+/// Outcome of an execution that was interrupted because its process ended, as a tool's `in_doubt` finds it out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -31,25 +31,25 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InDoubt<T> {
-    /// The execution took effect, and its output is this.
+    /// The execution took effect; the value is its output.
     Done(T),
     /// The execution had no effect: it may run again.
     NotDone,
-    /// It cannot be found out.
+    /// The tool cannot find out whether the execution took effect.
     Unknown,
 }
 
-/// Says that an interrupted execution took effect, with this output.
+/// Creates the outcome of an interrupted execution that took effect, with this output.
 pub fn done<T>(output: T) -> InDoubt<T> {
     InDoubt::Done(output)
 }
 
-/// Says that an interrupted execution had no effect.
+/// Creates the outcome of an interrupted execution that had no effect.
 pub fn not_done<T>() -> InDoubt<T> {
     InDoubt::NotDone
 }
 
-/// Says that it cannot be found out whether an interrupted execution took effect.
+/// Creates the outcome of an interrupted execution of which the tool cannot find out whether it took effect.
 pub fn unknown<T>() -> InDoubt<T> {
     InDoubt::Unknown
 }

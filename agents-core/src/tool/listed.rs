@@ -34,10 +34,9 @@ use std::future::Future;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedTool {
-    /// Name by which the model calls the tool; add a prefix where two servers have tools of one
-    /// name.
+    /// Name by which the model calls the tool. Add a prefix if two servers have tools of the same name.
     pub name: String,
-    /// Description for the model; the name if there is none.
+    /// Description for the model; if it is blank, the name is used.
     #[serde(default)]
     pub description: String,
     /// JSON Schema of the arguments.
@@ -52,11 +51,10 @@ pub struct ListedTool {
 
 /// Hints of a server about what one of its tools does, as in MCP.
 ///
-/// They are hints: whoever trusts the server trusts them, and who does not says so with a
-/// [`ToolPolicy`](super::ToolPolicy).
+/// Hints may be wrong. If you do not trust the server, override them with a [`ToolPolicy`](super::ToolPolicy).
 ///
-/// What is not said is what MCP lays down, which is the worst: the tool writes, twice is not as good as
-/// once, and it reaches whomever it likes; so its calls need approval.
+/// A missing hint has the default of MCP, which is the worst case: the tool writes, a second call has a further
+/// effect, and the tool reaches beyond the organisation. Calls of such a tool need approval.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -70,17 +68,17 @@ pub struct ListedTool {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Annotations {
-    /// Whether the tool changes nothing.
+    /// Is `true` if the tool changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
-    /// Whether its changes may destroy something; if so, its calls need approval wherever it
-    /// reaches.
+    /// Is `true` if the tool's changes may destroy something. The calls of such a tool need approval even if it
+    /// reaches nothing outside of the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destructive_hint: Option<bool>,
-    /// Whether calling it twice has no further effect.
+    /// Is `true` if a second call with the same arguments has no further effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub idempotent_hint: Option<bool>,
-    /// Whether it reaches beyond the organisation.
+    /// Is `true` if the tool reaches beyond the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_world_hint: Option<bool>,
 }
@@ -123,14 +121,14 @@ impl ListedTool {
         if annotations.open_world_hint != Some(false) {
             spec = spec.external();
         }
-        // Not the tool's own word, but its server's: a policy may say otherwise.
+        // The approval is declared by the server, not by the author of the tool: a policy may loosen it.
         if effects == Effects::Writes && annotations.destructive_hint == Some(true) {
             spec.approval = Approval::Always;
         }
         spec
     }
 
-    /// Converts into a tool that runs `body`.
+    /// Converts the listed tool into a tool that runs `body`.
     pub fn into_tool<F, Fut, T, E, How>(self, body: F) -> FnTool
     where
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,

@@ -1,4 +1,5 @@
-//! What is wrong with arguments, all of it at once: a model that is told one thing a turn needs a turn for each.
+//! Complete list of what is wrong with arguments. A model that is told one misfit a turn would need a turn for
+//! each.
 
 use super::{
     Expected, expectation,
@@ -11,16 +12,16 @@ use crate::{
 };
 use serde_json::Value;
 
-/// So many are told; the rest is counted.
+/// Number of misfits that the model is told; the rest is counted.
 const MOST: usize = 8;
 
-/// What is said of one of several may be so long; what is longer goes without the schema, which the model has, and is
-/// cut after that.
+/// Maximum length in bytes of one misfit among several. A longer one loses the schema, which the model has
+/// already. If it is still too long, it is cut.
 const LONGEST: usize = 400;
 
-/// Explains why a text does not fit: the error to act on first, and everything that is wrong if that is more.
+/// Explains why a text does not fit. Returns the error to act on first, and all misfits if there are several.
 ///
-/// `first` is what the type said, `found` what the reader said of the same text.
+/// `first` is the error of the type, `found` the diagnosis of the reader for the same text.
 pub(crate) fn explain(
     first: ReadError,
     expected: Expected<'_>,
@@ -37,7 +38,7 @@ pub(crate) fn explain(
     (with_expectation(first, expected.schema, text), all)
 }
 
-/// Adds to an error what the schema says of its place.
+/// Adds to an error the part of the schema that applies at its path.
 fn with_expectation(misfit: ReadError, schema: &Value, text: &str) -> ReadError {
     match expectation(schema, text, misfit.path()) {
         Some(said) => {
@@ -48,8 +49,9 @@ fn with_expectation(misfit: ReadError, schema: &Value, text: &str) -> ReadError 
     }
 }
 
-/// Returns the error that is at fault. A strict reading stops at whatever it does not take, which a lenient one may
-/// settle: a number for a text, a key in another style. That is not at fault where anything else is.
+/// Returns the error that is at fault. A strict reading stops at the first value that it refuses, such as a number
+/// for a text or a key in another style. A lenient reading may settle that value, so that another error is at
+/// fault.
 fn at_fault(
     first: ReadError,
     expected: Expected<'_>,
@@ -62,7 +64,7 @@ fn at_fault(
     if found.errors.iter().any(touches) {
         return first;
     }
-    // What is missing is settled by no reading, nor is what only the type knows of.
+    // No reading settles a missing field, nor a misfit that only the type finds.
     let said = serde_json::from_str::<Value>(text)
         .is_ok_and(|whole| recovery::value_at(&whole, first.path()).is_some());
     let settled = said
@@ -76,8 +78,8 @@ fn at_fault(
     }
 }
 
-/// Returns the same error in the words of the reader, where it knows of it: those of a type are about Rust. Of a place
-/// where one of several shapes may be meant, the type knows more.
+/// Returns the misfit in the words of the reader, if the reader reports one at the same path: messages of a type
+/// are about Rust. Where one of several shapes may be meant, the type knows more, and its error stays.
 pub(crate) fn as_read(
     misfit: ReadError,
     schema: &Value,
@@ -91,7 +93,7 @@ pub(crate) fn as_read(
     }
 }
 
-/// Returns all that is wrong with arguments, the first error among it; nothing if that is all.
+/// Returns all misfits, the first error among them; an empty list if the first error is the only one.
 pub(crate) fn misfits(
     first: &ReadError,
     schema: &Value,
@@ -100,7 +102,7 @@ pub(crate) fn misfits(
 ) -> Misfits {
     let mut all = found.errors.clone();
     let mut more = found.more;
-    // A type that is read by way of serde's own buffer fails as a whole: what is below says where.
+    // A type that serde reads by way of a buffer fails as a whole. The misfits within it are more precise.
     let within = |misfit: &ReadError| is_within(misfit.path(), first.path());
     if all.iter().filter(|misfit| within(misfit)).count() < 2 {
         let around = |misfit: &ReadError| is_within(first.path(), misfit.path());
@@ -123,7 +125,7 @@ pub(crate) fn misfits(
     }
 }
 
-/// Whether a path leads to this place, or to somewhere within it.
+/// Returns `true` if a path leads to this place or into it.
 fn is_within(path: &str, place: &str) -> bool {
     place.is_empty()
         || path
@@ -131,7 +133,7 @@ fn is_within(path: &str, place: &str) -> bool {
             .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// Where a misfit that only the type knows of comes in the order of the schema.
+/// Returns the position, in the order of the schema, of a misfit that only the type finds.
 fn place_of(path: &str, all: &[ReadError], schema: &Value) -> usize {
     let fields = schema.get("properties").and_then(Value::as_object);
     let rank = |path: &str| {
@@ -196,13 +198,13 @@ mod tests {
             text,
             &format!("3 things do not fit: {a}; {b}; {c}"),
         );
-        // Only the type knows of it.
+        // The type alone finds the misfit of `c`.
         check(
             ("c", "no u8"),
             r#"{"c": 1, "a": "x"}"#,
             &format!("3 things do not fit: {a}; {b}; {c}"),
         );
-        // The type could not say where.
+        // The type reports its misfit for the whole.
         check(
             ("", "no u8"),
             r#"{"a": "x"}"#,
@@ -226,7 +228,7 @@ mod tests {
             ("plate", r#"{"plate": 7}"#, "metres"),
             ("Plate", r#"{"Plate": "7", "metres": "truck"}"#, "metres"),
             ("length", r#"{"plate": "7", "length": 3}"#, "metres"),
-            // These are at fault themselves.
+            // In these cases the first error itself is at fault.
             ("metres", r#"{"plate": 7, "metres": "truck"}"#, "metres"),
             (
                 "even",

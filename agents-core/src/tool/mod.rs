@@ -1,8 +1,8 @@
 //! Tools: async functions that a model can call, with their specifications.
 //!
-//! `tool!` implements [`Tool`]; a run holds tools as [`DynTool`]. A [`ToolSet`] is the tools that an agent
-//! may call. [`FnTool`] makes a tool from a closure at run time. A [`Registry`] holds several versions of
-//! tools, for agents to pick from.
+//! `tool!` implements [`Tool`]; a run holds tools as [`DynTool`]. A [`ToolSet`] holds the tools that an agent may
+//! call. [`FnTool`] makes a tool from a closure at run time. A [`Registry`] holds several versions of tools, from
+//! which agents pick theirs.
 
 mod alias;
 mod context;
@@ -63,7 +63,7 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
 
 /// A tool with typed arguments, a typed result and a typed error.
 ///
-/// `tool!` and `#[tool]` write this for you; by hand it looks like this:
+/// `tool!` and `#[tool]` write this implementation for you. By hand it looks as follows:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -95,11 +95,11 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
     note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`, or `ReadFile {{ .. }}` if it has `#[inject]` parameters"
 )]
 pub trait Tool: Send + Sync + 'static {
-    /// The type of the arguments.
+    /// Type of the arguments.
     type Args: DeserializeOwned + Send + Sync + 'static;
-    /// The type of the result.
+    /// Type of the result.
     type Ok: Serialize + Send;
-    /// The type of the error.
+    /// Type of the error.
     type Err: fmt::Display + Send + Sync + 'static;
 
     /// Returns the tool's specification.
@@ -108,7 +108,8 @@ pub trait Tool: Send + Sync + 'static {
     /// Executes the tool.
     ///
     /// # Errors
-    /// With the tool's own error: its arms are asked, and what nobody settles is told to the model.
+    /// The tool's own error. The tool's arms are asked about it; an error that no arm settles is told to the
+    /// model.
     fn call(
         &self,
         args: Self::Args,
@@ -128,8 +129,8 @@ pub trait Tool: Send + Sync + 'static {
         error.to_string()
     }
 
-    /// Asks the tool's own arms about a failure: what `on_error` writes; `None` asks the next
-    /// layer.
+    /// Asks the tool's own arms about a failure; `None` asks the next layer. `tool!` and `#[tool]` implement this
+    /// method from their `on_error`.
     fn on_error(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
@@ -141,24 +142,26 @@ pub trait Tool: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Asks the tool's own arms about any failure, for unit tests of them.
+    /// Asks the tool's own arms about any failure; meant for unit tests of the arms.
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         recovery::with_error(error, &self.spec().input_schema, |error| {
             self.on_error(error, cx)
         })
     }
 
-    /// Hashes what tells this value of the tool from others of the same type, so that cached
-    /// results are not mixed up.
+    /// Hashes what distinguishes this tool from others of the same type, so that their cached results are kept
+    /// apart.
     ///
-    /// Macros write it with what is injected, as far as that is `Hash`.
+    /// Macros hash the injected values, as far as they are `Hash`.
     fn distinguish(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Finds out what an execution has done that was interrupted because its process ended: what `in_doubt` writes.
+    /// Finds out what an execution has done that was interrupted because its process ended. `tool!` and `#[tool]`
+    /// implement this method from their `in_doubt`.
     ///
-    /// It is asked when the run goes on, and only of a tool that writes and may not simply run again.
+    /// The method is called when the run is resumed, and only for a tool that writes and must not simply run
+    /// again.
     fn in_doubt(
         &self,
         args: Self::Args,
@@ -170,7 +173,7 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Returns `true` if a call with these arguments needs approval.
     ///
-    /// Asked only when the tool declares [`Approval::When`]; the call has no id yet.
+    /// The method is called only if the tool declares [`Approval::When`]; the call has no id at that time.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true
@@ -179,8 +182,8 @@ pub trait Tool: Send + Sync + 'static {
 
 /// A tool whose name is known from its type alone, such as one made by `tool!` or `#[tool]`.
 ///
-/// A [`Member`](crate::team::Member) of a team is granted tools by their types. For a tool that is
-/// written by hand:
+/// A [`Member`](crate::team::Member) of a team is granted tools by their types. A tool that is written by hand
+/// implements the trait as follows:
 ///
 /// ```
 /// # use agents_core as agents;

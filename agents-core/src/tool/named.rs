@@ -1,9 +1,9 @@
-//! What a schema calls the type of a value, in Rust's words.
+//! Names of types in a schema, in Rust's words.
 
 use super::expected::places;
 use serde_json::Value;
 
-/// Returns the type that the value had to become to which a path in these arguments leads: `u32`, `Vec<Line>`.
+/// Returns the type that the value at a path of these arguments should have had: `u32`, `Vec<Line>`.
 pub(crate) fn type_at(schema: &Value, text: &str, path: &str) -> String {
     let whole = serde_json::from_str(text).unwrap_or_default();
     let mut names: Vec<String> = Vec::new();
@@ -36,10 +36,10 @@ pub(crate) fn without_modules(name: &str) -> String {
     short
 }
 
-/// What is said of a schema that says nothing of its type.
+/// Name of a type about which its schema says nothing.
 const ANY: &str = "any";
 
-/// A name is enough of what is far inside.
+/// Returns the name of a schema's type; of a referenced schema only the name, not its members.
 fn type_of(schema: &Value) -> String {
     let listed = |key: &str| schema.get(key).and_then(Value::as_array);
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
@@ -67,7 +67,7 @@ fn type_of(schema: &Value) -> String {
     }
 }
 
-/// The name of a `type`, with what else the schema says.
+/// Returns the Rust name of a `type` of JSON Schema, given the other keys of the schema.
 fn of_kind(kind: &str, schema: &Value) -> String {
     let format = schema.get("format").and_then(Value::as_str);
     let of = |key: &str| schema.get(key).filter(|inner| inner.is_object());
@@ -117,7 +117,7 @@ mod tests {
         sent: bool,
         lines: Vec<Line>,
         first: Option<Line>,
-        /// Which.
+        /// Unit of the value.
         unit: Unit,
         units: BTreeMap<String, Unit>,
         pair: (u32, String),

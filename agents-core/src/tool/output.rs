@@ -5,7 +5,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// What a tool made at run time has to give back. No type sees to it, so the schema does.
+/// Schema of the output of a tool made at run time, which no Rust type checks.
 pub(super) struct OutputSchema(Schema);
 
 impl OutputSchema {
@@ -15,7 +15,7 @@ impl OutputSchema {
         OutputSchema(Schema::new(&schema))
     }
 
-    /// The output, if it follows the schema.
+    /// Returns the output if it follows the schema.
     pub(super) fn check(&self, output: Json) -> Result<Json, Cause> {
         match self.0.fits(output.as_str()) {
             Ok(()) => Ok(output),
@@ -27,8 +27,8 @@ impl OutputSchema {
     }
 }
 
-/// Keys that a schema does not name are a mistake in arguments and none in a result: here a schema
-/// says nothing about them unless it does so itself.
+/// Allows keys that a schema does not name, unless the schema forbids them itself. Such keys are a
+/// mistake in arguments, but none in a result.
 fn open(schema: &mut Value) {
     let Value::Object(members) = schema else {
         return;

@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, fmt};
 
-/// A pattern for tool names, in which `*` stands for any text (also none), and everything else for
-/// itself.
+/// A pattern for tool names, in which `*` stands for any text, also the empty one. All other characters stand for
+/// themselves.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -41,7 +41,8 @@ impl Pattern {
             return false;
         };
         let mut parts: Vec<&str> = rest.split('*').collect();
-        // What stands after the last star ends the name; what is between stars, the first fit serves.
+        // The part after the last star must end the name. A part between stars may match at its first place: an
+        // earlier match leaves more for the next parts.
         let last = parts.pop().unwrap_or_default();
         for part in parts {
             match name.find(part) {
@@ -52,8 +53,8 @@ impl Pattern {
         name.ends_with(last)
     }
 
-    /// Whether every name that `other` stands for is one of these: a `*` of the other's has to be within
-    /// one of these.
+    /// Returns `true` if this pattern matches every name that `other` matches. A `*` of `other` has to be within a
+    /// `*` of this pattern.
     pub(crate) fn covers(&self, other: &Pattern) -> bool {
         self.matches(&other.0)
     }
@@ -126,7 +127,7 @@ mod tests {
         );
     }
 
-    /// The same question, asked one letter after the other.
+    /// Returns the result of `Pattern::matches` by a simple recursion, one character at a time.
     fn slowly(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.split_first(), name.split_first()) {
             (None, rest) => rest.is_none(),

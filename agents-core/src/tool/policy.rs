@@ -14,9 +14,9 @@ use std::{fmt, hash::Hasher, sync::Arc, time::Duration};
 type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 
 /// Overrides that an agent applies to tools by name: approval, timeout and strictness;
-/// [`AgentBuilder::policy`](crate::AgentBuilder::policy) takes it.
+/// [`AgentBuilder::policy`](crate::AgentBuilder::policy) takes a policy.
 ///
-/// A tool that is written down says all of this itself; one that comes in a list from elsewhere cannot.
+/// A tool that you write declares all of this itself; a tool that comes from the list of a server cannot.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -28,9 +28,9 @@ type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 /// let large_sums = ToolPolicy::new().confirm_when(|args, _| args["amount"].as_f64() > Some(100.0));
 /// ```
 ///
-/// A policy can always ask for more approval than a tool does. For less only where the tool has said
-/// nothing about it: that calls need approval because they leave the organisation is no more than
-/// the default.
+/// A policy can always ask for more approval than a tool does. A policy can ask for less only if the tool declares
+/// nothing about approval. The approval that calls need because they leave the organisation is a default, not a
+/// declaration.
 #[derive(Clone, Default)]
 #[must_use = "a policy does nothing until an agent has it"]
 pub struct ToolPolicy {
@@ -92,7 +92,7 @@ impl ToolPolicy {
         self
     }
 
-    /// Whether the policy asks for less approval than the tool itself does.
+    /// Returns `true` if the policy asks for less approval than the tool itself declares.
     pub(crate) fn loosens(&self, spec: &ToolSpec) -> bool {
         let rank = |approval| match approval {
             Approval::Never => 0,
@@ -105,7 +105,7 @@ impl ToolPolicy {
                 .is_some_and(|approval| rank(approval) < rank(spec.approval))
     }
 
-    /// The same tool, under this policy.
+    /// Returns the tool under this policy.
     pub(crate) fn over(&self, tool: SharedTool) -> SharedTool {
         let ToolPolicy {
             approval,
@@ -140,15 +140,15 @@ impl fmt::Debug for ToolPolicy {
     }
 }
 
-/// A tool whose calls its agent judges by their arguments.
+/// Tool whose calls need approval depending on their arguments, as the agent's policy says.
 struct Judged {
     tool: SharedTool,
     when: When,
-    /// The tool has a word of its own on which calls need approval.
+    /// Is `true` if the tool itself also decides which calls need approval.
     asks_itself: bool,
 }
 
-/// Arguments for a tool that is asked about them as a value.
+/// Prepared arguments of a judged tool, together with their JSON value.
 struct Held {
     value: Value,
     prepared: Prepared,
@@ -184,7 +184,7 @@ impl DynTool for Judged {
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
-        // Arguments of another kind cannot come here; if they did, a person had better look.
+        // Arguments of another type cannot occur here. If they did, a person would have to approve the call.
         prepared.0.downcast_ref().is_none_or(|held: &Held| {
             (self.when)(&held.value, cx)
                 || (self.asks_itself && self.tool.needs_approval(&held.prepared, cx))

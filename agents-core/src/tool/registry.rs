@@ -6,7 +6,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 /// Tools by `name@version`, from which agents pick theirs.
 ///
-/// Versions of one name live beside each other; the same version twice is refused.
+/// Several versions of one name may be registered. A second registration of the same version is refused.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -35,8 +35,8 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 /// # }
 /// ```
 ///
-/// What is handed out has the status that it had at that moment: an agent that is built already keeps
-/// its tools.
+/// A tool that is handed out keeps the status that it had at that moment: an agent that is built already keeps its
+/// tools.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, BTreeMap<Version, SharedTool>>,
@@ -48,10 +48,10 @@ impl Registry {
         Self::default()
     }
 
-    /// Adds a tool, by value.
+    /// Adds a tool and returns the registry.
     ///
     /// # Errors
-    /// When this version of it is there already, or its name has an `@`.
+    /// When this version of the tool is registered already, or its name has an `@`.
     pub fn with(mut self, tool: impl IntoTool) -> Result<Self, Error> {
         self.register(tool)?;
         Ok(self)
@@ -60,7 +60,7 @@ impl Registry {
     /// Adds a tool.
     ///
     /// # Errors
-    /// When this version of it is there already, or its name has an `@`.
+    /// When this version of the tool is registered already, or its name has an `@`.
     pub fn register(&mut self, tool: impl IntoTool) -> Result<(), Error> {
         let tool = tool.into_tool();
         let spec = tool.spec();
@@ -95,7 +95,7 @@ impl Registry {
         self.set_status(key, Status::Deprecated { note: note.into() })
     }
 
-    /// Blocks a tool: calls of it are refused, and no model is offered it.
+    /// Blocks a tool: its calls are refused, and no model is offered the tool.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -150,10 +150,11 @@ impl Registry {
 
     /// Returns the tool `name@version`, or the latest version of a bare name.
     ///
-    /// Active versions come first, then deprecated ones, then blocked ones.
+    /// A bare name stands for the latest active version; without one for the latest deprecated version, else for
+    /// the latest blocked one.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such tool.
     pub fn get(&self, key: &str) -> Result<SharedTool, Error> {
         let found = match key.split_once('@') {
             Some((name, version)) => self
@@ -171,11 +172,11 @@ impl Registry {
 
     /// Returns several tools, by name or `name@version`, as a set for an agent.
     ///
-    /// Of several versions of one name the latest keeps it; a model calls the others `name_v1_0_0`,
-    /// and so do an agent's arms. With [`alias`](super::alias) a tool has any other name.
+    /// If several versions of one name are picked, the latest keeps the name. Models and an agent's arms call the
+    /// others `name_v1_0_0`. With [`alias`](super::alias) a tool has any other name.
     ///
     /// # Errors
-    /// When there is none for one of them.
+    /// When there is no tool for one of the keys.
     pub fn pick<'k>(&self, keys: impl IntoIterator<Item = &'k str>) -> Result<ToolSet, Error> {
         let tools: Vec<SharedTool> = keys
             .into_iter()
@@ -231,18 +232,18 @@ impl Registry {
     }
 }
 
-/// The latest version that is best to use.
+/// Returns the latest active version, else the latest deprecated one, else the latest blocked one.
 fn latest(versions: &BTreeMap<Version, SharedTool>) -> Option<&SharedTool> {
     let rank = |tool: &SharedTool| match tool.spec().status {
         Status::Active => 2,
         Status::Deprecated { .. } => 1,
         Status::Blocked { .. } => 0,
     };
-    // Of equals the last is the greatest.
+    // `max_by_key` returns the last of equals, which is the latest version.
     versions.values().max_by_key(|tool| rank(tool))
 }
 
-/// `read@1.0.0` as `read_v1_0_0`; the model is told which version it is.
+/// Returns the tool with its version in its name, `read_v1_0_0` for `read@1.0.0`, and in its description.
 fn by_version(tool: &SharedTool) -> SharedTool {
     let spec = tool.spec();
     let version = spec

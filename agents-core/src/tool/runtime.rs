@@ -18,8 +18,8 @@ type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Sen
 
 /// A tool made at run time from a name, a schema and a closure.
 ///
-/// It is called under the same rules as a tool that a macro wrote, and may have
-/// [arms](FnTool::on_error) of its own.
+/// The tool is called under the same rules as a tool that a macro wrote, and may have [arms](FnTool::on_error) of
+/// its own.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -100,7 +100,7 @@ impl FnTool {
 
     /// Sets the tool's own error handler, as [`AgentBuilder::on_error`] does for an agent.
     ///
-    /// It is asked after an agent's arms for this tool, and before the agent's default.
+    /// The handler is asked after an agent's arms for this tool, and before the agent's default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -132,8 +132,8 @@ impl FnTool {
         self
     }
 
-    /// Sets a namespace for cached results, such as the server that the tool stands for: they are not
-    /// shared with tools of the same name, version and schema in another one.
+    /// Sets a namespace for cached results, such as the URL of the server behind the tool. Results are not shared
+    /// with tools of the same name, version and schema in another namespace.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -156,8 +156,8 @@ impl FnTool {
         self
     }
 
-    /// Sets what finds out whether an execution took effect that was interrupted because its process ended; an error
-    /// means that it is not known. See [`InDoubt`].
+    /// Sets the function that finds out whether an execution took effect that was interrupted because its process
+    /// ended. An error of the function means that it is not known. See [`InDoubt`].
     #[must_use]
     pub fn in_doubt<F, Fut, T, E>(mut self, find_out: F) -> Self
     where
@@ -186,13 +186,13 @@ impl FnTool {
         self
     }
 
-    /// What it does is a part of the run; see [`DynTool::is_part_of_the_run`].
+    /// Marks the tool's work as a part of the run; see [`DynTool::is_part_of_the_run`].
     pub(crate) fn part_of_the_run(mut self) -> Self {
         self.part_of_the_run = true;
         self
     }
 
-    /// What no schema can say about its arguments.
+    /// Adds a check of the arguments, for demands that no schema can express.
     pub(crate) fn checked(mut self, check: fn(&Value) -> Result<(), ReadError>) -> Self {
         self.check = check;
         self
@@ -207,7 +207,7 @@ impl FnTool {
     }
 }
 
-/// An integer in valid JSON that a `Value` would round: beyond 64 bits.
+/// Returns the first integer of valid JSON that a `Value` would round because it does not fit 64 bits.
 fn unkept_integer(json: &str) -> Option<&str> {
     let mut rest = json;
     while let Some(start) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -228,7 +228,7 @@ fn unkept_integer(json: &str) -> Option<&str> {
     None
 }
 
-/// What follows a string whose opening quote has been taken.
+/// Returns the text after a string whose opening quote has been taken.
 fn after_string(text: &str) -> &str {
     let mut escaped = false;
     let end = text.bytes().position(|byte| {
@@ -254,7 +254,7 @@ impl DynTool for FnTool {
             );
             return Err(ReadError::new("", message));
         }
-        // No type checks these arguments, so the schema does.
+        // No Rust type checks these arguments, so the schema does.
         self.spec.expected().compiled.fits(arguments)?;
         (self.check)(&value)?;
         Ok(Prepared(Box::new(value)))

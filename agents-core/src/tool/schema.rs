@@ -21,16 +21,16 @@ pub fn schema_of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The schema that arguments or an answer are read by.
+/// Schema by which arguments or an answer are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
-    /// As models see it.
+    /// Schema as models see it.
     pub(crate) schema: &'a Value,
-    /// As the reader uses it.
+    /// Schema as the reader uses it.
     pub(crate) compiled: &'a Schema,
 }
 
-/// Whether a schema demands anything that reading a type does not check.
+/// Returns `true` if a schema demands anything that reading a type does not check.
 pub(crate) fn constrained(schema: &Value) -> bool {
     const LIMITS: [&str; 9] = [
         "exclusiveMinimum",
@@ -54,7 +54,7 @@ pub(crate) fn constrained(schema: &Value) -> bool {
     }
 }
 
-/// Whether a number has bounds other than those of its own type, which are checked by reading it.
+/// Returns `true` if a number has bounds other than those of its own type, which reading it checks.
 fn bounded(schema: &Value) -> bool {
     let own = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => (Some(0), Some(255)),
@@ -71,32 +71,33 @@ fn bounded(schema: &Value) -> bool {
     of_its_own("minimum", own.0) || of_its_own("maximum", own.1)
 }
 
-/// The schema of a tool's result, when its type has one.
+/// Probe for the schema of a tool's result, which exists only if the result's type has one.
 ///
-/// Generated code asks `(&Probe::<T>::NEW).output_schema()`: the inherent method is found first
-/// and exists only for a `T: JsonSchema`; otherwise the trait's answers `None`.
+/// Generated code calls `(&Probe::<T>::NEW).output_schema()`. For a `T: JsonSchema` the compiler
+/// finds the inherent method first. For any other type it takes the method of
+/// [`NoSchema`](output_schema::NoSchema), which returns `None`.
 pub mod output_schema {
     use super::{JsonSchema, Value, schema_of};
     use std::marker::PhantomData;
 
-    /// Asks whether `T` has a schema.
+    /// Probe that asks whether `T` has a schema.
     pub struct Probe<T>(PhantomData<fn() -> T>);
 
     impl<T> Probe<T> {
-        /// The question.
+        /// The probe of this type.
         pub const NEW: Self = Probe(PhantomData);
     }
 
     impl<T: JsonSchema> Probe<T> {
-        /// The schema of `T`.
+        /// Returns the schema of `T`.
         pub fn output_schema(&self) -> Option<Value> {
             Some(schema_of::<T>())
         }
     }
 
-    /// The answer for a `T` without a schema.
+    /// Fallback for a `T` without a schema.
     pub trait NoSchema {
-        /// None.
+        /// Returns `None`.
         fn output_schema(&self) -> Option<Value> {
             None
         }

@@ -21,7 +21,7 @@ use std::{
 /// ```
 pub type SharedTool = Arc<dyn DynTool>;
 
-/// Conversion into a shared tool, for what stands in `tools = [..]`.
+/// Conversion into a shared tool, for the items of `tools = [..]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a tool",
     label = "expected a tool here",
@@ -65,7 +65,7 @@ impl IntoTool for SharedTool {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,
-    /// Copies share it.
+    /// Declarations of the offered tools as one JSON array, made on first use; clones of the set share them.
     declarations: Arc<OnceLock<String>>,
 }
 
@@ -96,7 +96,7 @@ impl ToolSet {
         self.declarations = Arc::default();
     }
 
-    /// Each of them, changed.
+    /// Replaces each tool by the result of `change`.
     pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
         ToolSet {
             tools: self.tools.into_iter().map(change).collect(),
@@ -104,12 +104,12 @@ impl ToolSet {
         }
     }
 
-    /// Whether any name fits.
+    /// Returns `true` if the name of any tool matches the pattern.
     pub(crate) fn fits_any(&self, pattern: &Pattern) -> bool {
         self.specs().any(|spec| pattern.matches(&spec.name))
     }
 
-    /// Those of them that are to be kept.
+    /// Returns the set of the tools that are to be kept.
     pub(crate) fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> ToolSet {
         let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
         ToolSet {
@@ -128,18 +128,17 @@ impl ToolSet {
         self.tools.len()
     }
 
-    /// Returns the tool of this name.
+    /// Returns the tool of this name, or `None` if the set has none.
     pub fn get(&self, name: &str) -> Option<&SharedTool> {
         self.tools.iter().find(|tool| tool.spec().name == name)
     }
 
-    /// Iterates over the specifications of the tools.
+    /// Returns the specifications of the tools, blocked ones included.
     pub fn specs(&self) -> impl Iterator<Item = &ToolSpec> {
         self.tools.iter().map(|tool| tool.spec())
     }
 
-    /// Iterates over the specifications of the tools that a model is offered: all but the blocked
-    /// ones.
+    /// Returns the specifications of the tools that a model is offered: all but the blocked ones.
     pub fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
         self.specs().filter(|spec| spec.status.blocked().is_none())
     }
@@ -152,12 +151,12 @@ impl ToolSet {
         })
     }
 
-    /// Returns the offered name that `name` was probably meant to be.
+    /// Returns the offered name that `name` was probably meant to be, or `None` if none is similar.
     pub fn suggest(&self, name: &str) -> Option<&str> {
         nearest(name, self.offered().map(|spec| &*spec.name))
     }
 
-    /// Two tools of one name cannot be told apart by a model.
+    /// Checks that no two tools have the same name: a model could not tell them apart.
     pub(crate) fn check(&self) -> Result<(), String> {
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
@@ -175,7 +174,7 @@ impl ToolSet {
     }
 }
 
-/// A set can be spread into another list: `tools = [ReadFile, ..more]`.
+/// Iterates over the tools, so that a set can be spread into another list: `tools = [ReadFile, ..more]`.
 impl IntoIterator for ToolSet {
     type Item = SharedTool;
     type IntoIter = std::vec::IntoIter<SharedTool>;
@@ -185,7 +184,7 @@ impl IntoIterator for ToolSet {
     }
 }
 
-/// The known name that `name` was probably meant to be.
+/// Returns the known name that `name` was probably meant to be, or `None` if none is similar.
 pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let wanted = name.to_lowercase();
     known

@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{borrow::Cow, fmt, time::Duration};
 
-/// What a tool does to the outside world, ordered `None < Reads < Writes`.
+/// Effects of a tool on the outside world, ordered `None < Reads < Writes`.
 ///
-/// It has to be declared: there is no default.
+/// A tool has to declare its effects: there is no default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -22,32 +22,32 @@ use std::{borrow::Cow, fmt, time::Duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
-    /// Nothing: the tool is a pure function.
+    /// The tool is a pure function.
     None,
-    /// Reads from the outside world.
+    /// The tool reads from the outside world.
     Reads,
-    /// Changes the outside world.
+    /// The tool changes the outside world.
     Writes,
 }
 
-/// What a tool is about, for people who choose among many.
+/// Category of a tool, for people who choose among many tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Category {
-    /// Talks to a service.
+    /// The tool talks to a service.
     Api,
-    /// Runs or reads code.
+    /// The tool runs or reads code.
     Code,
-    /// Reads or writes data.
+    /// The tool reads or writes data.
     Data,
-    /// Searches.
+    /// The tool searches.
     Search,
-    /// Anything else; the default.
+    /// The tool does anything else; the default.
     #[default]
     Utility,
 }
 
-/// How long a tool's result may be reused.
+/// Reuse of a tool's results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -60,7 +60,7 @@ pub enum Cache {
     Forever,
 }
 
-/// Whether calls of a tool need a person's approval.
+/// Need of a tool's calls for a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
@@ -68,7 +68,7 @@ pub enum Approval {
     Never,
     /// Every call needs approval.
     Always,
-    /// The tool decides by the arguments; see
+    /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
     /// [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
 }
@@ -95,34 +95,34 @@ pub enum Approval {
 pub struct ToolSpec {
     /// Name by which the model calls the tool.
     pub name: Cow<'static, str>,
-    /// Version, as written into receipts.
+    /// Version, as written into receipts; `1.0.0` by default.
     pub version: Cow<'static, str>,
     /// Description for the model.
     pub description: Cow<'static, str>,
     /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
-    /// Whether the effects were declared.
+    /// Is `true` if the effects were declared.
     pub declared: bool,
-    /// Whether executing it twice has no further effect.
+    /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
-    /// Time from its first execution for which that holds; `None` if there is no limit.
+    /// Time from the first execution during which `idempotent` holds; `None` if there is no limit.
     pub idempotent_for: Option<Duration>,
-    /// Whether its effects leave the organisation.
+    /// Is `true` if the tool's effects leave the organisation.
     pub external: bool,
     /// Category of the tool.
     pub category: Category,
     /// Timeout of one execution; `None` for the run's default.
     pub timeout: Option<Duration>,
-    /// How long a result may be reused.
+    /// Reuse of results.
     pub cache: Cache,
-    /// Whether calls need a person's approval.
+    /// Need of calls for a person's approval.
     pub approval: Approval,
-    /// Whether arguments are read strictly, without repairs.
+    /// Is `true` if arguments are read strictly, without repairs.
     pub strict: bool,
-    /// Whether the tool runs alone: after the calls that the model made before it, and before those
-    /// after it.
+    /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
+    /// it.
     pub sequential: bool,
-    /// Whether the tool is active, deprecated or blocked.
+    /// Status of this version: active, deprecated or blocked.
     pub status: Status,
     /// JSON Schema (draft 7) of the arguments.
     pub input_schema: Value,
@@ -130,13 +130,13 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
-    /// Whoever wrote the tool has said whether calls need approval.
+    /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
-    /// It belongs to its agent as such: no list and no grant has to name it.
+    /// Is `true` if the tool belongs to its agent as such: it needs to be named in no list and no grant.
     pub(crate) innate: bool,
-    /// It does no work: it is a way out, for a model that can do none.
+    /// Is `true` if the tool does no work, but is a way out for a model that cannot do its task, as `escalate` is.
     pub(crate) last_resort: bool,
-    /// Its own name, where `name` is another.
+    /// The tool's own name, if `name` is an alias.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
     schema: Derived<Schema>,
@@ -193,8 +193,7 @@ impl ToolSpec {
 
     /// Creates the specification of a tool of undeclared effects, as listed by a server.
     ///
-    /// It is taken for one that writes, outside of the organisation too, so that every call needs
-    /// approval.
+    /// The tool is taken for one that writes, also outside of the organisation, so that every call needs approval.
     pub fn undeclared(
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -213,18 +212,20 @@ impl ToolSpec {
         self
     }
 
-    /// Declares that executing it twice has no further effect, so that it may be retried although
-    /// it writes.
+    /// Declares that a second execution with the same arguments has no further effect. The tool may then be
+    /// retried although it writes.
     #[must_use]
     pub fn idempotent(mut self) -> Self {
         self.idempotent = true;
         self
     }
 
-    /// Declares the same for this time from the first execution, as where a service knows an idempotency key for a day.
+    /// Declares the tool [idempotent](Self::idempotent) for this time from the first execution. An example is a
+    /// service that remembers an idempotency key for a day.
     ///
-    /// An execution that may have taken effect is repeated only within it. Afterwards the tool is asked what became of it
-    /// ([`Tool::in_doubt`](super::Tool::in_doubt)), or it is in doubt.
+    /// An execution that may have taken effect is repeated only within this time. Afterwards
+    /// [`Tool::in_doubt`](super::Tool::in_doubt) is asked about it; without an answer the execution stays in
+    /// doubt.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -240,15 +241,15 @@ impl ToolSpec {
         self.idempotent()
     }
 
-    /// Whether executing it twice does no more than executing it once.
+    /// Returns `true` if a second execution does no more than the first one.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.effects != Effects::Writes || self.idempotent
     }
 
-    /// Declares that its effects leave the organisation; if it writes, every call needs approval
-    /// from then on.
+    /// Declares that the tool's effects leave the organisation. If the tool writes, every call then needs
+    /// approval.
     ///
-    /// Call [`approval`](Self::approval) afterwards to say otherwise.
+    /// To declare otherwise, call [`approval`](Self::approval) afterwards.
     #[must_use]
     pub fn external(mut self) -> Self {
         self.external = true;
@@ -272,14 +273,14 @@ impl ToolSpec {
         self
     }
 
-    /// Sets how long a result may be reused.
+    /// Sets the reuse of results.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Sets whether calls need approval.
+    /// Sets whether calls need approval; counts as the author's own declaration.
     #[must_use]
     pub fn approval(mut self, approval: Approval) -> Self {
         self.approval = approval;
@@ -294,13 +295,13 @@ impl ToolSpec {
         self
     }
 
-    /// It belongs to its agent as such.
+    /// Marks the tool as belonging to its agent as such: it needs to be named in no list and no grant.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
         self
     }
 
-    /// It is a way out, and does no work.
+    /// Marks the tool as a way out that does no work.
     pub(crate) fn last_resort(mut self) -> Self {
         self.last_resort = true;
         self
@@ -320,7 +321,7 @@ impl ToolSpec {
         self
     }
 
-    /// Blocks the tool, for this `reason`: it does not run any more.
+    /// Blocks the tool, for this `reason`: its calls are refused.
     #[must_use]
     pub fn blocked(mut self, reason: impl Into<Cow<'static, str>>) -> Self {
         self.status = Status::Blocked {
@@ -329,8 +330,7 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the schema of the result; the results of a tool made at run time are checked against
-    /// it.
+    /// Sets the schema of the result. Results of a tool made at run time are checked against it.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;
@@ -359,7 +359,7 @@ impl ToolSpec {
         })
     }
 
-    /// The schema of the arguments, compiled when it is first asked for.
+    /// Returns the schema of the arguments; it is compiled on the first call.
     pub(crate) fn expected(&self) -> Expected<'_> {
         let compiled = self.schema.get_or_init(|| Schema::new(&self.input_schema));
         Expected {
@@ -368,8 +368,8 @@ impl ToolSpec {
         }
     }
 
-    /// The schema, if it demands anything beyond types: bounds, lengths, patterns. A type does not
-    /// check these when it is read.
+    /// Returns the schema if it demands anything beyond types: bounds, lengths, patterns. Reading a type does not
+    /// check these.
     pub(crate) fn constraints(&self) -> Option<&Schema> {
         let constrained = self
             .constrained
@@ -377,7 +377,8 @@ impl ToolSpec {
         constrained.then(|| self.expected().compiled)
     }
 
-    /// A digest of the tool's own name, its version, and the schema of its arguments, the same on any machine.
+    /// Returns a digest of the tool's own name, its version and the schema of its arguments; the same on any
+    /// machine.
     pub(crate) fn digest(&self) -> &[u8; 32] {
         self.digest.get_or_init(|| {
             let schema = self.input_schema.to_string();
@@ -401,7 +402,7 @@ impl ToolSpec {
         format!("{}@{}", self.own_name(), self.version)
     }
 
-    /// The same tool, called by another name.
+    /// Returns the specification under another name; the own name stays.
     pub(super) fn under(&self, name: Cow<'static, str>) -> ToolSpec {
         let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
         ToolSpec {
@@ -411,7 +412,7 @@ impl ToolSpec {
         }
     }
 
-    /// Whether the arguments have no field at all.
+    /// Returns `true` if the arguments have no field at all.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.input_schema
             .get("properties")

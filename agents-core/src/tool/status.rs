@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Whether a version of a tool is active, deprecated or blocked.
+/// Status of a version of a tool: active, deprecated or blocked.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -18,12 +18,14 @@ pub enum Status {
     /// The tool is in use.
     #[default]
     Active,
-    /// The tool runs, but is only offered to those who ask for it by version.
+    /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out, and a name
+    /// without a version stands for an active version if there is one.
     Deprecated {
-        /// What to use instead.
+        /// Note on what to use instead.
         note: Cow<'static, str>,
     },
-    /// The tool does not run: a call is refused with `POLICY_DENIED`, and no model is offered it.
+    /// The tool does not run: its calls are refused with `POLICY_DENIED`, and no model is offered
+    /// the tool.
     Blocked {
         /// Reason of the block.
         reason: Cow<'static, str>,

@@ -1,34 +1,34 @@
-//! What a tool that is made at run time says of its errors.
+//! Error texts of tools that are made at run time.
 
 use crate::error::chain;
 use std::{borrow::Cow, error::Error, fmt::Display};
 
-/// What the body of a [`FnTool`](super::FnTool) can fail with: an error, what holds one, such as `anyhow::Error`
-/// and a box of one, or a text. The model is told its text and those of its causes.
+/// Bound on the error type of a [`FnTool`](super::FnTool)'s body: an error, a holder of one such as
+/// `anyhow::Error` or a box, or a text. The model is told the error's text and those of its causes.
 ///
-/// `How` is found by the compiler.
+/// The compiler infers `How`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the error of a tool made at run time",
     label = "no error, and no text",
     note = "make it an error, `impl std::error::Error for {Self}` or `#[derive(thiserror::Error)]`, or give its text: `.map_err(|error| error.to_string())`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
 pub trait Told<How>: Display + Send + Sync + 'static {
-    /// The text, and those of the causes.
+    /// Returns the text of the error, followed by those of its causes.
     #[doc(hidden)]
     fn told(&self) -> String;
 }
 
-/// As an error.
+/// Marker of a type that is an error.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsError {}
 
-/// As what holds an error.
+/// Marker of a type that holds an error.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsHolder {}
 
-/// As a text.
+/// Marker of a type that is a text.
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum AsText {}

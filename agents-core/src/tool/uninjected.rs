@@ -3,18 +3,18 @@
 use super::SharedTool;
 use std::marker::PhantomData;
 
-/// What the name of a tool with `#[inject]` parameters is where a value is expected: no tool, until they have
-/// their values.
+/// Type of the constant that stands in place of a tool with `#[inject]` parameters, until the tool has their
+/// values.
 ///
-/// `#[tool]` leaves it beside the tool's struct, as a constant of the same name, so that a list that names the tool
-/// alone is told how the tool is written: `Search { pool: self.pool.clone() }`.
+/// `#[tool]` declares the constant beside the tool's struct, under the same name. A list that names the tool alone
+/// thus gets a compiler error that tells how to write it: `Search { pool: self.pool.clone() }`.
 pub struct Uninjected<T>(PhantomData<T>);
 
 impl<T> Uninjected<T> {
     #[doc(hidden)]
     pub const NEW: Self = Uninjected(PhantomData);
 
-    /// Refused, where a list names it.
+    /// Fails to compile if a list names the tool without its values.
     #[doc(hidden)]
     pub fn __listed(self) -> SharedTool
     where
@@ -24,7 +24,7 @@ impl<T> Uninjected<T> {
     }
 }
 
-/// A tool that its name alone is the value of; none that has `#[inject]` parameters.
+/// Marker of a tool whose name alone is its value: a tool without `#[inject]` parameters.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has `#[inject]` parameters, so the tool is written with their values: `{Self} {{ .. }}`",
     label = "expected `{Self} {{ .. }}`, with a value for each `#[inject]` parameter",

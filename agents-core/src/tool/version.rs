@@ -9,12 +9,12 @@ impl Version {
         Version(version.into())
     }
 
-    /// The version proper, and what comes before it is one.
+    /// Returns the version proper, and the pre-release part if there is one.
     fn parts(&self) -> (&str, Option<&str>) {
-        // What stands behind a plus says who built it, and orders nothing.
+        // The part after a plus is build metadata and does not count in the order.
         let version = self.0.split('+').next().unwrap_or_default();
         match version.split_once('-') {
-            // A date is no version with something behind it.
+            // The rest of a date, as in `2024-05-01`, is not a pre-release part.
             Some((proper, before)) if !is_number(before.split('-').next().unwrap_or_default()) => {
                 (proper, Some(before))
             }
@@ -32,7 +32,7 @@ impl Ord for Version {
             (Some(_), None) => Ordering::Less,
             (Some(one), Some(two)) => by_pieces(one, two),
         };
-        // Two that are written differently are two.
+        // Versions that are written differently are different versions.
         by_pieces(one, two)
             .then(before)
             .then_with(|| self.0.cmp(&other.0))
@@ -51,7 +51,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Piece by piece: numbers by their size and before words, words by their letters.
+/// Compares piece by piece: numbers by their size and before words, words by their letters.
 fn by_pieces(one: &str, two: &str) -> Ordering {
     let (mut one, mut two) = (one.split(['.', '-']), two.split(['.', '-']));
     loop {

@@ -31,7 +31,7 @@ fn receipt(name: &str) -> Arc<ToolEnvelope> {
     Arc::new(serde_json::from_value(receipt).unwrap())
 }
 
-/// What happens, and when.
+/// Returns events and the milliseconds at which they occur.
 fn story() -> Vec<(u64, Event)> {
     let usage = Usage {
         input_tokens: 10,
@@ -111,7 +111,7 @@ fn drawn(redraw: bool) -> Vec<String> {
     frames
 }
 
-/// Without colours.
+/// Returns the text without colours.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -23,12 +23,12 @@ pub enum Constrained {
 
 /// Returns the JSON Schema of a reply that is either one tool call or an answer.
 ///
-/// The reply is `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of
-/// the answer; a string where there is none. Where no tool [does work](super::any_work), the model
-/// should not be constrained.
+/// The reply is `{"name": .., "arguments": {..}}` or `{"answer": ..}`. `answer` is the schema of the answer;
+/// without one the answer is a string. If no tool [does work](super::any_work), the model should not be
+/// constrained.
 ///
-/// It is text because the order of keys counts: a grammar makes the model write them in the order
-/// in which they stand here, and it has to choose the tool before it fills in the arguments.
+/// The schema is text because the order of its keys counts. A grammar makes the model write the keys in the order
+/// of the schema. The model thus has to choose the tool before it fills in the arguments.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -78,8 +78,8 @@ pub fn constrained<'a>(
     )
 }
 
-/// Takes a schema's definitions out of it, to stand at the root of the new schema under names that
-/// no other tool uses: a reference only reaches them there.
+/// Moves a schema's definitions to `shared`, which stands at the root of the new schema, because references are
+/// resolved from the root. The prefix keeps the names of different tools apart.
 fn embed(schema: &Value, prefix: &str, shared: &mut Vec<(String, Value)>) -> Value {
     let mut schema = schema.clone();
     for key in ["definitions", "$defs"] {
@@ -96,7 +96,7 @@ fn embed(schema: &Value, prefix: &str, shared: &mut Vec<(String, Value)>) -> Val
     schema
 }
 
-/// Lets every `#/definitions/X` point to `#/$defs/{prefix}X`.
+/// Redirects every reference from `#/definitions/X` to `#/$defs/{prefix}X`.
 fn redirect(schema: &mut Value, prefix: &str) {
     let mut left = vec![schema];
     while let Some(at) = left.pop() {
@@ -118,10 +118,8 @@ fn redirect(schema: &mut Value, prefix: &str) {
     }
 }
 
-/// Parses a reply that follows [`constrained`]; returns `None` if it does not, for instance because
-/// it was cut off.
-///
-/// Then it is text like any other.
+/// Parses a reply that follows [`constrained`]. Returns `None` if it does not, for example because it was cut off;
+/// the reply then counts as plain text.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -169,7 +167,7 @@ pub fn read_constrained(text: &str) -> Option<Constrained> {
     }
 }
 
-/// Formats an earlier answer as the grammar of [`constrained`] would have it.
+/// Formats an earlier answer as the grammar of [`constrained`] prescribes it.
 pub fn answer_text(content: &str) -> String {
     let given = content.trim_start().starts_with(['{', '[']);
     match serde_json::from_str::<&RawValue>(content) {

@@ -1,10 +1,10 @@
 use serde_json::{Map, Value};
 
-/// A schema that refers to itself ends here.
+/// Depth at which the example of a schema that refers to itself ends.
 const DEPTH: usize = 8;
 
 /// Generates a value that follows a schema, as far as the schema determines it: its own example,
-/// its default, the first choice, or something of the right type.
+/// its default, its first choice, or a value of the right type.
 ///
 /// Optional fields are left out.
 ///
@@ -28,7 +28,7 @@ pub fn example_of(schema: &Value) -> Value {
     nth_example_of(schema, 0)
 }
 
-/// The same, with other values for another number.
+/// Generates a value that follows a schema; another `number` gives other values.
 pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     Maker {
         root: schema,
@@ -37,7 +37,7 @@ pub(super) fn nth_example_of(schema: &Value, number: usize) -> Value {
     .make(schema, "text", DEPTH)
 }
 
-/// Whether a schema is that of any text, of which it says nothing.
+/// Returns `true` if a schema allows any text and says nothing about it.
 pub(super) fn is_any_text(schema: &Value) -> bool {
     let schema = resolve(schema, schema);
     let said = schema.as_object().into_iter().flat_map(Map::keys);
@@ -47,7 +47,8 @@ pub(super) fn is_any_text(schema: &Value) -> bool {
         && said.into_iter().all(says_nothing)
 }
 
-/// Follows a reference within `root`; a schema that is none is its own answer.
+/// Follows references within `root` and returns the schema that they lead to; a schema without a
+/// reference is returned itself.
 pub(super) fn resolve<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     let mut at = schema;
     for _ in 0..DEPTH {
@@ -102,7 +103,7 @@ impl Maker<'_> {
         }
     }
 
-    /// What the schema itself offers.
+    /// Returns the value that the schema itself offers.
     fn given(&self, schema: &Value) -> Option<Value> {
         if let Some(only) = schema.get("const") {
             return Some(only.clone());
@@ -122,7 +123,7 @@ impl Maker<'_> {
             .cloned()
     }
 
-    /// The first alternative that is something.
+    /// Returns the first alternative that is not `null`.
     fn choice<'s>(&self, schema: &'s Value, key: &str) -> Option<&'s Value> {
         let all = schema.get(key)?.as_array()?;
         all.iter()
@@ -134,7 +135,7 @@ impl Maker<'_> {
         let required = schema.get("required").and_then(Value::as_array);
         let wanted = |name: &str| match required {
             Some(list) if !list.is_empty() => list.iter().any(|entry| entry == name),
-            // Nothing is required: one field shows how it is done.
+            // No field is required: the first one serves as an example.
             _ => true,
         };
         let properties = schema.get("properties").and_then(Value::as_object);
@@ -201,7 +202,7 @@ impl Maker<'_> {
         pair[self.number % 2].to_owned()
     }
 
-    /// A word for a field of this name, as long as it has to be.
+    /// Returns a word for a field of this name, within the limits of its length.
     fn word(&self, schema: &Value, name: &str) -> String {
         let is = |part: &str| name.to_ascii_lowercase().contains(part);
         let pair = if is("path") || is("file") {
@@ -231,7 +232,7 @@ impl Maker<'_> {
     }
 }
 
-/// The one type, or the first that is not `null`.
+/// Returns the type, or the first of several types that is not `null`.
 fn type_of(schema: &Value) -> &str {
     match schema.get("type") {
         Some(Value::String(name)) => name,
@@ -249,7 +250,7 @@ fn bound(schema: &Value, key: &str) -> Option<f64> {
     schema.get(key).and_then(Value::as_f64)
 }
 
-/// The smallest and the largest number allowed; an exclusive bound is `step` away.
+/// Returns the smallest and the largest number allowed; an exclusive bound is `step` away.
 fn limits(schema: &Value, step: f64) -> (f64, f64) {
     let least =
         bound(schema, "minimum").or_else(|| bound(schema, "exclusiveMinimum").map(|b| b + step));

@@ -3,11 +3,11 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// No tool has a longer name: what goes on so long is no call.
+/// Maximum length in bytes of a tool's name: a longer one cannot belong to a call.
 const LONGEST_NAME: usize = 128;
 
-/// Parses a reply that is a call as [`instructions`](super::instructions) ask for it, and nothing else; the name may be
-/// that of no tool. A fence around it does not count.
+/// Parses a reply that is a call as [`instructions`](super::instructions) ask for it, and nothing else. The name
+/// may be that of no tool, and the reply may be fenced.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -34,7 +34,7 @@ pub fn read_call(text: &str) -> Option<ToolCall> {
         arguments: &'a RawValue,
     }
     let text = reader::strip_fences(text.trim());
-    // An answer in words costs no more than this look.
+    // An answer in words costs no more than this check.
     if !text.starts_with('{') {
         return None;
     }
@@ -47,7 +47,7 @@ pub fn read_call(text: &str) -> Option<ToolCall> {
     })
 }
 
-/// Whether a reply that begins so may become what [`read_call`] reads.
+/// Returns `true` if a reply with this beginning may become a call that [`read_call`] reads.
 pub(crate) fn may_be_call(begun: &str) -> bool {
     let mut rest = begun.trim_start();
     if "```".starts_with(rest) {

@@ -1,12 +1,13 @@
-//! How a text looks within base64, wherever it begins there.
+//! Spellings of a text within base64, at any position in the encoded bytes.
 
-/// The two alphabets: the standard one, and the one that is safe in URLs.
+/// Standard alphabet of base64; `URL_SAFE` is the one for URLs.
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The characters that `value` alone decides, for each of the three ways in which it may lie in the
-/// groups of three bytes, and in both alphabets. What the bytes beside it decide too is left out:
-/// so it is found within `user:value`, and padding does not matter.
+/// Returns the characters of base64 that `value` alone decides. The value may have three positions
+/// in the groups of three bytes, and there are two alphabets: each combination has a text of its
+/// own. Characters that the neighbouring bytes decide too are left out: so the value is found
+/// within `user:value`, and padding does not matter.
 pub(super) fn within(value: &str) -> Vec<Core> {
     let mut all: Vec<Core> = Vec::new();
     for alphabet in [STANDARD, URL_SAFE] {
@@ -21,17 +22,17 @@ pub(super) fn within(value: &str) -> Vec<Core> {
     all
 }
 
-/// The certain part of an encoded text.
+/// Part of an encoded text that the value alone decides.
 #[derive(Debug)]
 pub(super) struct Core {
     pub(super) text: String,
-    /// The character after it belongs to it in part.
+    /// Is `true` if the next character belongs to the value in part.
     pub(super) ragged: bool,
 }
 
 fn core(value: &[u8], before: usize, alphabet: &[u8; 64]) -> String {
     let bits = |index: usize| -> u32 {
-        // Six bits from here, of `before` unknown bytes and then the value.
+        // Collects six bits from position `index`, of `before` unknown bytes followed by the value.
         (0..6).fold(0, |bits, bit| {
             let at = index * 6 + bit;
             let byte = value[at / 8 - before];
@@ -45,7 +46,8 @@ fn core(value: &[u8], before: usize, alphabet: &[u8; 64]) -> String {
         .collect()
 }
 
-/// What of the last group is left after a ragged core: one character, and padding.
+/// Returns the number of bytes that belong to the last group after a ragged core: one character,
+/// and padding.
 pub(super) fn rest(text: &str) -> usize {
     let partial = text
         .bytes()

@@ -1,17 +1,18 @@
-//! Where a secret may begin, told by a few bytes: nearly all that is looked through holds none.
+//! First bytes of secrets, by which a search passes quickly over text that holds none, as nearly all text does.
 
 use super::{MIN_SECRET_CHARS, spelling::meant};
 
-/// What a byte may be of any secret, however that is spelled: a bit for each of its first places, and these.
+/// Table of the places that each byte may have at the beginning of any secret, in any spelling. Each byte has a
+/// bit for each of the first [`MIN_SECRET_CHARS`] places, and the two bits below.
 pub(super) struct Heads {
     bits: [u8; 256],
-    /// A secret begins with a backslash itself.
+    /// Is `true` if a secret begins with a backslash itself.
     backslash: bool,
 }
 
-/// After backslashes it may stand for the first character.
+/// Bit of a byte that, after backslashes, may stand for the first character of a secret.
 const ESCAPED: u8 = 1 << MIN_SECRET_CHARS;
-/// With it begins what is not spelled as it is: the bytes behind say nothing.
+/// Bit of a byte that begins an escape: the bytes behind it say nothing about the secret.
 const SPELLED: u8 = ESCAPED << 1;
 
 impl Default for Heads {
@@ -21,7 +22,7 @@ impl Default for Heads {
 }
 
 impl Heads {
-    /// Those of these texts, each of [`MIN_SECRET_CHARS`] characters at least.
+    /// Creates the table of these texts, each of at least [`MIN_SECRET_CHARS`] characters.
     pub(super) fn of<'a>(patterns: impl Iterator<Item = &'a str>) -> Heads {
         let mut heads = Heads {
             bits: [0; 256],
@@ -59,12 +60,12 @@ impl Heads {
         self.bits[usize::from(byte)] & bits != 0
     }
 
-    /// Whether one may begin with this byte.
+    /// Returns `true` if a secret may begin with this byte.
     pub(super) fn may_begin(&self, byte: u8) -> bool {
         self.has(byte, 1)
     }
 
-    /// The next place at which all of one may begin, from this one on.
+    /// Returns the next place, from `from` on, at which a whole secret may begin.
     pub(super) fn next(&self, text: &[u8], from: usize) -> Option<usize> {
         let mut at = from;
         loop {
@@ -77,16 +78,16 @@ impl Heads {
         }
     }
 
-    /// Where to look next after this place.
+    /// Returns the place at which to continue the search after this place.
     pub(super) fn past(&self, text: &[u8], at: usize) -> usize {
-        // What backslashes escape is the same for each of them.
+        // The outcome is the same for each backslash of a run, because all of them escape the same letter.
         match text[at] {
             b'\\' if !self.backslash => at + run(&text[at..]),
             _ => at + 1,
         }
     }
 
-    /// Whether one may begin with these bytes.
+    /// Returns `true` if a secret may begin with these bytes.
     fn fit(&self, text: &[u8]) -> bool {
         if text.first() == Some(&b'\\') {
             let letter = text.get(run(text));
@@ -104,7 +105,7 @@ impl Heads {
     }
 }
 
-/// How many backslashes stand here.
+/// Returns the number of backslashes at the beginning of the text.
 fn run(text: &[u8]) -> usize {
     text.iter().take_while(|byte| **byte == b'\\').count()
 }

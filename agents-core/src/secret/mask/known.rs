@@ -7,30 +7,31 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use std::{borrow::Cow, sync::Arc};
 
-/// The secrets that are known, and what they look like.
+/// Secrets that a masker knows, with their spellings.
 #[derive(Default)]
 pub(super) struct Known {
     secrets: Vec<Arc<Spellings>>,
     heads: Heads,
 }
 
-/// One secret.
+/// Secret with its placeholder and the texts to look for.
 struct Spellings {
     placeholder: String,
     plain: Vec<SecretString>,
-    /// Within base64, and whether the character after it belongs to it in part.
+    /// Parts of the value within base64; the flag is `true` if the next character belongs to the
+    /// value in part.
     base64: Vec<(SecretString, bool)>,
-    /// It could stand in JSON as a number.
+    /// Is `true` if the value consists of digits, so that it could stand in JSON as a number.
     digits: bool,
 }
 
-/// What stands at one place of a text.
+/// Result of the search for secrets at one place of a text.
 pub(super) enum At<'a> {
     Nothing,
-    /// Perhaps the beginning of a secret.
+    /// A secret may begin here, but the text ends before that is certain.
     Open,
-    /// A secret, up to here, and what to write instead. More of the text could make it a longer one
-    /// if it is open.
+    /// A secret reaches from here to `end` and is replaced by `instead`. If `open`, more text could
+    /// make it a longer secret.
     Secret {
         end: usize,
         instead: &'a str,
@@ -39,7 +40,7 @@ pub(super) enum At<'a> {
 }
 
 impl Known {
-    /// These and one more; `None` if it is known already.
+    /// Returns these secrets and one more; `None` if the value is known already.
     pub(super) fn and(&self, name: &str, value: &str) -> Option<Known> {
         let knows = |secret: &Arc<Spellings>| secret.plain[0].expose_secret() == value;
         if self.secrets.iter().any(knows) {
@@ -67,13 +68,13 @@ impl Known {
         Some(secret.plain[0].expose_secret())
     }
 
-    /// Each secret alone.
+    /// Returns each secret alone.
     fn each(&self) -> impl Iterator<Item = Known> {
         let one = |secret: &Arc<Spellings>| Known::from(vec![secret.clone()]);
         self.secrets.iter().map(one)
     }
 
-    /// The longest secret that begins here.
+    /// Returns the longest secret that begins here.
     pub(super) fn at(&self, text: &str, at: usize) -> At<'_> {
         let bytes = text.as_bytes();
         if !self.heads.may_begin(bytes[at]) {
@@ -112,7 +113,8 @@ impl Known {
         }
     }
 
-    /// Whether there is any in the text: if not, none of what is below changes it.
+    /// Returns `true` if the text holds a secret. If not, the functions below do not change the
+    /// text.
     pub(super) fn is_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let mut from = 0;
@@ -125,17 +127,19 @@ impl Known {
         false
     }
 
-    /// The same text without secrets.
+    /// Returns the text without secrets.
     pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         self.masked(text, |_| 1)
     }
 
-    /// JSON text as no more than text.
+    /// Returns JSON as text without secrets, also those that reach over several strings; it may no
+    /// longer be valid JSON.
     pub(super) fn across<'a>(&self, json: &'a str) -> Cow<'a, str> {
         self.masked(json, escape)
     }
 
-    /// `step` says how many bytes belong together where nothing was found.
+    /// Replaces the secrets of a text. `step` returns the number of bytes to skip together where no
+    /// secret was found.
     fn masked<'a>(&self, text: &'a str, step: impl Fn(&[u8]) -> usize) -> Cow<'a, str> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
         while at < text.len() {
@@ -156,7 +160,8 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// The same JSON without secrets in its strings and keys, and in its numbers.
+    /// Returns JSON without secrets in its strings and keys and, if `numbers`, in its numbers. The
+    /// result is valid JSON.
     pub(super) fn json<'a>(&self, json: &'a str, numbers: bool) -> Cow<'a, str> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
         let bytes = json.as_bytes();
@@ -164,7 +169,8 @@ impl Known {
             let (end, masked) = match bytes[at] {
                 b'"' => {
                     let end = at + 1 + string(&bytes[at + 1..]);
-                    // Escapes stay whole, so what is left of the string can still be read.
+                    // Escapes are skipped as a whole, so that the rest of the string stays
+                    // readable.
                     match self.masked(&json[at + 1..end], escape) {
                         Cow::Borrowed(_) => (end + 1, None),
                         Cow::Owned(masked) => (end + 1, Some(format!("\"{masked}\""))),
@@ -192,7 +198,7 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// What this JSON says, without secrets; `None` if it holds none.
+    /// Returns the data of this JSON without secrets; `None` if the JSON holds none.
     pub(super) fn data<T: DeserializeOwned>(&self, json: &str) -> Option<T> {
         for numbers in [true, false] {
             match self.json(json, numbers) {
@@ -204,7 +210,8 @@ impl Known {
                 }
             }
         }
-        // A secret is a word of the format itself, such as `user`: that one stays.
+        // A secret is a word of the format itself, such as `user`: that secret stays, and the
+        // others are masked.
         let mut text = json.to_owned();
         for known in self.each() {
             match known.json(&text, false) {
@@ -215,12 +222,12 @@ impl Known {
         serde_json::from_str(&text).ok()
     }
 
-    /// Whether any could stand as a number.
+    /// Returns `true` if any secret could stand in JSON as a number.
     pub(super) fn has_digits(&self) -> bool {
         self.secrets.iter().any(|secret| secret.digits)
     }
 
-    /// The secret that is a part of this number.
+    /// Returns the placeholder of the secret that is a part of this number.
     pub(super) fn digits(&self, number: &str) -> Option<&str> {
         let mut digits = self.secrets.iter().filter(|secret| secret.digits);
         let within = |secret: &&Arc<Spellings>| number.contains(secret.plain[0].expose_secret());
@@ -230,7 +237,7 @@ impl Known {
     }
 }
 
-/// How long a string is whose opening quote has been taken.
+/// Returns the length in bytes of a string whose opening quote has been taken.
 pub(super) fn string(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -243,7 +250,7 @@ pub(super) fn string(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// How many bytes belong together at the beginning of what a string holds.
+/// Returns the number of bytes that form the first character or escape of a string's content.
 fn escape(bytes: &[u8]) -> usize {
     match bytes {
         [b'\\', b'u', ..] => 6,
@@ -255,7 +262,8 @@ fn escape(bytes: &[u8]) -> usize {
 impl Spellings {
     fn new(name: &str, value: &str) -> Self {
         let mut plain = vec![SecretString::from(value)];
-        // Whoever reads a key from a file may have to cut off a line break.
+        // A program that reads a key from a file may cut off a line break, so the trimmed value
+        // counts too.
         if value.trim() != value {
             plain.push(value.trim().into());
         }
@@ -280,7 +288,7 @@ impl Spellings {
     }
 }
 
-/// What stands in the place of a secret: its name, unless that would give it away.
+/// Returns the text that replaces a secret: its name, unless the name would reveal the value.
 fn placeholder(name: &str, value: &str) -> String {
     let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
         true => c,

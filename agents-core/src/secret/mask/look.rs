@@ -1,4 +1,4 @@
-//! Looks for secrets in data of any type without writing it: in each text and each number that would be.
+//! Search for secrets in data of any type, in each text and number that would be written, without writing it.
 
 use super::known::Known;
 use serde::{
@@ -11,7 +11,7 @@ use serde::{
 use std::fmt::Display;
 
 impl Known {
-    /// Whether there may be any in what is written of `value`.
+    /// Returns `true` if the written form of `value` may hold a secret.
     pub(super) fn may_be_in<T: Serialize + ?Sized>(&self, value: &T) -> bool {
         value.serialize(Look(self)).is_err()
     }
@@ -20,7 +20,7 @@ impl Known {
 #[derive(Clone, Copy)]
 struct Look<'a>(&'a Known);
 
-/// There may be one; it has to be looked at as it is written.
+/// Sign that the value may hold a secret: its written form has to be searched.
 #[derive(Debug, thiserror::Error)]
 #[error("perhaps a secret")]
 struct Perhaps;
@@ -165,7 +165,7 @@ impl Serializer for Look<'_> {
     }
 }
 
-/// What is put together of others: each is looked at.
+/// Implements the traits of compound values by a search in each part.
 macro_rules! parts {
     ($($of:ident: $method:ident)*) => {$(
         impl $of for Look<'_> {
@@ -190,7 +190,8 @@ parts! {
     SerializeTupleVariant: serialize_field
 }
 
-/// The same with names that are words of the format, where a secret stays if it is one.
+/// Implements the traits of compound values with field names. Field names are words of the format and are not
+/// searched.
 macro_rules! named_parts {
     ($($of:ident)*) => {$(
         impl $of for Look<'_> {

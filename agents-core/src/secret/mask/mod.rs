@@ -1,4 +1,4 @@
-//! What hides secrets in everything that is written.
+//! Masking of secrets wherever text is written.
 
 mod base64;
 mod heads;
@@ -28,12 +28,12 @@ use std::{
 /// Minimum length of a secret, in characters.
 pub const MIN_SECRET_CHARS: usize = 4;
 
-/// Replaces the secrets of a run by `[secret:name]` in everything that is written down.
+/// Replaces the secrets of a run by `[secret:name]` wherever text is written.
 ///
-/// Until there is a secret it costs one look at a flag.
+/// As long as the run has no secret, masking costs the check of one flag.
 ///
-/// A run has one of its own; use it, from [`RunContext::masker`](crate::context::RunContext::masker), for what you write
-/// down yourself.
+/// Each run has a masker of its own, which [`RunContext::masker`](crate::context::RunContext::masker) returns. Use
+/// that one for text that you write yourself.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -63,7 +63,7 @@ impl Masker {
     /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
     /// # Errors
-    /// When it has fewer than [`MIN_SECRET_CHARS`] characters: everything would be hidden.
+    /// When the value has fewer than [`MIN_SECRET_CHARS`] characters: masking it would hide half of every text.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         Self::check(name, value.expose_secret())?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
@@ -99,12 +99,12 @@ impl Masker {
             .then(|| Arc::clone(&self.known.read().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// What is known, if there is any of it in the text: mostly there is none, and that is soon seen.
+    /// Returns the known secrets if the text holds one of them. Most texts hold none, which is found out quickly.
     fn known_in(&self, text: &str) -> Option<Arc<Known>> {
         self.known().filter(|known| known.is_in(text))
     }
 
-    /// Whether there is a secret in the text, in any of its spellings.
+    /// Returns `true` if there is a secret in the text, in any of its spellings.
     pub fn is_in(&self, text: &str) -> bool {
         self.known_in(text).is_some()
     }
@@ -124,7 +124,7 @@ impl Masker {
         };
         let masked = known.json(json.as_str(), true);
         match known.across(&masked) {
-            // It is spread over more than one string: then the whole is no more than text.
+            // A secret reaches over more than one string: the whole value becomes one text.
             Cow::Owned(text) => Json::string(&text),
             Cow::Borrowed(_) => match masked {
                 Cow::Borrowed(_) => json.clone(),
@@ -141,7 +141,7 @@ impl Masker {
         }
     }
 
-    /// Masks the secrets in JSON text from which a `T` is to be read; it still can be.
+    /// Masks the secrets in JSON text of a `T`; the masked text can still be read as a `T`.
     pub fn written<'a, T: Serialize + DeserializeOwned>(&self, json: &'a str) -> Cow<'a, str> {
         let masked = self.known_in(json).and_then(|known| known.data::<T>(json));
         match masked.and_then(|masked| serde_json::to_string(&masked).ok()) {
@@ -150,7 +150,8 @@ impl Masker {
         }
     }
 
-    /// Masks the secrets in all strings of any serializable data.
+    /// Masks the secrets in all strings of any serializable data, and in its numbers where the type takes a text
+    /// instead.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
         if !self.may_hide(&value) {
             return value;

@@ -1,7 +1,7 @@
-//! References: what stands in a journal in place of a secret, so that the exact value comes back when it is read.
+//! References: they replace secrets in a journal, so that the exact value comes back when the journal is read.
 //!
-//! A reference is a private character, how the value was spelled, `[secret:name]`, and another private character. It
-//! cannot be taken for text that somebody wrote: the private character is doubled there.
+//! A reference consists of a private character, the spelling of the value, `[secret:name]`, and another private
+//! character. No other text can be taken for a reference, because a private character in other text is marked.
 
 use super::{
     Masker,
@@ -10,14 +10,14 @@ use super::{
 use crate::Json;
 use std::{borrow::Cow, collections::BTreeSet};
 
-/// Opens a reference.
+/// Opening character of a reference.
 const OPEN: char = '\u{E000}';
-/// Closes a reference.
+/// Closing character of a reference.
 const CLOSE: char = '\u{E001}';
-/// Stands behind the opening character where somebody wrote that.
+/// Mark behind an opening character that is a part of the text itself.
 const ITSELF: char = '\u{E002}';
 
-/// How often the text of JSON within JSON may be escaped where a secret is found.
+/// Maximum number of times that JSON text within JSON may be escaped for its secrets to get references.
 const LEVELS: usize = 4;
 
 impl Masker {
@@ -36,8 +36,8 @@ impl Masker {
         }
     }
 
-    /// Returns a value as a fact holds it: exact, where references can stand for every secret in it. Where they cannot,
-    /// such as for a secret that is spread over several strings, it is masked.
+    /// Returns a value as a fact holds it: exact, if references can stand for every secret in it. Otherwise, such
+    /// as for a secret that is spread over several strings, the value is masked.
     pub(crate) fn kept(&self, json: &Json) -> Json {
         if self.known_in(json.as_str()).is_none() {
             return json.clone();
@@ -51,8 +51,8 @@ impl Masker {
         }
     }
 
-    /// Returns a value as people and models may see it: without secrets, and with the name in place of a reference to one
-    /// that is not known.
+    /// Returns a value as people and models may see it: without secrets, and with the name of the secret in place
+    /// of each reference.
     pub(crate) fn seen(&self, json: &Json) -> Json {
         let masked = self.json(json);
         match references(masked.as_str()).is_empty() {
@@ -61,7 +61,7 @@ impl Masker {
         }
     }
 
-    /// Writes the secrets that are known in place of their references. Those that are not known stay references.
+    /// Replaces the references to known secrets by their values. References to unknown secrets stay.
     pub(crate) fn restored<'a>(&self, json: &'a str) -> Cow<'a, str> {
         if !json.contains(OPEN) {
             return Cow::Borrowed(json);
@@ -82,7 +82,7 @@ impl Masker {
             let (how, placeholder) = reference.split_at(reference.len().min(1));
             let value = known.as_deref().and_then(|known| known.value(placeholder));
             match (value, how) {
-                // A number stands in JSON without quotes, its reference within some.
+                // A number stands in JSON without quotes, but its reference stands within quotes.
                 (Some(value), "n") if out.ends_with('"') && rest.starts_with('"') => {
                     out.pop();
                     out.push_str(value);
@@ -114,7 +114,7 @@ pub(crate) fn references(text: &str) -> BTreeSet<String> {
     named.collect()
 }
 
-/// Writes JSON text as people may see it: each reference as the name of its secret.
+/// Returns JSON text as people may see it: each reference is replaced by the name of its secret.
 pub(crate) fn shown(json: &str) -> Cow<'_, str> {
     if !json.contains(OPEN) {
         return Cow::Borrowed(json);
@@ -155,7 +155,7 @@ impl Known {
                     let number = &json[at..end];
                     let placeholder = self.digits(number);
                     let instead = placeholder.map(|placeholder| {
-                        // Only the value itself can come back; another spelling of it is hidden for good.
+                        // Only the exact value can be restored; any other spelling of it stays hidden.
                         let how = match self.value(placeholder) == Some(number) {
                             true => 'n',
                             false => '?',
@@ -180,7 +180,8 @@ impl Known {
         Cow::Owned(out)
     }
 
-    /// Writes references into the text of a JSON string; `None` if there is no secret in it.
+    /// Returns the text of a JSON string with references in place of secrets; `None` if there is no secret in the
+    /// text.
     fn referenced_in(&self, text: &str) -> Option<String> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
         while at < text.len() {
@@ -201,7 +202,7 @@ impl Known {
     }
 }
 
-/// Returns the text as it stands in JSON strings that are so deep within each other.
+/// Returns the text as it stands within this number of nested JSON strings.
 fn escaped(text: &str, levels: usize) -> String {
     let mut text = text.to_owned();
     for _ in 0..levels {
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(seen["plain"], "key [secret:crm], and \u{E000} itself");
         assert_eq!(seen["pin"], "[secret:pin]");
 
-        // Where the secret is not known, the text stays JSON.
+        // A masker without the secret leaves the text valid JSON.
         let nobody = Masker::new();
         let kept: Value = serde_json::from_str(&nobody.restored(&stored)).unwrap();
         assert_eq!(kept["count"], 73);
@@ -267,11 +268,11 @@ mod tests {
             assert_eq!(masker.kept(&exact), exact);
             let seen = masker.seen(&exact);
             assert_eq!(seen, masker.json(&exact));
-            // Where nobody knows the secret, the same is seen.
+            // A masker without the secret shows the same.
             let stored = Json::parse(masker.referenced(exact.as_str())).unwrap();
             assert_eq!(Masker::new().seen(&stored), seen);
         }
-        // Another spelling could not come back.
+        // Another spelling could not be restored.
         let hidden = json(json!("hunter%2F2"));
         let kept = masker.kept(&hidden);
         assert_eq!(kept, masker.json(&hidden));

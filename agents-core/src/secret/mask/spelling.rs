@@ -1,22 +1,22 @@
-//! One text within another, in whatever spelling: as it is, on one line, escaped in JSON or in a debugger's
-//! quotes (once or several times over), percent-encoded, or any mixture of these.
+//! Search for one text within another in any spelling: plain, on one line, escaped in JSON or in debug quotes
+//! (once or several times), percent-encoded, or any mixture of these.
 
 use super::MIN_SECRET_CHARS;
 
-/// What was found at one place.
+/// Result of the search at one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// Something else.
+    /// The text here is something else.
     No,
-    /// Its beginning: the text ended too early to tell.
+    /// The beginning of the pattern: the text ended too early to tell.
     Open,
-    /// All of it, up to here.
+    /// The whole pattern, which ends here.
     To(usize),
 }
 
-/// Whether `pattern` begins at this place.
+/// Searches for `pattern` at this place.
 pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
-    // Mostly it is something else, and that is seen at once.
+    // Mostly the text is something else, which the first bytes show.
     if !may_begin(&text[at..], pattern) {
         return Found::No;
     }
@@ -33,8 +33,8 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
             before = here.filter(|_| index >= MIN_SECRET_CHARS);
             continue;
         }
-        // Whatever shortens a text leaves this sign, and what it left of a secret is one too. The last character may
-        // have been the beginning of an escape, as well as itself.
+        // Shortened text ends with an ellipsis, and the beginning of a secret before it counts as the secret. The
+        // last character may have been the beginning of an escape instead of itself.
         let here = here.filter(|_| index >= MIN_SECRET_CHARS);
         let mut cut = here.into_iter().chain(before);
         return match cut.find(|at| is_cut(&text[*at..])) {
@@ -46,8 +46,8 @@ pub(super) fn spelled(text: &[u8], at: usize, pattern: &str) -> Found {
     from.last().map_or(Found::No, Found::To)
 }
 
-/// Whether `pattern` could be what begins here, by the few bytes that tell it mostly: fewer than what is a secret
-/// when it was cut off.
+/// Returns `true` if `pattern` could begin here, judged by its first bytes. These are fewer than the characters of
+/// a shortened secret.
 fn may_begin(text: &[u8], pattern: &str) -> bool {
     if text.first() == Some(&b'\\') {
         return pattern.chars().next().is_none_or(|c| may_escape(text, c));
@@ -67,14 +67,14 @@ fn may_begin(text: &[u8], pattern: &str) -> bool {
     true
 }
 
-/// Whether `c` could be what the backslashes here escape.
+/// Returns `true` if `c` could be the character that the backslashes here escape.
 fn may_escape(text: &[u8], c: char) -> bool {
     let letter = text.iter().find(|byte| **byte != b'\\');
     c == '\\'
         || letter.is_none_or(|letter| matches!(letter, b'u' | b'x') || meant(*letter) == Some(c))
 }
 
-/// What a letter after a backslash means.
+/// Returns the character that a letter after a backslash means.
 pub(super) fn meant(letter: u8) -> Option<char> {
     match letter {
         b'"' | b'\'' | b'/' => Some(char::from(letter)),
@@ -88,9 +88,9 @@ pub(super) fn meant(letter: u8) -> Option<char> {
     }
 }
 
-/// Whether a text was shortened here, perhaps in the middle of an escape.
+/// Returns `true` if a text was shortened here, perhaps in the middle of an escape.
 fn is_cut(rest: &[u8]) -> bool {
-    // A pair of surrogates, each behind as many backslashes as nesting may have made of one.
+    // Length in bytes of a pair of surrogates, each behind as many backslashes as nesting may have made of one.
     const LONGEST: usize = 48;
     let in_escape = |byte: &&u8| byte.is_ascii_hexdigit() || b"%\\ux{".contains(byte);
     let escape = match rest.first() {
@@ -102,12 +102,12 @@ fn is_cut(rest: &[u8]) -> bool {
     rest.starts_with("…".as_bytes())
 }
 
-/// Where one character may end. There are few ways of writing it, but of a run of backslashes each may
-/// have been doubled.
+/// Places where one character may end. A character has few spellings, but each backslash of a run may have been
+/// doubled.
 struct Ends {
     at: [usize; 64],
     len: usize,
-    /// The text ended before it could be told.
+    /// Is `true` if the text ended before a spelling was complete.
     open: bool,
 }
 
@@ -138,7 +138,7 @@ impl Ends {
     }
 }
 
-/// Every way in which `c` may be written here.
+/// Adds the end of every spelling of `c` that begins here.
 fn spellings(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     let Some(&first) = text.get(at) else {
         ends.open = true;
@@ -151,7 +151,7 @@ fn spellings(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     }
     match first {
         b'+' if c == ' ' => ends.push(at + 1),
-        // What is told on one line has a space for each line break.
+        // Text on one line has a space for each line break.
         b' ' if c.is_ascii_control() => ends.push(at + 1),
         b'%' => percent(text, at, bytes, ends),
         b'\\' => escaped(text, at, c, ends),
@@ -159,7 +159,7 @@ fn spellings(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     }
 }
 
-/// `%41`, and `%2541` where that was encoded again.
+/// Adds the end of `%41`, or of `%2541` where the text was encoded again.
 fn percent(text: &[u8], mut at: usize, bytes: &[u8], ends: &mut Ends) {
     for byte in bytes {
         if text.get(at) != Some(&b'%') {
@@ -175,7 +175,7 @@ fn percent(text: &[u8], mut at: usize, bytes: &[u8], ends: &mut Ends) {
             digits += 2;
             if hex(pair) == Some(u32::from(*byte)) {
                 found = Some(digits);
-                // What follows `%25` may belong to it or to the text.
+                // The digits after `%25` may belong to it or to the text.
                 if bytes == b"%" {
                     ends.push(digits);
                 }
@@ -192,7 +192,8 @@ fn percent(text: &[u8], mut at: usize, bytes: &[u8], ends: &mut Ends) {
     ends.push(at);
 }
 
-/// `\"`, `\n`, `\u00e9`, `\u{e9}`, with one backslash or with as many as nesting has made of it.
+/// Adds the ends of `\"`, `\n`, `\u00e9` and `\u{e9}`, with one backslash or with as many as nesting has made of
+/// one.
 fn escaped(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     let run = text[at..].iter().take_while(|byte| **byte == b'\\').count();
     if c == '\\' {
@@ -220,7 +221,7 @@ fn escaped(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     }
 }
 
-/// What follows `\u`: four digits, a pair of surrogates, or `{..}`.
+/// Adds the end of a character after `\u`: four digits, a pair of surrogates, or `{..}`.
 fn unicode(text: &[u8], at: usize, c: char, ends: &mut Ends) {
     if text.get(at) == Some(&b'{') {
         match text[at..].iter().take(9).position(|byte| *byte == b'}') {
@@ -318,7 +319,7 @@ mod tests {
         let text = r"\\\\";
         assert_eq!(spelled(text.as_bytes(), 0, r"\\"), Found::To(4));
         assert_eq!(spelled(text.as_bytes(), 0, r"\\\\"), Found::To(4));
-        // Three of them, doubled twice.
+        // Three backslashes, doubled twice.
         let text = r"😀\\\\\\#";
         assert_eq!(spelled(text.as_bytes(), 0, r"😀\\#"), Found::To(text.len()));
     }

@@ -4,8 +4,7 @@ use super::{
 };
 use std::sync::Arc;
 
-/// Masks a text that comes in pieces: what may be the beginning of a secret is held back until it is
-/// known.
+/// Masks a text that comes in pieces. The possible beginning of a secret is held back until it is certain.
 pub(crate) struct Stream {
     known: Option<Arc<Known>>,
     held: String,
@@ -19,7 +18,7 @@ impl Stream {
         }
     }
 
-    /// One more piece; what of it, and of what was held back, may be shown.
+    /// Adds one more piece and returns the text that may be shown now, including text that was held back.
     pub(crate) fn push(&mut self, piece: String) -> String {
         let Some(known) = &self.known else {
             return piece;
@@ -31,7 +30,7 @@ impl Stream {
         known.text(&shown).into_owned()
     }
 
-    /// There is no more.
+    /// Returns the rest of the text; no more pieces follow.
     pub(crate) fn finish(self) -> String {
         match &self.known {
             Some(known) => known.text(&self.held).into_owned(),
@@ -40,7 +39,7 @@ impl Stream {
     }
 }
 
-/// Where the first secret may begin that is not yet complete; the end if there is none.
+/// Returns the place where the first incomplete secret may begin, or the end of the text if there is none.
 fn open(known: &Known, text: &str) -> usize {
     let mut at = 0;
     while at < text.len() {

@@ -12,7 +12,7 @@ fn knowing(secrets: &[(&str, &str)]) -> Arc<Masker> {
     masker
 }
 
-/// Base64 as an encoder writes it, for the tests alone.
+/// Returns base64 as an encoder writes it.
 fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
     let mut out = String::new();
     for group in bytes.chunks(3) {
@@ -32,7 +32,7 @@ fn base64(bytes: &[u8], alphabet: &[u8; 64], padded: bool) -> String {
 const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const URL_SAFE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// The value in every spelling that has to be found.
+/// Returns the value in every spelling that has to be found.
 fn spellings(value: &str) -> Vec<String> {
     let json = Value::from(value).to_string();
     let json = json[1..json.len() - 1].to_owned();
@@ -147,7 +147,7 @@ proptest! {
 }
 
 proptest! {
-    // Each is cut in hundreds of places.
+    // Each secret is cut in hundreds of places.
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
