@@ -40,7 +40,7 @@ pub(crate) enum Verb<I, O> {
 
 /// Replacement for the handling agent's own work.
 pub(crate) enum Instead<I, O> {
-    /// One of its skills, given by name, does the work.
+    /// A skill of the handling agent, given by name, does the work.
     Skill(Cow<'static, str>),
     /// Another agent does the work.
     Agent(Arc<dyn Agent<In = I, Out = O>>),

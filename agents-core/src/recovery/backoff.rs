@@ -23,7 +23,7 @@ use std::time::Duration;
 pub enum Backoff {
     /// No wait.
     None,
-    /// The same wait each time.
+    /// Constant wait.
     Constant(Duration),
     /// A random part of a bound that doubles each time up to a cap ("full jitter").
     Exponential {

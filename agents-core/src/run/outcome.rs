@@ -324,7 +324,7 @@ impl ToolEnvelope {
     }
 }
 
-/// One execution of a call.
+/// Execution of a call.
 ///
 /// ```
 /// # use agents_core as agents;
