@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-/// Two letters for each byte.
+/// Returns two hexadecimal digits for each byte.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
     for byte in bytes {
@@ -9,13 +9,13 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The same of the first half of a digest, to be shared: an id.
+/// Returns the first half of a digest in hexadecimal digits, as a shared id.
 pub(crate) fn id(digest: &[u8; 32]) -> Arc<str> {
     let mut text = [0; 32];
     for (pair, byte) in text.chunks_exact_mut(2).zip(digest) {
         pair.copy_from_slice(&letters(*byte));
     }
-    // Letters and digits are text.
+    // The bytes are ASCII digits, so this is text.
     str::from_utf8(&text).unwrap_or_default().into()
 }
 

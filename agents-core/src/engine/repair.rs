@@ -1,6 +1,6 @@
 //! Repair: a failure becomes a question to the arms and the repair agents.
 //!
-//! [`Candidates`](crate::run::Candidates), which is data, decides what follows from the answers.
+//! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
 use crate::{
     brain::Brain,
