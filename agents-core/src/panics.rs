@@ -1,5 +1,5 @@
-//! Guards around user code that panics or does not answer: its failure becomes a value of the run, and does not unwind
-//! through the run or hold it up.
+//! Guards around user code that panics or does not answer. The failure becomes a value of the run: it neither unwinds
+//! through the run nor holds it up.
 //!
 //! If the code returns data, a panic is an error that names the place. If the code only observes, the panic is logged
 //! and the run goes on.

@@ -140,7 +140,7 @@ async fn judge<I: Data, O: Data>(
             format!("give the model `{}`", model.id()),
             format!("the failed agent has gone on with {MOST_MODELS} other models already"),
         )),
-        // It was decided before the run was stored, and then by a model.
+        // The escalation was decided before the run was stored, and then by a model.
         Some(Ok(_)) if ticket.is_none() => None,
         Some(Ok(Resolution(Verb::Throw(reason)))) => {
             let source: Arc<str> = name.as_str().into();

@@ -42,8 +42,8 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// # }
 /// ```
 ///
-/// Each send is a run with its own budget and its own outcome, and takes all settings of a run. A send that ends
-/// without an answer, because it failed, was cancelled or was dropped, is forgotten: the conversation stays as it was,
+/// Each send is a run with its own budget and its own outcome, and takes all settings of a run. A send may end without
+/// an answer, because it failed, was cancelled or was dropped. Then it is forgotten: the conversation stays as it was,
 /// and the same message can be sent again. Effects of its tools remain; the outcome's receipts list the calls.
 ///
 /// The answer of a skill without a model belongs to the conversation as well.

@@ -144,7 +144,7 @@ pub trait Agent: Send + Sync {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// The same as those of the agent's own work.
+    /// When the agent's own work fails.
     async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
@@ -171,7 +171,7 @@ pub trait Agent: Send + Sync {
                 leaving.done();
                 output
             }
-            // The whole run ends, whoever has run the agent.
+            // The whole run ends, even if a caller of the agent would handle an error.
             Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
             Err(error) => return Err(error),
         };

@@ -103,8 +103,8 @@ impl<'a, I, O> Skill<'a, I, O> {
     /// again adds to the list. In a [team](crate::team) the list holds for the agent's delegates as well, by the names
     /// under which the model is offered them.
     ///
-    /// Every name and pattern in the list has to match one of the agent's tools and delegates, and the skill has to be
-    /// one that the model carries out. Otherwise a run of the agent fails before it begins.
+    /// Every name and pattern in the list has to match one of the agent's tools and delegates. A skill with a list has
+    /// to be one that the model carries out. Otherwise a run of the agent fails before it begins.
     ///
     /// ```
     /// # use agents_core as agents;

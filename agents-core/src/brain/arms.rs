@@ -1,7 +1,8 @@
 //! Order in which arms are asked about a failure; the first arms that give a plan decide.
 //!
-//! The order is: the agent's arms for that tool, its arms for tools whose names match, the tool's own arms, the default
-//! of the skill at work, and the agent's default. Plans are not mixed, except where one says `inherit`.
+//! First come the agent's arms for that tool, then its arms for tools whose names match. The tool's own arms follow,
+//! then the default of the skill at work, and last the agent's default. Plans are not mixed, except where one says
+//! `inherit`.
 
 use crate::{
     error::{AnyError, ToolError},

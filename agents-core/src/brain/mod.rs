@@ -33,8 +33,8 @@ pub(crate) struct Brain<'a> {
     pub(crate) fixers: Vec<SharedFixer>,
     /// Placement of the agent in a team, if it has one.
     placement: Option<Arc<Placement>>,
-    /// Patterns of the tools that the agent's current skill lists. Of the delegates as well, the skill has only those
-    /// listed. `None` if it lists none.
+    /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list holds for
+    /// delegates too.
     pub(crate) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,

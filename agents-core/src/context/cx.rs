@@ -152,7 +152,7 @@ impl RunContext {
         format!("{}/run", self.agent_child(agent, input).node.path())
     }
 
-    /// Returns the place of work within one call, at this attempt.
+    /// Returns the place of work within one call, in the round `attempt`.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Self {
         self.inside(Within::Call(seq, attempt))
     }

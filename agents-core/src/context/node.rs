@@ -201,7 +201,7 @@ impl Node {
         }
     }
 
-    /// Marks the result of whoever ran the agent here as partial too, if the result of this agent is partial.
+    /// Marks the result of the caller of the agent here as partial too, if the result of this agent is partial.
     ///
     /// The caller has this result, and its own result rests on it unless it looks closer. The marking ends at a call,
     /// whose model is told of the partial result, and never goes above the level `top`.

@@ -140,7 +140,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns a digest of the secrets' holders, which tells apart those for whom a tool may give different results.
+    /// Returns a digest of the workspace, the user and the given secrets: runs with different digests share no cached
+    /// results.
     ///
     /// The digest is empty in a run without secrets, which shares cached results with its whole tenant.
     pub(super) fn secret_scope(&self) -> Vec<u8> {

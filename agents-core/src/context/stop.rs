@@ -18,7 +18,7 @@ impl RunContext {
         }
     }
 
-    /// Ends the run in this process only. Nothing from here on is stored, so that the stored run can go on as it was.
+    /// Ends the run in this process only. Later facts are not stored, so that the stored run can go on as it was.
     pub(crate) async fn put_down(&self, reason: String) -> Infallible {
         let machine = self.node.machine();
         machine.refuse(JournalError::new(&*reason));

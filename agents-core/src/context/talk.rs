@@ -35,8 +35,8 @@ impl Talk {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run's part of the conversation: what it said is kept if the run has an answer, and forgotten if not, so
-    /// that no half of an exchange stays.
+    /// Ends the run's part of the conversation. It is kept if the run has an answer, and forgotten if not, so that no
+    /// half of an exchange stays.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
         if outcome.result.is_err() {
             return;

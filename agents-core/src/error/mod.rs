@@ -1,8 +1,7 @@
 //! Error types: [`ToolError`] for one tool call, [`Error`] for an agent or a run.
 //!
-//! [`ToolError`] is the error of *one call*. It is exhaustive, so that recovery can match on it.
-//! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
-//! chain of context.
+//! [`ToolError`] is the error of *one call*. The enum is exhaustive, so that recovery can match on it. [`Error`] is the
+//! error of an *agent*. The type is opaque, with a [`kind`](Error::kind) to branch on and a chain of context.
 
 mod cause;
 mod chain;
@@ -108,8 +107,8 @@ impl Error {
 
     /// Creates the error by which an agent or a tool ends the run at once.
     ///
-    /// The throw ends the run, whoever has run the agent and however its caller handles errors. It also ends the run
-    /// around a run of its own.
+    /// The throw ends the run, even if a caller of the agent would handle an error. It also ends the run around a run
+    /// of its own.
     ///
     /// A tool has to return the error unchanged. Wrapped in an error type of the tool's own, it is an error like any
     /// other, for the tool's arms.

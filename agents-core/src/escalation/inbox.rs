@@ -30,8 +30,8 @@ pub(crate) enum Letter {
 /// Escalation about which an agent is asked.
 pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
-    /// Number of the escalation. It is `None` if the escalation was decided before the run was stored, and the agent is
-    /// asked once more for the model that it gave then.
+    /// Number of the escalation; `None` if the escalation was decided before the run was stored. Then the agent is
+    /// asked once more, for the model that it gave.
     pub(crate) ticket: Option<u64>,
     /// Is `true` if the failed agent may go on with another model.
     pub(crate) continues: bool,

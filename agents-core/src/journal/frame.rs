@@ -139,8 +139,8 @@ impl Frame {
 
     /// Returns `true` if the model may only answer.
     ///
-    /// A refused answer may be corrected with the help of a tool, so the tools stay. They do not for every second
-    /// answer in a row, nor if no turn is left in which a tool's result could be used.
+    /// A refused answer may be corrected with the help of a tool, so the tools stay. After every second refusal in a
+    /// row they are withheld, and also if no turn is left in which a tool's result could be used.
     fn must_fit(&self, is_last: bool) -> bool {
         self.refused.is_some() && (is_last || self.refusals.is_multiple_of(2))
     }

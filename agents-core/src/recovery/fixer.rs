@@ -165,7 +165,7 @@ pub trait Fixer: Send + Sync + 'static {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// The same as those of the agent.
+    /// When the repair agent fails.
     async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error>;
 }
 

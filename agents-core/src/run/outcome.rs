@@ -376,8 +376,8 @@ pub struct Attempt {
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Is `true` if it is not known whether the execution took effect: the tool writes, and it timed out, panicked or
-    /// was cut off, for instance by the end of its process.
+    /// Is `true` if it is not known whether the execution took effect. The tool writes in that case, and it timed out,
+    /// panicked or was cut off, for instance by the end of its process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
 }

@@ -86,7 +86,7 @@ pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Ou
     let masker = &root.settings.masker;
     let machine = root.node.machine();
     let outcome = machine.look(|state| Outcome::stored(state, &root.run_id, masker))?;
-    // Nothing is traced now, but the trace has its name.
+    // The run is not traced now, but the trace has its name.
     root.place_in_trace(&tracing::Span::none());
     Some(Outcome {
         trace: root.trace(),
