@@ -1,4 +1,4 @@
-//! Deep trees of agents: their levels are on the heap, so that no run fills the stack.
+//! Deep trees of agents: their levels are on the heap, so that no run overflows the stack.
 
 use std::{
     pin::Pin,
@@ -11,17 +11,18 @@ const LEVEL: usize = 256 * 1024;
 /// Size of a piece of stack on the heap.
 const PIECE: usize = 2 * 1024 * 1024;
 
-/// Runs what may call itself for each level of a tree. If the stack is nearly used up, a piece on the heap is used.
+/// Runs `work`, which may call itself for each level of a tree. If the stack is nearly used up, a piece on the heap is
+/// used.
 pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(LEVEL, PIECE, work)
 }
 
-/// An agent's work within another's: agents may run each other as deep as their budget allows, however small the stack
-/// is.
+/// Work of an agent within another agent's work. Agents may run each other as deep as their budget allows, however
+/// small the stack is.
 pub(crate) struct Deep<F>(Option<Pin<Box<F>>>);
 
 impl<F: Future> Deep<F> {
-    /// Creates the work, on the heap.
+    /// Puts the work on the heap.
     pub(crate) fn of(work: F) -> Self {
         Deep(Some(Box::pin(work)))
     }
@@ -40,7 +41,7 @@ impl<F: Future> Future for Deep<F> {
 
 impl<F> Drop for Deep<F> {
     fn drop(&mut self) {
-        // What is within it is dropped with it, level by level.
+        // Work within this work is dropped with it, level by level.
         deep(|| self.0 = None);
     }
 }

@@ -27,7 +27,7 @@ impl Json {
         serde_json::from_str::<&RawValue>(text.as_ref()).map(|raw| Json(raw.to_owned().into()))
     }
 
-    /// `null`.
+    /// Creates `null`.
     pub(crate) fn null() -> Self {
         Json(RawValue::NULL.to_owned().into())
     }
@@ -58,16 +58,15 @@ impl Json {
         serde_json::from_str(self.as_str())
     }
 
-    /// Parses into a tree of values; integers beyond 64 bits become floats there, which is why this
-    /// is not how values are kept.
+    /// Parses into a tree of values. Integers beyond 64 bits become floats there, so values are kept as text.
     ///
     /// # Errors
-    /// When a number is too large even for that (`1e999`), or brackets nest deeper than 127 levels.
+    /// When a number is too large even for a float (`1e999`), or brackets nest deeper than 127 levels.
     pub fn to_value(&self) -> Result<Value, serde_json::Error> {
         self.to()
     }
 
-    /// The tool's answer as a model reads it: a string bare, anything else as JSON.
+    /// Returns the text that a model reads: a string bare, any other value as JSON.
     pub(crate) fn to_text(&self) -> String {
         match self.as_str().starts_with('"') {
             true => self
@@ -110,8 +109,8 @@ impl fmt::Debug for Json {
     }
 }
 
-/// JSON with sorted keys and no white space. Numbers keep their digits, so that two integers
-/// beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
+/// Returns JSON with sorted keys and no white space. Numbers keep their digits, so that two integers beyond 2^53 do not
+/// become one; `1.0` and `1` stay two inputs.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if is_canonical(json) {
         return Cow::Borrowed(json);
@@ -121,10 +120,10 @@ pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Whether valid JSON is sure to be canonical as it stands: models mostly write it so.
+/// Returns `true` if valid JSON is sure to be canonical already, as models mostly write it.
 fn is_canonical(json: &str) -> bool {
     let bytes = json.as_bytes();
-    // The last key of the innermost object that is open, and those of the objects around it.
+    // Last key of the innermost open object, and last keys of the objects around it.
     let (mut last, mut outer): (Option<&str>, Vec<Option<&str>>) = (None, Vec::new());
     let mut depth = 0_usize;
     let mut at = 0;
@@ -132,7 +131,7 @@ fn is_canonical(json: &str) -> bool {
         match byte {
             b' ' | b'\t' | b'\n' | b'\r' => return false,
             b'{' | b'[' => {
-                // Mostly no object holds another: then nothing is kept of those around it.
+                // Mostly no object holds another: then nothing is kept for the objects around.
                 if depth > 0 {
                     outer.push(last);
                 }
@@ -163,8 +162,7 @@ fn is_canonical(json: &str) -> bool {
     true
 }
 
-// Recursion is bounded: arguments that nest too deep are refused before they come here, and a schema
-// was a tree.
+// Recursion is bounded: arguments that nest too deep are refused before, and a schema was a tree.
 fn write(json: &str, out: &mut String) {
     match json.trim_start().bytes().next() {
         Some(b'{') => match serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(json) {

@@ -1,7 +1,7 @@
-//! The runtime of `agents`: typed agents, their tools, and what happens when a call fails.
+//! Runtime of `agents`: typed agents, their tools, and recovery from failed calls.
 //!
-//! Most programs use it through the `agents` crate. It contains no HTTP, no file access and no database:
-//! [`Model`] is a trait, and so is everything else that reaches outside the process.
+//! Most programs use this crate through the `agents` crate. It contains no HTTP, no file access and no database:
+//! [`Model`] is a trait, and so is every other interface to the world outside the process.
 //!
 //! In reading order:
 //!
@@ -9,23 +9,23 @@
 //! |-|-|
 //! | [`agent`] | typed functions `In -> Out` that may use a model, and their runs |
 //! | [`compose`] | composition of agents into agents |
-//! | [`team`] | agents that have delegates: who may use what, and who asks whom |
-//! | [`memory`] | what an agent remembers between runs |
+//! | [`team`] | agents that have delegates: grants of tools, and lines of delegation |
+//! | [`memory`] | memory of an agent, which lasts from one run to the next |
 //! | [`tool`] | async functions that a model can call, and their specifications |
 //! | [`model`] | language models, their requests and their replies |
-//! | [`run`] | budgets, approvals, events, and what a run leaves behind |
+//! | [`run`] | budgets, approvals, events, and the results of a run |
 //! | [`journal`] | facts of a run, journals that store them, recorded runs |
 //! | [`observe`] | spans, log lines and timed steps of a run |
-//! | [`secret`] | secrets: looked up when a tool asks, and masked wherever anything is written |
-//! | `engine` | what moves a run: the loop of an agent and the way of a call, one file an action |
-//! | [`policy`], [`rate`] | rules about what a run's calls may do, and limits on how often |
+//! | [`secret`] | secrets: looked up when a tool asks for them, and masked in all output |
+//! | `engine` | actions of a run: the loop of an agent and the course of a call, one file an action |
+//! | [`policy`], [`rate`] | policies for the calls of a run, and limits on their rate |
 //! | [`cache`], [`blob`] | reused results, and storage for large ones |
 //! | [`reader`] | reading JSON as models write it, led by the schema: strict, then lenient, then coerced |
-//! | [`recovery`] | what happens when a call fails: verbs, decisions, repair agents |
-//! | [`escalation`] | failures that are passed to the agents above, and how those resolve them |
+//! | [`recovery`] | recovery from failed calls: verbs, decisions, repair agents |
+//! | [`escalation`] | failures that are passed to the agents above, and their resolutions |
 //! | [`error`] | the errors of a call, and the error of an agent |
 
-// On docs.rs every item says which feature it needs.
+// On docs.rs every item shows the feature that it needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod agent;
@@ -61,13 +61,13 @@ pub mod testing;
 pub mod tool;
 
 pub use agent::{Agent, AgentBuilder};
-/// Reading JSON as models write it: the crate `agents-reader`.
+/// Reader of JSON as models write it: the crate `agents-reader`.
 #[doc(inline)]
 pub use agents_reader as reader;
 /// Attribute for every `impl` of a trait of this crate with `async` functions.
 ///
-/// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). It is
-/// the one of the crate of that name, re-exported so that nobody needs another dependency for it.
+/// Such traits are [`Model`], [`Agent`], [`Memory`](memory::Memory) and [`Secrets`](secret::Secrets). The attribute is
+/// that of the crate `async-trait`, re-exported so that programs need no dependency of their own for it.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -1,7 +1,8 @@
-//! Code of the user's that panics, or does not answer: what would unwind through a run, or hold it up, becomes a value
-//! of it.
+//! Guards around user code that panics or does not answer. The failure becomes a value of the run: it neither unwinds
+//! through the run nor holds it up.
 //!
-//! Where the code gives data, a panic is an error that names the place. Where it only looks on, the
+//! If the code returns data, a panic is an error that names the place. If the code only observes, the panic is logged
+//! and the run goes on.
 //! panic is logged and the run goes on.
 
 use crate::{Error, ErrorKind, secret::Masker};
@@ -15,23 +16,23 @@ use std::{
 };
 use tokio::time::timeout;
 
-/// Runs code that is no tool's body: arms, conditions, conversions. `Err` is what the panic said.
+/// Runs user code other than a tool's body: arms, conditions, conversions. `Err` is the message of the panic.
 pub(crate) fn guarded<R>(work: impl FnOnce() -> R) -> Result<R, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(caught)
 }
 
-/// The same, for code that waits.
+/// Runs asynchronous user code in the same way.
 pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R, String> {
     let done = AssertUnwindSafe(work).catch_unwind().await;
     done.map_err(caught)
 }
 
-/// Why something that the user brought, such as a cache, gave nothing.
+/// Reason why a part that the user brought, such as a cache, gave no result.
 #[derive(Debug)]
 pub(crate) enum Amiss {
-    /// It panicked.
+    /// The part panicked.
     Panicked,
-    /// It does not answer.
+    /// The part did not answer in time.
     Silent,
 }
 
@@ -44,13 +45,13 @@ impl fmt::Display for Amiss {
     }
 }
 
-/// What work of the user's gives that a call needs, if it does in time.
+/// Waits for user code whose result a call needs, for at most `patience`.
 pub(crate) async fn patiently<R>(
     patience: Duration,
     work: impl Future<Output = R>,
 ) -> Result<R, Amiss> {
     let mut work = pin!(AssertUnwindSafe(work).catch_unwind());
-    // Mostly it is at hand, and then no timer has to be set.
+    // Mostly the result is at hand, and then no timer has to be set.
     let done = match poll_immediate(&mut work).await {
         Some(done) => done,
         None => timeout(patience, work).await.map_err(|_| Amiss::Silent)?,
@@ -61,7 +62,7 @@ pub(crate) async fn patiently<R>(
     })
 }
 
-/// Tells somebody who looks on; a panic there is nobody else's matter.
+/// Runs a callback that only observes. A panic in it is logged.
 pub(crate) fn told(whom: &str, masker: &Masker, tell: impl FnOnce()) {
     if let Err(panic) = guarded(tell) {
         let panic = masker.text(&panic);
@@ -69,7 +70,7 @@ pub(crate) fn told(whom: &str, masker: &Masker, tell: impl FnOnce()) {
     }
 }
 
-/// The error for code that was to give data: `what` is the place.
+/// Returns a function that makes the error for code that should have returned data; `what` is the place.
 pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     move |panic| {
         let message = format!("{} panicked: {panic}", what.as_ref());
@@ -77,12 +78,12 @@ pub(crate) fn error(what: impl AsRef<str>) -> impl FnOnce(String) -> Error {
     }
 }
 
-/// What an agent says of itself, in which a panic is an error of the agent: its attribute holds expressions.
+/// Asks an agent about itself. A panic is an error of the agent, since its attribute holds expressions.
 pub(crate) fn said_by<T>(name: &str, say: impl FnOnce() -> T) -> Result<T, Error> {
     guarded(say).map_err(error(format!("agent `{name}`")))
 }
 
-/// An agent's work, in which a panic is an error of the agent.
+/// Runs an agent's work. A panic is an error of the agent.
 pub(crate) async fn of_agent<T>(
     name: &str,
     work: impl Future<Output = Result<T, Error>>,
@@ -91,7 +92,7 @@ pub(crate) async fn of_agent<T>(
     result.unwrap_or_else(|panic| Err(error(format!("agent `{name}`"))(panic)))
 }
 
-/// Returns what a caught panic said. Only text is dropped: what else a panic holds may panic when it is dropped.
+/// Returns the message of a caught panic. Only a text is dropped: any other payload may panic when it is dropped.
 fn caught(panic: Box<dyn Any + Send>) -> String {
     let said = message(&*panic);
     if !panic.is::<&str>() && !panic.is::<String>() {
@@ -100,7 +101,7 @@ fn caught(panic: Box<dyn Any + Send>) -> String {
     said
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

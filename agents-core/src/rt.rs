@@ -1,4 +1,4 @@
-//! Everything that generated code may name. Not for people: it changes without notice.
+//! Items that generated code may name. They are not a public interface, and change without notice.
 
 pub use crate::{
     Error,
@@ -48,11 +48,11 @@ use crate::{
 pub use futures_util::future::BoxFuture;
 use std::{error::Error as StdError, marker::PhantomData};
 
-/// What a function returns, taken apart: `<io::Result<T> as Returns>::Ok`.
+/// Parts of a function's return type: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
-    /// The value.
+    /// Type of the value.
     type Ok;
-    /// The error.
+    /// Type of the error.
     type Err;
 }
 
@@ -61,20 +61,20 @@ impl<T, E> Returns for std::result::Result<T, E> {
     type Err = E;
 }
 
-/// What an error type says besides its text. Generated code asks
+/// Probe for the error code and the wait that an error type declares. Generated code calls
 /// `(&FailureProbe(error)).facts()`: the inherent method exists only for a [`ToolFailure`].
 pub struct FailureProbe<'a, E>(pub &'a E);
 
 impl<E: ToolFailure> FailureProbe<'_, E> {
-    /// What the type says.
+    /// Returns the code and the wait of the error.
     pub fn facts(&self) -> (Code, Option<Duration>) {
         (self.0.code(), self.0.retry_after())
     }
 }
 
-/// The answer for an error type that says nothing.
+/// Fallback for an error type that declares neither.
 pub trait NoFacts {
-    /// Unknown.
+    /// Returns the code [`Code::Unknown`], and no wait.
     fn facts(&self) -> (Code, Option<Duration>) {
         (Code::Unknown, None)
     }
@@ -82,20 +82,20 @@ pub trait NoFacts {
 
 impl<E> NoFacts for &FailureProbe<'_, E> {}
 
-/// What an error says of itself and of what caused it. Generated code asks `(&ChainProbe(error)).said()`: the
-/// inherent method exists only for a `std::error::Error`.
+/// Probe for the text of an error and of its sources. Generated code calls `(&ChainProbe(error)).said()`: the inherent
+/// method exists only for a `std::error::Error`.
 pub struct ChainProbe<'a, E>(pub &'a E);
 
 impl<E: StdError + 'static> ChainProbe<'_, E> {
-    /// Its text and those of its causes.
+    /// Returns the text of the error and those of its sources.
     pub fn said(&self) -> String {
         chain(self.0)
     }
 }
 
-/// The answer for what holds an error and is none itself: `anyhow::Error`, a box of one.
+/// Fallback for a type that holds an error and is none itself: `anyhow::Error`, a boxed error.
 pub trait HoldsError {
-    /// The text of what it holds and those of its causes.
+    /// Returns the text of the error held and those of its sources.
     fn said(&self) -> String;
 }
 
@@ -105,9 +105,9 @@ impl<E: AsRef<dyn StdError + Send + Sync>> HoldsError for ChainProbe<'_, E> {
     }
 }
 
-/// The answer for what is only a text.
+/// Fallback for a type that only has a text.
 pub trait OnlyText {
-    /// The text.
+    /// Returns the text.
     fn said(&self) -> String;
 }
 
@@ -117,20 +117,20 @@ impl<E: Display> OnlyText for &ChainProbe<'_, E> {
     }
 }
 
-/// Whether the error of an agent's own body can be the source of another. Generated code asks
-/// `(&SourceProbe(&error)).source()`: the inherent method exists only for what is an error, or becomes one.
+/// Probe for a conversion of the error of an agent's own body into the source of another error. Generated code calls
+/// `(&SourceProbe(&error)).source()`: the inherent method exists only for an error, or a type that converts into one.
 pub struct SourceProbe<'a, E>(pub &'a E);
 
 impl<E: Into<Box<dyn StdError + Send + Sync>>> SourceProbe<'_, E> {
-    /// How it becomes one.
+    /// Returns the conversion.
     pub fn source(&self) -> Option<IntoSource<E>> {
         Some(E::into)
     }
 }
 
-/// The answer for what is no error and becomes none.
+/// Fallback for a type that is no error and converts into none.
 pub trait NoSource<E> {
-    /// Not at all.
+    /// Returns `None`.
     fn source(&self) -> Option<IntoSource<E>> {
         None
     }
@@ -138,88 +138,87 @@ pub trait NoSource<E> {
 
 impl<E> NoSource<E> for &SourceProbe<'_, E> {}
 
-/// What tells one injected value from another. Generated code asks
-/// `(&HashProbe(&self.root)).feed(state)`: the inherent method exists only for what is `Hash`.
+/// Probe for a hash that tells one injected value from another. Generated code calls
+/// `(&HashProbe(&self.root)).feed(state)`: the inherent method exists only for a type that is `Hash`.
 pub struct HashProbe<'a, T>(pub &'a T);
 
 impl<T: Hash> HashProbe<'_, T> {
-    /// The value itself.
+    /// Feeds the value itself.
     pub fn feed(&self, mut state: &mut dyn Hasher) {
         self.0.hash(&mut state);
     }
 }
 
-/// The answer for a value that is not `Hash`, such as a pool of connections.
+/// Fallback for a value that is not `Hash`, such as a pool of connections.
 pub trait NotHashed {
-    /// Nothing: all are taken for one.
+    /// Feeds nothing: all values of the type count as one.
     fn feed(&self, _: &mut dyn Hasher) {}
 }
 
 impl<T> NotHashed for &HashProbe<'_, T> {}
 
-/// Whether a type is a `Result`, whatever it is called. Generated code that takes a return type
-/// for a plain value asks, so that `type R<T> = Result<T, E>` is not sent as `{"Ok": ..}`.
+/// Probe for a type that is a `Result`, whatever its name. Generated code that takes a return type for a plain value
+/// uses it, so that `type R<T> = Result<T, E>` is not sent as `{"Ok": ..}`.
 pub struct ResultProbe<T>(PhantomData<T>);
 
 impl<T, E> ResultProbe<std::result::Result<T, E>>
 where
     std::result::Result<T, E>: serde::Serialize,
 {
-    /// Yes. One that nobody could send is refused for that, and not once more.
+    /// Is `true`. A `Result` that cannot be serialised is refused for that reason, and not once more.
     pub const IS_RESULT: bool = true;
 }
 
-/// The answer for any other type.
+/// Fallback for any other type.
 pub trait NotResult {
-    /// No.
+    /// Is `false`.
     const IS_RESULT: bool = false;
 }
 
 impl<T> NotResult for ResultProbe<T> {}
 
-/// What the function behind a tool returns as `Err`, fit to be told or not: so that arms are read with
-/// that type even where it is not.
+/// Error type of the function behind a tool, whether it fits as a tool's error or not. Arms are compiled with that type
+/// even if it does not fit.
 #[diagnostic::on_unimplemented(
     message = "what `{Self}` fails with is not known from its type",
     label = "no `#[tool]` or `tool!` made this",
     note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
 )]
 pub trait Fails {
-    /// The error.
+    /// Type of the error.
     type With;
 }
 
-/// The arms that `on_error!(Tool, ..)` writes; the tool's own `on_error` asks them through
-/// [`ArmsProbe`].
+/// Arms that `on_error!(Tool, ..)` writes. The tool's own `on_error` asks them through [`ArmsProbe`].
 pub trait OnError: Fails {
-    /// What the arms say.
+    /// Returns the plan of the arms.
     fn decide_by_arms(&self, error: CallError<'_, Self::With>, cx: &ErrorContext) -> Option<Plan>;
 
-    /// The repair agents that the arms name.
+    /// Returns the repair agents that the arms name.
     fn fixers_of_arms(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 }
 
-/// Whether a tool has arms. Generated code asks `(&ArmsProbe(self)).on_error(error, cx)`: the
-/// inherent method exists only for a tool with [`OnError`].
+/// Probe for the arms of a tool. Generated code calls `(&ArmsProbe(self)).on_error(error, cx)`: the inherent method
+/// exists only for a tool with [`OnError`].
 pub struct ArmsProbe<'a, T>(pub &'a T);
 
 impl<T: OnError> ArmsProbe<'_, T> {
-    /// What the arms say.
+    /// Returns the plan of the arms.
     pub fn on_error(&self, error: CallError<'_, T::With>, cx: &ErrorContext) -> Option<Plan> {
         self.0.decide_by_arms(error, cx)
     }
 
-    /// The repair agents that the arms name.
+    /// Returns the repair agents that the arms name.
     pub fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         self.0.fixers_of_arms()
     }
 }
 
-/// The answer for a tool without arms.
+/// Fallback for a tool without arms.
 pub trait NoArms<E> {
-    /// Nothing.
+    /// Returns no plan.
     fn on_error(&self, error: CallError<'_, E>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
@@ -228,9 +227,9 @@ pub trait NoArms<E> {
 
 impl<T: Fails> NoArms<T::With> for &ArmsProbe<'_, T> {}
 
-/// The answer for a tool without arms.
+/// Fallback for a tool without arms.
 pub trait NoFixers {
-    /// None.
+    /// Returns no repair agents.
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
@@ -238,12 +237,12 @@ pub trait NoFixers {
 
 impl<T: Fails> NoFixers for &ArmsProbe<'_, T> {}
 
-/// What `in_doubt` can say; in scope there by its name.
+/// Results of `in_doubt`, which are in scope there by their names.
 pub mod doubts {
     pub use crate::tool::{done, not_done, unknown};
 }
 
-/// A tool that is asked what became of an execution that was interrupted: one that writes and is not idempotent.
+/// Tool that is asked about the effect of an interrupted execution: one that writes and is not idempotent.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is never asked what became of an interrupted execution",
     label = "no `#[tool]` that writes and is not `idempotent`",
@@ -251,13 +250,13 @@ pub mod doubts {
     note = "a tool that is written by hand implements `Tool::in_doubt`; of one whose signature is refused only that has to change"
 )]
 pub trait MayBeInDoubt {
-    /// What the model sends to it.
+    /// Type of the arguments that the model sends.
     type Args;
-    /// What its function gives, fit to be told or not.
+    /// Type of the function's output, whether it fits as a tool's output or not.
     type Found;
 }
 
-/// Why it cannot be found out: what `?` makes of any error with a text.
+/// Reason why the effect cannot be found out: `?` makes one of any error with a text.
 #[derive(Debug)]
 pub struct CannotTell(String);
 
@@ -267,7 +266,7 @@ impl<E: Display> From<E> for CannotTell {
     }
 }
 
-/// What a `return` in `in_doubt` gives.
+/// Wraps the value of a `return` in `in_doubt`.
 ///
 /// # Errors
 /// Never.
@@ -275,7 +274,7 @@ pub fn known<T>(known: InDoubt<T>) -> Result<InDoubt<T>, CannotTell> {
     Ok(known)
 }
 
-/// What became of an execution, fit to be told; what cannot be found out is logged.
+/// Converts the result of `in_doubt` for the run. A reason why the effect cannot be found out is logged.
 pub fn found_out<T: ToolOutput>(
     known: Result<InDoubt<T>, CannotTell>,
     cx: &ToolContext,
@@ -292,9 +291,9 @@ pub fn found_out<T: ToolOutput>(
     }
 }
 
-/// The answer for a tool without `in_doubt`, which gives its type a method of this name.
+/// Fallback for a tool without `in_doubt`, whose attribute otherwise gives the type a method of this name.
 pub trait SaysNothing: MayBeInDoubt {
-    /// Unknown.
+    /// Returns that the effect is unknown.
     fn __in_doubt<A>(
         &self,
         _: A,
@@ -306,7 +305,7 @@ pub trait SaysNothing: MayBeInDoubt {
 
 impl<T: MayBeInDoubt> SaysNothing for T {}
 
-/// The repair agents that these decisions name.
+/// Returns the repair agents that these decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {
     let steps = decisions.iter().flat_map(Decision::steps);
     steps
@@ -317,21 +316,20 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
         .collect()
 }
 
-/// A tool that a list names. Generated code asks `Listing(self).shared()`: the inherent method exists
-/// only for what is a tool.
+/// Item of a list of tools. Generated code calls `Listing(self).shared()`: the inherent method exists only for a tool.
 pub struct Listing<T>(pub T);
 
 impl<T: IntoTool> Listing<T> {
-    /// The tool, shared.
+    /// Returns the tool, shared.
     pub fn shared(self) -> SharedTool {
         self.0.into_tool()
     }
 }
 
-/// The answer for a tool of which rustc has refused an argument, or the result: that is said where the
-/// type stands, and not once more in every list.
+/// Fallback for a tool with an argument or a result that rustc has refused. The error is reported at that type, and not
+/// once more in every list.
 pub trait Refused: Sized {
-    /// Never there to be called.
+    /// Exists for the compiler only, and is never called.
     fn shared(self) -> SharedTool {
         unreachable!("what does not compile is in no list")
     }
@@ -339,9 +337,9 @@ pub trait Refused: Sized {
 
 impl<T> Refused for Listing<T> {}
 
-/// Whatever else stands in a list: `#[tool]` gives its types a method of this name.
+/// Fallback for any other item of a list: `#[tool]` gives its types a method of this name.
 pub trait Listed: Sized {
-    /// The thing itself.
+    /// Returns the item itself.
     #[must_use]
     fn __listed(self) -> Self {
         self
@@ -350,12 +348,12 @@ pub trait Listed: Sized {
 
 impl<T> Listed for T {}
 
-/// `approval = when(..)`: tells the closure what it is given.
+/// Calls the closure of `approval = when(..)`, and gives the compiler the types of its arguments.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
     when(args, cx)
 }
 
-/// A failure with the error as the function returned it.
+/// Converts a failure back to the error as the function returned it.
 pub fn unpacked<F: ToolFault>(error: CallError<'_, F::Type>) -> CallError<'_, F> {
     match error {
         CallError::InvalidArgs(raw, fault) => CallError::InvalidArgs(raw, fault),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// For whom a run works: an organisation (the tenant) and, optionally, a workspace and a user.
+/// Scope for which a run works: an organisation (the tenant) and, optionally, a workspace and a user.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -19,7 +19,7 @@ pub struct Scope {
     /// Id of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
-    /// Bounded context that the request comes from.
+    /// Bounded context (in the sense of domain-driven design) that the request comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bc: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! An agent at work, and the escalations that come to it meanwhile.
+//! Agent at work, and the escalations that reach it meanwhile.
 
 use super::{Agent, Data};
 use crate::{
@@ -31,7 +31,7 @@ pub(crate) trait HandlingAgent<I, O> {
     /// Returns the names of its skills.
     fn skills(&self) -> Vec<&str>;
 
-    /// Checks that it may leave its work to `other`; `Err` says why not.
+    /// Checks that the agent may leave its work to `other`; `Err` says why not.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -45,8 +45,10 @@ enum Left<I, O> {
     For(Instead<I, O>),
 }
 
-/// Does an agent's work at `cx`, and answers the escalations that come to its inbox. `carry_out` does the agent's own work
-/// or its replacement. An escalation that takes the agent off its work drops that, and the replacement begins.
+/// Does an agent's work at `cx`, and answers the escalations that come to its inbox.
+///
+/// `carry_out` does the agent's own work or its replacement. If an escalation takes the agent off its work, that work
+/// is dropped and the replacement begins.
 pub(crate) async fn attend<'a, I: Data, O: Data>(
     cx: &RunContext,
     inbox: &Arc<Inbox>,
@@ -71,7 +73,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                             cx.node.leave(&format!("`{}` was left: {error}", cx.node.agent()));
                             break Left::Done(Err(error));
                         }
-                        // Whoever asked has been dropped with the work that was left.
+                        // The agent that asked has been dropped with the work that was left.
                         Letter::Asked(asked) if asked.reply.is_closed() => {}
                         Letter::Asked(asked) => if let Some(next) = Box::pin(judge(cx, agent, asked)).await {
                             cx.node.leave(&why_left(&cx.node.agent(), &next));
@@ -81,7 +83,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                 }
             }
         };
-        // Here the work is dropped, and all that went on within it.
+        // At this point the work is dropped, and all that went on within it.
         match left {
             Left::Done(result) => return result,
             Left::For(next) => {
@@ -94,7 +96,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     }
 }
 
-/// Returns the reason for which calls were left unsettled that the agent's work had made before.
+/// Returns the reason for which calls of the dropped work were left unsettled.
 fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
         Instead::Skill(skill) => format!("turned to its skill `{skill}`"),
@@ -130,7 +132,7 @@ async fn judge<I: Data, O: Data>(
         }
         Some(Ok(Resolution(Verb::Model(model)))) if continues => {
             let model = Some(model);
-            // Whoever asked may be gone; then nobody needs the answer.
+            // If the agent that asked is gone, the answer is not needed.
             drop(reply.send(Reply { escalation, model }));
             return None;
         }
@@ -138,11 +140,11 @@ async fn judge<I: Data, O: Data>(
             format!("give the model `{}`", model.id()),
             format!("the failed agent has gone on with {MOST_MODELS} other models already"),
         )),
-        // It was decided before the run was stored, and then by a model.
+        // The escalation was decided before the run was stored, and then by a model.
         Some(Ok(_)) if ticket.is_none() => None,
         Some(Ok(Resolution(Verb::Throw(reason)))) => {
             let source: Arc<str> = name.as_str().into();
-            // What has ended already is not ended by this.
+            // An escalation that is settled already is not settled again.
             if let (Some(ticket), None) = (ticket, cx.root.stopped()) {
                 let (agent, reason) = (name, reason.clone());
                 let settled = Settlement::Thrown { agent, reason };
@@ -173,7 +175,7 @@ async fn judge<I: Data, O: Data>(
 /// Returns the settlement by a replacement of the agent's own work, and the partial result if that is the replacement.
 ///
 /// # Errors
-/// What is not possible, and why.
+/// Error: the refused resolution, and the reason.
 fn settlement<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,
@@ -216,7 +218,8 @@ fn settlement<I: Data, O: Data>(
     }
 }
 
-/// Returns the reason for which an agent with these skills cannot turn to the one of this name.
+/// Returns the reason for which an agent with these skills cannot turn to the skill `skill`; `None` if it has that
+/// skill.
 fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     if skills.contains(&skill) {
         return None;
@@ -233,8 +236,9 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     })
 }
 
-/// Returns the replacement of the agent's own work with which a stored run goes on. Agents are not stored: the handler is
-/// asked for its agent again.
+/// Returns the replacement of the agent's own work with which a stored run goes on.
+///
+/// Agents are not stored, so the handler is asked for its agent again.
 fn resumed<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,

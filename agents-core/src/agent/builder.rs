@@ -46,7 +46,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         }
     }
 
-    /// Sets the description that callers of the agent are shown; it defaults to the prompt.
+    /// Sets the description that callers of the agent are shown; by default, callers are shown the prompt.
     pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
         self.agent.brain.description = description.into();
         self
@@ -58,8 +58,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets the model that drives the agent; without one, the caller's model is used, then the
-    /// run's.
+    /// Sets the model that drives the agent. Without one, the caller's model is used, then the run's.
     pub fn model(mut self, model: impl Model) -> Self {
         self.agent.brain.model = Some(Arc::new(model));
         self
@@ -92,8 +91,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the agent's default error handler, `on_error!(match error { .. })`.
     ///
-    /// It is asked about failures of every tool that has no arm of that kind itself, and about
-    /// final answers that do not fit.
+    /// The handler is asked about failures of every tool that has no arm of that kind itself, and about final answers
+    /// that do not fit.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -118,7 +117,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the error handler for one tool by name, `on_error!(Tool, match error { .. })`.
     ///
-    /// It is asked before the tool's own handler. `E` is the tool's error type.
+    /// This handler is asked before the tool's own handler. `E` is the tool's error type.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -146,7 +145,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the default error handler of one skill, by name.
     ///
-    /// It is asked while that skill is at work, after the tool's own handler and before the agent's default.
+    /// This handler is asked while that skill is at work, after the tool's own handler and before the agent's default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -170,17 +169,16 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a repair agent that only helper functions name, so that a resumed run can find it
-    /// by name.
+    /// Registers a repair agent that only helper functions name, so that a resumed run can find it by name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
         self.agent.brain.fixers.push(Arc::new(agent));
         self
     }
 
-    /// Sets what the agent is given if it takes a `String` and [repairs](Fixer) a call: the text that failed, or the
+    /// Sets the input of the agent if it takes a `String` and [repairs](Fixer) a call: the text that failed, or the
     /// report about it.
     ///
-    /// By default an agent all of whose skills have a body is given the text, and any other the report.
+    /// By default, an agent all of whose skills have a body is given the text, and any other agent the report.
     pub fn repair_input(mut self, input: RepairInput) -> Self {
         self.agent.repair_input = Some(input);
         self
@@ -214,7 +212,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Adds a skill; an agent without skills is driven by its model alone.
     ///
-    /// [`Skill`] says which of several skills answers an input.
+    /// [`Skill`] describes which of several skills answers an input.
     pub fn skill(mut self, skill: Skill<'a, I, O>) -> Self {
         self.agent.skills.push(skill);
         self
@@ -222,9 +220,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Gives the agent a memory that lasts from one run to the next.
     ///
-    /// The model gets the tools `memory_read`, `memory_write` and `memory_search`, which reach this
-    /// agent's own lines and no other's. An agent with skills gives them to those that ask for it,
-    /// with [`Skill::with_memory`].
+    /// The model gets the tools `memory_read`, `memory_write` and `memory_search`, which reach only this agent's own
+    /// entries. If the agent has skills, only skills that ask for it with [`Skill::with_memory`] get these tools.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -246,7 +243,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     }
 }
 
-/// An agent driven by a model, built with [`AgentBuilder`].
+/// Agent driven by a model, built with [`AgentBuilder`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -261,11 +258,11 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
     pub(super) policies: Vec<(Pattern, ToolPolicy)>,
-    /// What was found wrong while the agent was put together.
+    /// Defects found while the agent was put together.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
-    /// What it is given as a repair agent, where that was said.
+    /// Input of the agent as a repair agent; `None` if it was not set.
     pub(super) repair_input: Option<RepairInput>,
 }
 

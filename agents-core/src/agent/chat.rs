@@ -24,7 +24,7 @@ impl<I: Data, O: Data> ModelDriven for ModelAgent<'_, I, O> {}
 #[diagnostic::do_not_recommend]
 impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 
-/// A conversation with an agent, in which each [`send`](Chat::send) continues the previous ones.
+/// Conversation with an agent, in which each [`send`](Chat::send) continues the previous ones.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -42,16 +42,15 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// # }
 /// ```
 ///
-/// Each send is a run: it has its own budget and its own outcome, and whatever can be said about a
-/// run can be said about it. One that ends without an answer, because it failed, was cancelled or was
-/// dropped, is forgotten: the conversation stands where it stood before, and the same can be sent
-/// again. What its tools have done is done; the outcome's receipts say what.
+/// Each send is a run with its own budget and its own outcome, and takes all settings of a run. A send may end without
+/// an answer, because it failed, was cancelled or was dropped. Then it is forgotten: the conversation stays as it was,
+/// and the same message can be sent again. Effects of its tools remain; the outcome's receipts list the calls.
 ///
-/// What a skill without a model answers belongs to the conversation as well.
+/// The answer of a skill without a model belongs to the conversation as well.
 ///
-/// Nothing that was said is ever left out, so what a model is asked grows with each send. A bound on the tokens of a
-/// send ends one that has become too long with an error of the kind [`Budget`](ErrorKind::Budget); a server whose
-/// context is smaller may cut the beginning off without a word. Before that, go on from a summary:
+/// Messages are never left out, so the model's request grows with each send. If a conversation has become too long, a
+/// bound on the tokens of a send ends the send with an error of the kind [`Budget`](ErrorKind::Budget). A server whose
+/// context is smaller may cut the beginning off without an error. Before that, go on from a summary:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -82,8 +81,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         }
     }
 
-    /// Sets the model for every message of this conversation, for agents that bring none of their
-    /// own.
+    /// Sets the model for every message of this conversation, for agents that bring none of their own.
     #[must_use]
     pub fn model(mut self, model: impl Model) -> Self {
         self.model = Some(Arc::new(model));
@@ -133,10 +131,10 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         }
     }
 
-    /// Continues a conversation that was stored.
+    /// Continues a stored conversation.
     ///
     /// # Errors
-    /// When it was had with another agent, or stored by a version that this one cannot read.
+    /// When the conversation was had with another agent, or was stored in a format that this version cannot read.
     pub fn resume(self, stored: Conversation) -> Result<Self, Error> {
         stored.check(self.agent.name())?;
         *self.said() = Said {
@@ -164,7 +162,7 @@ impl<A: Agent> fmt::Debug for Chat<'_, A> {
     }
 }
 
-/// A conversation in storable form; [`Chat::resume`] continues it.
+/// Conversation in storable form; [`Chat::resume`] continues it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -196,12 +194,12 @@ pub struct Conversation {
 impl Conversation {
     const VERSION: u32 = 1;
 
-    /// Returns the name of the agent that took part in it.
+    /// Returns the name of the agent that took part in the conversation.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Returns its messages, oldest first.
+    /// Returns the messages of the conversation, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }

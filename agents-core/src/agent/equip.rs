@@ -1,4 +1,4 @@
-//! What the model has for each skill, and whether all of it fits together.
+//! Equipment of a model for each skill, and checks that all parts of an agent fit together.
 
 use super::{ModelAgent, Skill, io::Data};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use std::{borrow::Cow, sync::Arc};
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Gives the agent, and each skill that needs it, what a model works with.
+    /// Gives the agent, and each skill that needs it, the equipment of its model: tools, knowledge and memory.
     pub(super) fn equipped(mut self) -> Self {
         if !self.policies.is_empty() {
             self.defects = self.loosened(&self.brain.tools);
@@ -32,14 +32,14 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self
     }
 
-    /// What the model has for this skill; without one, what it has for all.
+    /// Returns the brain for this skill if the skill has one, else the agent's.
     pub(super) fn brain_of<'s>(&'s self, skill: Option<&'s Skill<'a, I, O>>) -> &'s Brain<'a> {
         skill
             .and_then(|skill| skill.brain.as_ref())
             .unwrap_or(&self.brain)
     }
 
-    /// What cannot work, all of it, said before anything runs.
+    /// Checks the agent before anything runs; `Err` lists all that cannot work.
     pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
         let delegates = place.map(|place| place.placement.delegates());
         let delegates: Vec<_> = delegates.into_iter().flatten().collect();
@@ -56,7 +56,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// What cannot work wherever the agent is placed, or only with the right delegates.
+    /// Returns defects that prevent the agent from working at any place, or at any place without the right delegates.
     pub(super) fn own_defects(&self) -> Vec<Defect> {
         let whole = self.defects.iter().cloned().map(Defect::from);
         let mut defects: Vec<_> = whole.chain(self.name_twice().map(Defect::from)).collect();
@@ -92,7 +92,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    /// Arms for what is no tool of the agent's, or fails with something else than they are written for.
+    /// Returns defects of arms for a tool that the agent does not have, or that fails with another error type.
     fn stray_arms(&self) -> impl Iterator<Item = Defect> {
         let Brain {
             name, arms, tools, ..
@@ -120,7 +120,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    /// Arms for a skill that there is not, or that makes no calls.
+    /// Returns defects of arms for a skill that does not exist, or that makes no calls.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
         let agent = &self.brain.name;
         self.brain.arms.skills().filter_map(move |name| match self.skill_named(name) {
@@ -171,7 +171,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         defects
     }
 
-    /// What the skill lists and the agent lacks.
+    /// Returns a defect for each tool or pattern that the skill lists and the agent lacks.
     fn unlisted(&self, skill: &Skill<'a, I, O>) -> impl Iterator<Item = Defect> {
         let (agent, name) = (&self.brain.name, skill.name());
         let listed = skill.listed().unwrap_or_default().iter();
@@ -192,7 +192,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// What the model has for one skill, if that differs from what it has for all of them.
+/// Returns the brain for one skill, if it differs from the agent's.
 fn brain_for<'a, I, O>(
     agent: &Brain<'a>,
     memory: Option<&Arc<dyn Memory>>,
@@ -208,7 +208,7 @@ fn brain_for<'a, I, O>(
     let mut brain = agent.clone();
     brain.arms.at(skill.name());
     if let Some(listed) = skill.listed() {
-        // What belongs to the agent itself needs no mention.
+        // Tools of the agent's own equipment, such as memory, need not be listed.
         brain.listed = Some(listed.to_vec());
         brain.tools = agent
             .tools
@@ -217,7 +217,7 @@ fn brain_for<'a, I, O>(
     if let Some(memory) = memory {
         brain = brain.with_tools(memory::tools(memory, &agent.name));
     }
-    // What is said of the skill is said to the model, also where there is no other.
+    // The skill's description is given to the model, also if there is no other skill.
     let texts = [&*agent.prompt, skill.description()];
     let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
     brain.prompt = Cow::Owned(texts.join("\n\n"));

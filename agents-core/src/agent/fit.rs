@@ -1,5 +1,5 @@
-//! What a function has to take and give to be an agent. Generated code uses these traits as
-//! `tool/fit.rs` says.
+//! Requirements on the types that a function takes and returns to be an agent. Generated code uses these traits as
+//! described in `tool/fit.rs`.
 
 use super::Data;
 use crate::{Error, ErrorKind};
@@ -19,10 +19,10 @@ pub trait AgentData: Sized {
     /// The type itself.
     #[doc(hidden)]
     type Type: Data;
-    /// What comes out.
+    /// Converts a value that comes out.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
-    /// What went in.
+    /// Converts back into the value that went in.
     #[doc(hidden)]
     fn unpack(data: Self::Type) -> Self;
 }
@@ -41,7 +41,7 @@ impl<T: Data> AgentData for T {
 /// Bound on the output of an agent that a model drives: `Serialize + DeserializeOwned +`
 /// [`JsonSchema`] `+ Send + 'static`.
 ///
-/// Nobody implements it; three derives are all that it takes.
+/// The trait is implemented for all such types; three derives are all that it takes.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -66,7 +66,7 @@ pub trait ModelAnswer {
     /// The type itself.
     #[doc(hidden)]
     type Type: Data + JsonSchema;
-    /// What comes out.
+    /// Converts a value that comes out.
     #[doc(hidden)]
     fn pack(self) -> Self::Type;
 }
@@ -86,15 +86,15 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
     note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds"
 )]
 pub trait AgentFault {
-    /// The error of the run, with this as its source if it can be one. What came out of another agent goes on as it
-    /// is.
+    /// Converts into the error of the run, with this error as its source if it can be one. The error of another agent
+    /// is passed on unchanged.
     #[doc(hidden)]
     fn failed(self, source: Option<IntoSource<Self>>) -> Error
     where
         Self: Sized;
 }
 
-/// How an error becomes the source of another.
+/// Function that turns an error into the source of another.
 pub(crate) type IntoSource<E> = fn(E) -> Box<dyn StdError + Send + Sync>;
 
 #[diagnostic::do_not_recommend]

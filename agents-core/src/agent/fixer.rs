@@ -1,4 +1,4 @@
-//! Every agent that takes a repair, and gives text, is a repair agent.
+//! Blanket implementation: every agent that takes a [`Repair`] and gives text is a repair agent.
 
 use super::Agent;
 use crate::{

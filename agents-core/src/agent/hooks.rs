@@ -3,10 +3,10 @@ use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
 use schemars::JsonSchema;
 use std::sync::Arc;
 
-/// What the agent uses, told to you in every run of it. What happens in one run is told by
-/// [`Run::on_event`](crate::agent::Run::on_event), to which all of this belongs as well.
+/// Callbacks for what the agent uses, in every run of it. [`Run::on_event`](crate::agent::Run::on_event) reports the
+/// events of a single run, and these are among them.
 ///
-/// Hooks add up. One that panics is logged, and the run goes on.
+/// Hooks add up. A panic in a hook is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Registers a callback for the choice of the skill that answers an input.
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
@@ -20,12 +20,12 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments
-    /// as they ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or
-    /// agent, has ended as well.
+    /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments as they
+    /// ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or agent, has
+    /// ended as well.
     ///
     /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. In a task that outlives its
-    /// run, calls are told to the run alone.
+    /// run, only the callbacks of the run get the calls.
     pub fn on_tool_use(
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,

@@ -1,4 +1,4 @@
-//! The typed edges of an agent: what goes in, and what that is for a model.
+//! Typed edges of an agent: its input, and the message that a model gets for it.
 
 use serde::{Serialize, de::DeserializeOwned};
 use std::{any::Any, path::PathBuf};
@@ -61,7 +61,7 @@ impl IntoInput<PathBuf> for &str {
     }
 }
 
-/// The input as the model's first user message: a string bare, anything else as JSON.
+/// Returns the input as the model's first user message: a string bare, any other value as JSON.
 pub(crate) fn prompt_of<I: Data>(input: &I) -> String {
     match (input as &dyn Any).downcast_ref::<String>() {
         Some(text) => text.clone(),

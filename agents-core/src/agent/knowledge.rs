@@ -6,10 +6,9 @@ use std::{borrow::Cow, sync::Arc};
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Adds a document that the model can load on demand, by name and description.
     ///
-    /// The model sees it as a tool without arguments; `text` is only asked for when the model calls
-    /// it.
+    /// The model sees the document as a tool without arguments. `text` is only called when the model calls that tool.
     ///
-    /// It is for text at hand. What has to be fetched, and so can fail, is a tool.
+    /// The text has to be at hand. A text that has to be fetched, and so can fail, is a job for a tool.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -34,7 +33,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     }
 }
 
-/// Conversion from what a knowledge function returns into the text the model is given.
+/// Conversion of a knowledge function's return value into the text that the model is given.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text that a model could be given",
     label = "expected `&str` or `String`",

@@ -38,10 +38,10 @@ use crate::{
 };
 use async_trait::async_trait;
 
-/// A typed async function `In -> Out` that may use a model to compute its result.
+/// Typed async function `In -> Out` that may use a model to compute its result.
 ///
-/// `#[agent]` writes this for a function or an `impl` block; [`AgentBuilder`] makes one by hand.
-/// Only [`work`](Agent::work) is an agent's own; everything else is the same for all.
+/// `#[agent]` implements the trait for a function or an `impl` block; [`AgentBuilder`] makes an agent by hand. Only
+/// [`work`](Agent::work) is an agent's own; every other method is the same for all agents.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -77,13 +77,13 @@ use async_trait::async_trait;
     note = "an agent is the CamelCase type that `#[agent]` leaves beside the function, an `#[agent] impl`, or agents put together such as `a.then(b)`"
 )]
 pub trait Agent: Send + Sync {
-    /// The input type.
+    /// Type of the input.
     type In: Data;
-    /// The output type.
+    /// Type of the output.
     type Out: Data;
 
-    /// Returns the agent's name, which must be stable: recordings and stored runs find the agent by
-    /// it. It is a constant of the program, not made of data.
+    /// Returns the agent's name, which must be stable: recordings and stored runs find the agent by its name. The name
+    /// is a constant of the program, not made of data.
     fn name(&self) -> &str;
 
     /// Returns the description that callers of the agent are shown.
@@ -91,28 +91,27 @@ pub trait Agent: Send + Sync {
         ""
     }
 
-    /// Describes the agent before it runs: its tools, its skills and its bounds; nothing is known
-    /// of it by default.
+    /// Describes the agent before it runs: its tools, its skills and its bounds. By default, the profile is empty.
     ///
-    /// An agent that hands its work to another one returns that one's profile.
+    /// An agent that hands its work to another agent returns the profile of that agent.
     fn profile(&self) -> Profile {
         Profile::new()
     }
 
     /// Does the agent's work, at the place in the run that `cx` stands for.
     ///
-    /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead: they keep the books.
+    /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead of this method: they keep the records of the run.
     ///
     /// # Errors
-    /// With whatever keeps it from an answer; [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
+    /// With the reason why there is no answer. [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
     async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Prepares a run of the agent; await the returned [`Run`] for the answer, or configure it
     /// first.
     ///
-    /// Inside a tool or another agent, this is a part of the run that goes on there: it shares its
-    /// budget, its cancellation and its model. A task that was spawned starts a run of its own;
-    /// use [`run_in`](Agent::run_in) there.
+    /// Inside a tool or another agent, the run is a part of the run that goes on there, and shares its budget, its
+    /// cancellation and its model. In a spawned task, a run of its own starts instead; use [`run_in`](Agent::run_in)
+    /// there.
     fn run(&self, input: impl IntoInput<Self::In>) -> Run<'_, Self>
     where
         Self: Sized,
@@ -145,11 +144,11 @@ pub trait Agent: Send + Sync {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// As the agent's own work does.
+    /// When the agent's own work fails.
     async fn run_in(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error> {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
-        // What a repair agent could not complete is a matter of the repair, and not of the call.
+        // A partial result of a repair agent concerns the repair, and not the call.
         let top = child.shield().map_or(0, |repair| repair.level() + 1);
         if let Some(done) = child.result() {
             child.node.hand_up_partial(top);
@@ -172,7 +171,7 @@ pub trait Agent: Send + Sync {
                 leaving.done();
                 output
             }
-            // Nothing may go on, whoever has run the agent.
+            // The whole run ends, even if a caller of the agent would handle an error.
             Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
             Err(error) => return Err(error),
         };
@@ -181,7 +180,7 @@ pub trait Agent: Send + Sync {
         Ok(output)
     }
 
-    /// Chains `next` after this agent: its input is this agent's output; see [`Then`].
+    /// Chains `next` after this agent: the input of `next` is this agent's output; see [`Then`].
     fn then<B>(self, next: B) -> Then<Self, B>
     where
         Self: Sized,
@@ -190,8 +189,7 @@ pub trait Agent: Send + Sync {
         Then::new(self, next)
     }
 
-    /// Repeats this agent until `verdict` returns `Done(value)`; on `Again(input)` it runs once
-    /// more.
+    /// Repeats this agent until `verdict` returns `Done(value)`. With `Again(input)`, the agent runs once more.
     ///
     /// Bound the number of runs with [`at_most`](Until::at_most); see [`Until`].
     fn until<F, V>(self, verdict: F) -> Until<Self, F>

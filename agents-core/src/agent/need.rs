@@ -1,10 +1,12 @@
-//! What an agent needs a model for, and what is said where there is none.
+//! Needs for a model, and the error text for an agent that has none.
 
 use super::{Data, ModelAgent, Skill};
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// What cannot be done without a model that this agent does not bring: to tell skills apart of which
-    /// several take any input, or anything at all. `None` where it can do without.
+    /// Returns what this agent cannot do without a model: work at all, or choose among several skills that take any
+    /// input.
+    ///
+    /// The result is `None` if the agent brings a model or can do without one.
     pub(super) fn unmet(&self) -> Option<String> {
         if self.brain.model.is_some() {
             return None;
@@ -23,7 +25,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     }
 }
 
-/// There is no model to choose one of these skills.
+/// Returns the error text for an agent without a model to choose one of these skills.
 pub(super) fn undecided(agent: &str, skills: &[&str]) -> String {
     let skills: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
     format!(

@@ -1,4 +1,4 @@
-//! What an agent says about tools by their names, for tools that nobody has written down.
+//! Policies and error handlers of an agent for tools by their names, also for tools that are not known in advance.
 
 use super::{AgentBuilder, ModelAgent, io::Data};
 use crate::{
@@ -13,8 +13,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Applies a policy to the tools whose names match `pattern`; later policies build on earlier
     /// ones.
     ///
-    /// A pattern that fits no tool of the agent is an error before anything runs, and so is a policy
-    /// that asks for less approval than a tool demands of itself.
+    /// A pattern that matches no tool of the agent is an error before anything runs. So is a policy that asks for less
+    /// approval than a tool itself demands.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -36,8 +36,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the error handler for the tools whose names match `pattern`.
     ///
-    /// It is asked before the tool's own handler, and after the one that
-    /// [`on_error_of`](Self::on_error_of) sets for a single tool.
+    /// This handler is asked before the tool's own handler, and after the one that [`on_error_of`](Self::on_error_of)
+    /// sets for a single tool.
     pub fn on_error_of_named(
         mut self,
         pattern: impl Into<Pattern>,
@@ -49,7 +49,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 }
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// The agent's tools, under its policies.
+    /// Returns the agent's tools, with its policies applied.
     pub(super) fn governed(&self) -> ToolSet {
         let mut tools = self.brain.tools.clone();
         for (pattern, policy) in &self.policies {
@@ -61,7 +61,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         tools
     }
 
-    /// Patterns that fit nothing.
+    /// Returns a defect for each pattern that matches no tool.
     pub(super) fn idle_patterns(&self) -> Vec<Defect> {
         let arms = self
             .brain
@@ -84,7 +84,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .collect()
     }
 
-    /// Tools whose own word a policy would overrule.
+    /// Returns a defect for each policy that would loosen a tool's own demand for approval.
     pub(super) fn loosened(&self, tools: &ToolSet) -> Vec<String> {
         let each = |(pattern, policy): &(Pattern, ToolPolicy)| {
             let loosened = tools

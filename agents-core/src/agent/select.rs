@@ -1,4 +1,4 @@
-//! Which skill answers: by condition, else the only one, else the one the model names.
+//! Choice of the skill that answers: by condition, else the only one, else the one that the model names.
 
 use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
@@ -17,19 +17,19 @@ use crate::{
 use serde_json::{Value, json};
 use std::{fmt::Write, sync::Arc};
 
-/// How often a model may name a skill before it is given up.
+/// Number of times that a model may name a skill before the choice is given up.
 const TRIES: u32 = 2;
 
-/// What is known of the choice before a model is asked.
+/// Choice of the skill as far as it is known before a model is asked.
 pub(super) enum Selection<'s, 'a, I, O> {
-    /// This one; `None` where the agent has no skills at all.
+    /// The skill is chosen; `None` if the agent has no skills at all.
     Settled(Option<&'s Skill<'a, I, O>>),
-    /// One of these: the model has to say.
+    /// The model has to choose one of these skills.
     Open(Vec<&'s Skill<'a, I, O>>),
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Which skill answers `input`, as far as no model has to be asked.
+    /// Returns the skill that answers `input`, as far as no model has to be asked.
     pub(super) fn selection(
         &self,
         cx: &RunContext,
@@ -38,7 +38,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         if self.skills.is_empty() {
             return Ok(Selection::Settled(None));
         }
-        // What a stored run has chosen stays chosen, whatever a condition would say today.
+        // A skill that a stored run has chosen stays chosen, whatever its condition would say now.
         let (chosen, choosing) = cx.node.frame(|frame| (frame.skill.clone(), frame.choosing));
         if let Some(chosen) = chosen {
             let skill = self.skill_named(&chosen).ok_or_else(|| {
@@ -74,7 +74,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// The one of `candidates` that the model names for `task`.
+    /// Returns the one of `candidates` that the model names for `task`.
     pub(super) async fn choose<'s>(
         &'s self,
         cx: &RunContext,
@@ -96,12 +96,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         self.skills.iter().find(|skill| skill.name() == name)
     }
 
-    /// What does not fit the agent as it is put together now.
+    /// Creates the error for a choice that does not fit the agent as it is put together now.
     pub(super) fn unselected(&self, why: &str) -> Error {
         Error::new(ErrorKind::Build, self.of_skills(why))
     }
 
-    /// Another input may find a skill: whoever gave this one is told.
+    /// Creates the error for an input that no skill takes: another input may find a skill.
     fn unwanted(&self) -> Error {
         let why = "no skill takes this input; give another, or add a skill without `when`";
         Error::new(ErrorKind::InvalidInput, self.of_skills(why))
@@ -113,7 +113,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Writes down which skill answers, and tells of it if that is news.
+/// Records the skill that answers, and reports it if it was not known before.
 pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
     let is_news = cx.node.frame(|frame| frame.skill.is_none());
     if is_news || cx.node.frame(|frame| frame.choosing) {
@@ -126,8 +126,8 @@ pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
     }
 }
 
-/// Asks the model for the name of one skill, in a conversation of its own at the agent's place: what
-/// that takes are turns of the agent, stored and recorded like any other.
+/// Asks the model for the name of one skill, in a separate conversation at the agent's place. Its turns are turns of
+/// the agent, stored and recorded like any other.
 async fn ask(
     agent: &Brain<'_>,
     cx: &RunContext,
@@ -164,7 +164,7 @@ async fn ask(
                 }
                 engine::model::ask(brain, cx, turn, Some(&schema), must_fit).await?;
             }
-            // It was offered no tool: each call is answered so.
+            // The model was offered no tool: each call is answered by saying so.
             Next::Calls => engine::calls(brain, cx).await,
             Next::Answer => {
                 let said = cx.node.frame(|frame| {
@@ -189,7 +189,7 @@ async fn ask(
 
 const SYSTEM: &str = "You choose the skill that answers a request. Say its name and nothing else.";
 
-/// What a small model needs: the list, the request, and what to say, last.
+/// Returns the question in the form that a small model needs: the list, the request, and last what to say.
 fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
     let mut text = String::from("Skills:\n");
     for (name, description) in skills {
@@ -208,7 +208,7 @@ fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
     text
 }
 
-/// The last words of a conversation: what "and theirs?" may refer to.
+/// Returns the last words of a conversation, to which a request such as "and theirs?" may refer.
 fn latest(said: &History) -> String {
     const EXCHANGES: usize = 2;
     let texts = said.messages().iter().filter_map(|message| match message {
@@ -225,7 +225,7 @@ fn latest(said: &History) -> String {
     lines.concat()
 }
 
-/// The skill that was named, however it was spelled; `Err` says what is wrong, with the list.
+/// Reads the name of a skill, however it is spelled; `Err` says what is wrong, with the list.
 fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
     if strict {
         let said = said.trim();
@@ -234,14 +234,14 @@ fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
             .map(|()| said)
             .map_err(|refusal| refusal.to_string());
     }
-    // What a model has thought aloud before is no answer, and marks around a name are no part of it.
+    // Text in which a model thought aloud before is no answer, and marks around a name are no part of the name.
     let said = said.rsplit("</think>").next().unwrap_or(said);
     let said = said.trim_matches(|c: char| c.is_whitespace() || "*`#-.".contains(c));
     let reading = reader::read(said, schema).map_err(|refusal| refusal.to_string())?;
     serde_json::from_str(&reading.json).map_err(|error| error.to_string())
 }
 
-/// The agent without anything that is for its work.
+/// Returns the agent without the tools for its work, to choose one of these skills.
 fn chooser<'a>(agent: &Brain<'a>, cx: &RunContext, skills: &[&str]) -> Brain<'a> {
     let mut brain = match &cx.root.settings.budget {
         Some(run) => agent.within(run),

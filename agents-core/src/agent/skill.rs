@@ -5,11 +5,11 @@ use std::{borrow::Cow, fmt, sync::Arc};
 type Body<'a, I, O> = Arc<dyn Fn(I) -> BoxFuture<'a, Result<O, Error>> + Send + Sync + 'a>;
 type When<'a, I> = Arc<dyn Fn(&I) -> bool + Send + Sync + 'a>;
 
-/// One way an agent can answer an input: with a function, or with its model.
+/// Way in which an agent can answer an input: with a function, or with its model.
 ///
-/// The first skill whose condition holds answers; else the only one without a condition; and if there
-/// are several of those, the model chooses among them by their names and descriptions, in one turn
-/// of its own before the work.
+/// The first skill whose condition holds answers. If there is none, the only skill without a condition answers. If
+/// several have no condition, the model chooses among them by their names and descriptions, in one turn of its own
+/// before the work.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -30,7 +30,7 @@ pub struct Skill<'a, I, O> {
     body: Option<Body<'a, I, O>>,
     tools: Option<Vec<Pattern>>,
     pub(super) memory: bool,
-    /// What a model has to know for this skill, where it is not what the agent has for all.
+    /// Brain for this skill, if it differs from the agent's.
     pub(super) brain: Option<Brain<'a>>,
 }
 
@@ -89,23 +89,22 @@ impl<'a, I, O> Skill<'a, I, O> {
         }
     }
 
-    /// Restricts the skill to inputs for which `when` returns `true`; skills with a condition are
-    /// tried first, in order.
+    /// Restricts the skill to inputs for which `when` returns `true`. Skills with a condition are tried first, in
+    /// order.
     #[must_use]
     pub fn when(mut self, when: impl Fn(&I) -> bool + Send + Sync + 'a) -> Self {
         self.when = Some(Arc::new(when));
         self
     }
 
-    /// Restricts the skill to these tools, by name or [`Pattern`]; by default it has all tools of
-    /// the agent.
+    /// Restricts the skill to these tools, by name or [`Pattern`]. By default, a skill has all tools of the agent.
     ///
-    /// Any other tool does not exist here: the model is not told of it, and a call of it is
-    /// refused. Listing again adds to the list. In a [team](crate::team) that goes for the agent's
-    /// delegates as well, by the names under which the model is offered them.
+    /// Any other tool does not exist for this skill: the model is not told of it, and a call of it is refused. Listing
+    /// again adds to the list. In a [team](crate::team) the list holds for the agent's delegates as well, by the names
+    /// under which the model is offered them.
     ///
-    /// What the list names has to be among the agent's tools and delegates, and the skill has to be one
-    /// that the model carries out: a run of the agent says so before it begins.
+    /// Every name and pattern in the list has to match one of the agent's tools and delegates. A skill with a list has
+    /// to be one that the model carries out. Otherwise a run of the agent fails before it begins.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -1,4 +1,4 @@
-//! The agent at work: which skill answers, and who carries it out.
+//! Agent at work: the choice of the skill that answers, and the code or the model that carries it out.
 
 use super::{
     Agent, Data, ModelAgent, Profile, Skill,
@@ -96,7 +96,7 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         self.skills.iter().map(Skill::name).collect()
     }
 
-    /// Work goes to nobody who may do more with it than the agent that hands it on.
+    /// Checks that the other agent may not do more with the work than this agent may.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -107,7 +107,7 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         };
         let profile = panics::said_by(other.name(), || other.profile());
         let profile = profile.map_err(|error| error.to_string())?;
-        // What belongs to that agent itself, such as its memory, needs no grant here either.
+        // Equipment of that agent itself, such as its memory, needs no grant here either.
         let granted = profile.all_tools().filter(|tool| !tool.innate);
         let mut names = granted.map(|tool| &*tool.name);
         let beyond = names.find(|tool| !placement.admits(tool) || placement.confirms(tool));
@@ -122,7 +122,8 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
 }
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
-    /// Returns what the agent is given as a repair agent: the text, if a model never reads it.
+    /// Returns the default input of the agent as a repair agent: the text if all its skills have a body, else the
+    /// report.
     fn by_default(&self) -> RepairInput {
         let is_code = |skill: &Skill<'a, I, O>| skill.body().is_some();
         match !self.skills.is_empty() && self.skills.iter().all(is_code) {
@@ -158,7 +159,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// What the agent always does: the skill is chosen, and answers.
+    /// Does the agent's own work: the skill is chosen, and answers.
     async fn own(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         let candidates = match self.selection(cx, &input)? {
             Selection::Settled(skill) => return self.by(skill, cx, input).await,
@@ -169,11 +170,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             let skill = self.choose(cx, candidates, &task).await?;
             self.by(Some(skill), cx, input).await
         };
-        // The agent's time is for choosing and working together.
+        // The agent's time bounds choosing and working together.
         Box::pin(cx.within(self.brain.budget.time, work)).await
     }
 
-    /// This skill answers; without one, the model does.
+    /// Answers with this skill; without one, with the model.
     async fn by(
         &self,
         skill: Option<&Skill<'a, I, O>>,
@@ -184,8 +185,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             settle(&self.brain, cx, skill.name());
         }
         match skill.and_then(Skill::body) {
-            // Plain code is above the agents that it runs; they are driven by this one's model unless
-            // they bring their own.
+            // Plain code is above the agents that it runs; they are driven by this agent's model unless they bring
+            // their own.
             Some(body) => {
                 let cx = cx.under_code();
                 let cx = match &self.brain.model {
@@ -197,7 +198,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                     let what = format!("skill `{name}` of `{}`", self.brain.name);
                     panics::error(what)(panic)
                 };
-                // The call that makes the future may panic as well as the future.
+                // The call that makes the future may panic, as well as the future itself.
                 let body = async { body(input).await };
                 Box::pin(guarded_while(cx.enter(body)))
                     .await
@@ -219,7 +220,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// A place for work that begins anew, each time another.
+/// Returns a place for work that begins anew, a different one each time.
 fn anew(cx: &RunContext, what: &str) -> RunContext {
     let count = cx.node.taken().map_or(0, |taken| taken.count);
     cx.beside(&format!("{what}.{count}"))

@@ -1,4 +1,4 @@
-//! The typed end of an agent: what a model says becomes what comes out.
+//! Typed answer of an agent: the conversion of a model's final text into the agent's output.
 
 use crate::{
     hex::id,
@@ -17,17 +17,17 @@ use std::{
 
 type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Changes), ReadError>;
 
-/// The schema of an answer's type.
+/// Schema of an answer's type.
 struct AnswerSchema {
     schema: Value,
     compiled: Schema,
-    /// It demands more than reading the type checks.
+    /// Is `true` if the schema demands more than reading into the type checks.
     constrained: bool,
     /// Digest of the schema.
     digest: Arc<str>,
 }
 
-/// How a model's final text becomes an `O`.
+/// Conversion of a model's final text into an `O`.
 pub(crate) struct Answer<O> {
     schema: Option<Arc<AnswerSchema>>,
     read: ReadAnswer<O>,
@@ -49,12 +49,12 @@ impl<O: DeserializeOwned + JsonSchema + 'static> Answer<O> {
 }
 
 impl<O> Answer<O> {
-    /// The schema the model is told of; `None` when any text will do.
+    /// Returns the schema that the model is told of; `None` if any text will do.
     pub(crate) fn schema(&self) -> Option<&Value> {
         self.schema.as_deref().map(|schema| &schema.schema)
     }
 
-    /// What tells the type apart from any other: a digest of its schema, or a word for plain text.
+    /// Returns the identity of the answer's type: a digest of its schema, or `text` for plain text.
     pub(crate) fn digest(&self) -> Arc<str> {
         static TEXT: LazyLock<Arc<str>> = LazyLock::new(|| "text".into());
         match &self.schema {
@@ -63,17 +63,17 @@ impl<O> Answer<O> {
         }
     }
 
-    /// The name of the answer's type.
+    /// Returns the name of the answer's type, without modules.
     pub(crate) fn type_name(&self) -> String {
         tool::without_modules(type_name::<O>())
     }
 
-    /// The same schema, compiled.
+    /// Returns the compiled schema; `None` if any text will do.
     pub(crate) fn compiled(&self) -> Option<&Schema> {
         self.schema.as_deref().map(|schema| &schema.compiled)
     }
 
-    /// Reads the final text; `Err` says what is wrong with it, for the model to read.
+    /// Reads the final text. `Err` says what is wrong with it, in words for the model.
     pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Changes), ReadError> {
         (self.read)(text, strict)
     }
@@ -94,7 +94,7 @@ impl<O> fmt::Debug for Answer<O> {
     }
 }
 
-/// `String` takes whatever the model says.
+/// Returns the text as it is, for an answer of type `String`.
 fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> {
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
@@ -103,7 +103,7 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> 
     Ok((*text, Changes::default()))
 }
 
-/// Strictly first; then as leniently as arguments are read, led by the schema.
+/// Reads the text strictly first, and then, unless `strict`, as leniently as arguments are read, led by the schema.
 fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
     text: &str,
     strict: bool,
@@ -126,14 +126,14 @@ fn read_as<O: DeserializeOwned + JsonSchema + 'static>(
         let found = compiled.diagnose_strictly(text);
         return Err(tool::as_read(misfit, schema, &found, text));
     }
-    // Where in the text it is says nothing to a model.
+    // The position in the text would tell a model nothing.
     let reading = compiled
         .read(text)
         .map_err(|error| ReadError::new(error.path(), error.message()))?;
     parse(&reading.json).map(|value| (value, reading.changes))
 }
 
-/// The schema of `T`, made once for each type.
+/// Returns the schema of `T`, which is made once for each type.
 fn schema_once<T: JsonSchema + 'static>() -> Arc<AnswerSchema> {
     use std::{collections::HashMap, sync::Mutex};
     static SCHEMAS: OnceLock<Mutex<HashMap<TypeId, Arc<AnswerSchema>>>> = OnceLock::new();

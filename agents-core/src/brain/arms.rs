@@ -1,5 +1,8 @@
-//! Who is asked about a failure, and in which order: the agent's arm for that tool, its arms for tools
-//! of such names, the tool's own, the default of the skill at work, the agent's default. The first that decides is followed; nothing is mixed.
+//! Order in which arms are asked about a failure; the first arms that give a plan decide.
+//!
+//! First come the agent's arms for that tool, then its arms for tools whose names match. The tool's own arms follow,
+//! then the default of the skill at work, and last the agent's default. Plans are not mixed, except where one says
+//! `inherit`.
 
 use crate::{
     error::{AnyError, ToolError},
@@ -9,7 +12,7 @@ use crate::{
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Arms whose error type is hidden.
+/// Arms with their error type hidden.
 pub(crate) type SharedArms<'a> =
     Arc<dyn Fn(&ToolError, &Value, &ErrorContext) -> Option<Plan> + Send + Sync + 'a>;
 
@@ -24,7 +27,7 @@ struct OfTool<'a> {
     arms: SharedArms<'a>,
 }
 
-/// Arms for all tools that have no arm of that kind, and for the final answer.
+/// Arms for all tools that have no arm for the kind of failure themselves, and for the final answer.
 #[derive(Clone)]
 struct Defaults<'a> {
     tools: SharedArms<'a>,
@@ -48,15 +51,15 @@ impl<'a> Defaults<'a> {
     }
 }
 
-/// An agent's arms: for one tool each, for tools by name, and for all others and its own final answer, by skill and for
-/// all skills.
+/// Arms of an agent: for single tools, for tools by a pattern, and defaults for all other tools and the final answer.
+/// Defaults are set for one skill or for all skills.
 #[derive(Clone, Default)]
 pub(crate) struct Arms<'a> {
     of_tools: Vec<OfTool<'a>>,
     of_named: Vec<(Pattern, SharedArms<'a>)>,
     of_skills: Vec<(String, Defaults<'a>)>,
     default: Option<Defaults<'a>>,
-    /// The skill at work.
+    /// Name of the skill at work.
     skill: Option<String>,
 }
 
@@ -77,7 +80,7 @@ impl<'a> Arms<'a> {
         });
     }
 
-    /// Adds arms for the tools whose names fit.
+    /// Adds arms for the tools whose names match the pattern.
     pub(crate) fn add_for_named(
         &mut self,
         pattern: Pattern,
@@ -106,19 +109,19 @@ impl<'a> Arms<'a> {
         self.of_skills.push((skill, Defaults::new(arms)));
     }
 
-    /// The arms as they are while this skill is at work.
+    /// Sets the skill at work, whose arms then count.
     pub(crate) fn at(&mut self, skill: &str) {
         self.skill = Some(skill.to_owned());
     }
 
-    /// Those of the skill at work, then those of the agent.
+    /// Returns the default arms of the skill at work, then those of the agent.
     fn defaults(&self) -> impl Iterator<Item = &Defaults<'a>> {
         let at_work = |(skill, _): &&(String, Defaults<'a>)| self.skill.as_ref() == Some(skill);
         let of_skill = self.of_skills.iter().filter(at_work);
         of_skill.map(|(_, arms)| arms).chain(&self.default)
     }
 
-    /// What is to be done about a failure of a call.
+    /// Returns the plan for a failure of a call; `None` if no arm decides.
     pub(crate) fn decide(
         &self,
         tool: &dyn DynTool,
@@ -142,7 +145,7 @@ impl<'a> Arms<'a> {
         first(for_tool.chain(for_named).chain(own).chain(defaults))
     }
 
-    /// What is to be done about a final answer that does not fit.
+    /// Returns the plan for a final answer that does not fit; `None` if no arm decides.
     pub(crate) fn decide_output(
         &self,
         raw: &Raw<'_>,
@@ -152,28 +155,28 @@ impl<'a> Arms<'a> {
         first(self.defaults().map(|arms| (arms.output)(raw, fault, cx)))
     }
 
-    /// Keeps the arms of the tools for which `keep` holds.
+    /// Keeps the arms of those tools for which `keep` returns `true`.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.of_tools.retain(|of| keep(&of.tool));
     }
 
-    /// The patterns that have arms here.
+    /// Returns the patterns that have arms here.
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.of_named.iter().map(|(pattern, _)| pattern)
     }
 
-    /// The skills that have arms here.
+    /// Returns the skills that have arms here.
     pub(crate) fn skills(&self) -> impl Iterator<Item = &str> {
         self.of_skills.iter().map(|(skill, _)| &**skill)
     }
 
-    /// The tools that have arms here, and the errors that the arms are written for.
+    /// Returns the tools that have arms here, each with the error type that its arms are written for.
     pub(crate) fn tools(&self) -> impl Iterator<Item = (&str, ErrorType)> {
         self.of_tools.iter().map(|of| (&*of.tool, of.written_for))
     }
 }
 
-/// The first plan; where it says `inherit`, the next layer's follows in its place.
+/// Returns the first plan. A step `inherit` in it is replaced by the next layer's plan.
 fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
     let plan = layers.by_ref().flatten().next()?;
     let Some(at) = plan.0.iter().position(|step| *step == Step::Inherit) else {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 type Named<'a> = Arc<dyn Fn(&str) + Send + Sync + 'a>;
 type Called<'a> = Arc<dyn Fn(&ToolEnvelope) + Send + Sync + 'a>;
 
-/// Who is told what an agent uses, in every run of it.
+/// Callbacks that learn what an agent uses, in every run of it.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks<'a> {
     pub(crate) skill: Vec<Named<'a>>,

@@ -5,8 +5,8 @@ use crate::{
 use serde_json::json;
 use std::{borrow::Cow, sync::Arc};
 
-/// What an agent can look up in itself. The model is told that it is there; the text is made when the
-/// model asks for it.
+/// Piece of knowledge that an agent can look up. The model is told that it exists; the text is made when the model asks
+/// for it.
 #[derive(Clone)]
 pub(crate) struct Knowledge<'a> {
     pub(crate) name: Cow<'static, str>,
@@ -24,8 +24,10 @@ impl Knowledge<'_> {
         Json::string(&(self.text)())
     }
 
-    /// What the model is told of it. A tool owns what it is made of, and knowledge may be lent by its
-    /// agent: so the run asks the agent for the text, and this tool has none.
+    /// Returns the tool that offers the knowledge to the model.
+    ///
+    /// The tool has no text: a tool owns its data, and knowledge may be lent by its agent. So the run asks the agent
+    /// for the text.
     pub(crate) fn tool(&self) -> SharedTool {
         let schema = json!({ "type": "object", "properties": {} });
         let (name, description) = (self.name.clone(), self.description.clone());

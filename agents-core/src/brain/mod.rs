@@ -1,4 +1,4 @@
-//! What a model-driven agent brings to its turns, whatever it takes and gives.
+//! Equipment with which a model-driven agent takes its turns, whatever its `In` and `Out`.
 
 mod answer;
 mod arms;
@@ -19,7 +19,7 @@ use crate::{
 };
 use std::{borrow::Cow, sync::Arc};
 
-/// What the run needs to know of a model-driven agent; nothing in it depends on `In` and `Out`.
+/// Data of a model-driven agent that the run needs; nothing in it depends on `In` and `Out`.
 #[derive(Clone)]
 pub(crate) struct Brain<'a> {
     pub(crate) name: Cow<'static, str>,
@@ -31,18 +31,19 @@ pub(crate) struct Brain<'a> {
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
-    /// Where it is placed in a team.
+    /// Placement of the agent in a team, if it has one.
     placement: Option<Arc<Placement>>,
-    /// What the skill that it is for lists: of the delegates as well it has those alone.
+    /// Patterns of the tools that the agent's current skill lists; `None` if it lists none. The list holds for
+    /// delegates too.
     pub(crate) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,
-    /// The skills of which its model has to choose one before it has any tools.
+    /// Skills of which the model has to choose one before it has any tools.
     pub(crate) open: Vec<String>,
 }
 
 impl Brain<'_> {
-    /// An agent of this name, without prompt, tools or model of its own.
+    /// Creates the data of an agent with this name, without prompt, tools or model of its own.
     pub(crate) fn new(name: Cow<'static, str>) -> Self {
         Brain {
             name,
@@ -62,7 +63,7 @@ impl Brain<'_> {
         }
     }
 
-    /// What others are shown of it.
+    /// Returns the description that other agents are shown; if it is empty, the prompt.
     pub(crate) fn described(&self) -> &str {
         match self.description.is_empty() {
             true => &self.prompt,
@@ -70,21 +71,21 @@ impl Brain<'_> {
         }
     }
 
-    /// The same, with more tools.
+    /// Returns this brain with more tools.
     pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
         let mut brain = self.clone();
         brain.tools = brain.tools.with_all(tools);
         brain
     }
 
-    /// The same, at its place in a team: of its tools those that the place admits, and the delegates;
-    /// of these, those that its skill lists if it lists any tools.
+    /// Returns this brain at its place in a team: with the tools that the place admits, and with the delegates. If the
+    /// skill lists tools, only the delegates that it lists are added.
     ///
-    /// What the place bounds for all below it is bounded there; here is what belongs to this agent.
+    /// Bounds of the place that hold for all agents below are set there; here are only those of this agent.
     pub(crate) fn placed(&self, place: &Place) -> Self {
         let Place { placement, allowed } = place;
         let mut brain = self.clone();
-        // What belongs to the agent itself needs no grant.
+        // Tools of the agent's own equipment, such as memory, need no grant.
         let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);
         brain.tools = self.tools.only(admits);
         let withheld = |name: &str| {
@@ -100,7 +101,7 @@ impl Brain<'_> {
         let delegates = placement.delegates().filter(is_listed);
         brain.tools = brain.tools.with_all(delegates);
         brain.budget = self.budget.tighter(&placement.budget);
-        // The deadline of the call is what bounds it then, and stands still while people decide.
+        // Otherwise the deadline of the call is the bound; it stands still while people decide.
         brain.budget.time = brain
             .budget
             .time
@@ -109,13 +110,13 @@ impl Brain<'_> {
         brain
     }
 
-    /// Whether its place demands that somebody approves every call of this tool.
+    /// Returns `true` if the place demands that every call of this tool is approved.
     pub(crate) fn confirms(&self, tool: &str) -> bool {
         let placement = self.placement.as_ref();
         placement.is_some_and(|placement| placement.confirms(tool))
     }
 
-    /// The same, in a run that bounds each of its agents.
+    /// Returns this brain in a run that bounds each of its agents.
     pub(crate) fn within(&self, run: &Budget) -> Self {
         Brain {
             budget: self.budget.within(run),
@@ -123,13 +124,13 @@ impl Brain<'_> {
         }
     }
 
-    /// What the agent knows under this name.
+    /// Returns the agent's knowledge of this name.
     pub(crate) fn knowledge(&self, name: &str) -> Option<&Knowledge<'_>> {
         self.knowledge.iter().find(|one| one.name() == name)
     }
 
-    /// What is said where there is no model for the agent, and so none for the repair agents that would be
-    /// driven by it.
+    /// Returns the error text for an agent without a model, which also names the repair agents that would be driven by
+    /// that model.
     pub(crate) fn undriven(&self) -> String {
         let of_tools = self.tools.specs().filter_map(|spec| {
             let tool = self.tools.get(&spec.name)?;

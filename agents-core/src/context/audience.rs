@@ -1,4 +1,4 @@
-//! Subscribers of a run, and the log: all that is told of what happens.
+//! Subscribers of a run and the log: the audience that is told of the run's events.
 
 #[cfg(any(test, feature = "testing"))]
 use crate::testing::oracle;
@@ -20,7 +20,7 @@ pub(crate) struct Audience {
     run_id: Arc<str>,
     subscribers: Vec<Subscriber>,
     masker: Arc<Masker>,
-    /// Number of events so far.
+    /// Number of events so far, which is the number of the last one.
     count: AtomicU64,
 }
 
@@ -38,7 +38,7 @@ impl Audience {
         }
     }
 
-    /// Returns `true` if somebody has to be told: then events are made, and only then.
+    /// Returns `true` if a subscriber, a log or an oracle of tests listens. Events are made only then.
     pub(crate) fn listens(&self) -> bool {
         #[cfg(any(test, feature = "testing"))]
         if oracle::is_on() {
@@ -47,7 +47,7 @@ impl Audience {
         !self.subscribers.is_empty() || logs()
     }
 
-    /// Makes the events of a fact about what is at a place, each with its number.
+    /// Makes the events of a fact about an item at a place, each with its number.
     pub(super) fn events(
         &self,
         state: &State,
@@ -62,7 +62,7 @@ impl Audience {
         kinds.map(event).collect()
     }
 
-    /// Makes an event, with its number.
+    /// Makes an event with the next number.
     pub(super) fn event(
         &self,
         agent: &Arc<str>,
@@ -85,7 +85,7 @@ impl Audience {
         }
     }
 
-    /// Tells everybody.
+    /// Passes an event to the log and to every subscriber.
     pub(super) fn tell(&self, event: &Event) {
         #[cfg(any(test, feature = "testing"))]
         oracle::happened(&self.run_id, event);

@@ -57,23 +57,23 @@ tokio::task_local! {
 pub struct RunContext {
     pub(crate) node: Arc<Node>,
     pub(crate) root: Arc<Root>,
-    /// Within what this node's agent does, if within anything.
+    /// Call or answer of this node's agent within which this place is, if it is within one.
     pub(crate) within: Option<Within>,
-    /// The model of whoever runs here: the caller's, for agents that bring none.
+    /// Model of the agent that runs here, for agents that bring no model of their own.
     model: Option<Arc<dyn Model>>,
-    /// The repair that whoever runs here was asked for.
+    /// Repair that the agent here was asked for, if it is a repair agent.
     repair: Option<Arc<RepairScope>>,
-    /// The repair within which this is, however deep.
+    /// Innermost repair around this place, however deep the place is within it.
     shield: Option<Arc<RepairScope>>,
-    /// The deadline within which this is.
+    /// Deadline within which this place is, if there is one.
     watch: Option<Arc<Stopwatch>>,
-    /// The agents to which what is escalated here comes.
+    /// Inbox of the agents to which escalations raised here go.
     inbox: Option<Arc<Inbox>>,
-    /// Plain code is above those agents.
+    /// Is `true` if plain code is above those agents.
     from_code: bool,
-    /// Where whoever works here is placed in a team. It goes for nobody whom that agent runs.
+    /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<Place>,
-    /// The span within which this is, for work that goes on in another task.
+    /// Span within which this place is, for work that goes on in another task.
     span: Span,
 }
 
@@ -123,7 +123,7 @@ impl RunContext {
         &self.root.settings.masker
     }
 
-    /// Looks for a secret; whatever is found is masked from now on.
+    /// Looks for a secret by its name. A secret that is found is masked from now on.
     pub(crate) async fn secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let settings = &self.root.settings;
         let secret = match (settings.secrets.get(name), &settings.keeper_of_secrets) {
@@ -137,7 +137,7 @@ impl RunContext {
         Ok(secret)
     }
 
-    /// The place of the next run of `agent` with this input.
+    /// Returns the place of the next run of `agent` with this input.
     pub(crate) fn agent_child(&self, agent: &str, input: &str) -> Self {
         Self {
             node: self.here().agent_child(agent, input),
@@ -147,17 +147,17 @@ impl RunContext {
         }
     }
 
-    /// The place, by name, of a run of its own that goes on here.
+    /// Returns the path of the place that a nested run (a run of its own) of `agent` has here.
     pub(crate) fn place_of(&self, agent: &str, input: &str) -> String {
         format!("{}/run", self.agent_child(agent, input).node.path())
     }
 
-    /// The place of what happens within one call.
+    /// Returns the place of work within one call, in the round `attempt`.
     pub(crate) fn in_call(&self, seq: u32, attempt: u32) -> Self {
         self.inside(Within::Call(seq, attempt))
     }
 
-    /// The place of what happens to the answer of one turn.
+    /// Returns the place of work on the answer of one turn.
     pub(crate) fn in_answer(&self, turn: u32) -> Self {
         self.inside(Within::Answer(turn))
     }
@@ -177,7 +177,8 @@ impl RunContext {
         }
     }
 
-    /// The same place, for an agent that is placed in a team; `allowed` bounds it, where a call does.
+    /// Returns this place for an agent with a place in a team. `allowed` is the time of the call, if a call asks the
+    /// agent.
     pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Self {
         let place = match &self.place {
             None => Place {
@@ -195,12 +196,12 @@ impl RunContext {
         }
     }
 
-    /// Where whoever works here is placed in a team.
+    /// Returns the place in a team of the agent that works here, if it has one.
     pub(crate) fn place(&self) -> Option<&Place> {
         self.place.as_ref()
     }
 
-    /// The same place, for an agent that is driven by `model`.
+    /// Returns this place for an agent that is driven by `model`.
     pub(crate) fn with_model(&self, model: Arc<dyn Model>) -> Self {
         Self {
             model: Some(model),
@@ -208,13 +209,12 @@ impl RunContext {
         }
     }
 
-    /// The same place, within a deadline if there is one.
+    /// Returns this place within a deadline, if `watch` holds one.
     pub(crate) fn timed(&self, watch: Option<&Arc<Stopwatch>>) -> Self {
         self.driven(None, watch)
     }
 
-    /// The same place, for an agent that is driven by its own model if it has one, within its own time if
-    /// that is bounded.
+    /// Returns this place for an agent, driven by the agent's own model and within its own time where these are given.
     pub(crate) fn driven(
         &self,
         model: Option<&Arc<dyn Model>>,
@@ -230,7 +230,7 @@ impl RunContext {
         here
     }
 
-    /// The same place, within the deadline and the span of one execution.
+    /// Returns this place within the deadline and the span of one execution.
     pub(crate) fn executing(&self, watch: &Arc<Stopwatch>, span: &Span) -> Self {
         let mut here = self.clone();
         here.watch = Some(watch.clone());
@@ -238,7 +238,7 @@ impl RunContext {
         here
     }
 
-    /// Returns the context of the same place for an agent with this inbox.
+    /// Returns this place for an agent with this inbox.
     pub(crate) fn at(&self, inbox: &Arc<Inbox>) -> Self {
         Self {
             inbox: Some(inbox.clone()),
@@ -251,7 +251,7 @@ impl RunContext {
         self.inbox.as_ref()
     }
 
-    /// The same place, for an agent that plain code runs: that code is above it.
+    /// Returns this place for an agent that plain code runs: that code is above the agent.
     pub(crate) fn under_code(&self) -> Self {
         Self {
             inbox: None,
@@ -264,7 +264,7 @@ impl RunContext {
         self.from_code
     }
 
-    /// The place of what goes on here beside what went on before.
+    /// Returns a place beside this one, for work that does not continue the work that went on here before.
     pub(crate) fn beside(&self, what: &str) -> Self {
         Self {
             node: self.node.beside(what),
@@ -273,15 +273,15 @@ impl RunContext {
         }
     }
 
-    /// Whether what ran within the call here gave a partial result.
+    /// Returns `true` if an agent that ran within the call here gave a partial result.
     pub(crate) fn is_partial(&self) -> bool {
         self.within
             .and_then(|within| self.node.known(within))
             .is_some_and(|known| known.is_partial())
     }
 
-    /// Carries out `work` here, within this time if it is bounded: past it, a bound of the agent here
-    /// is passed. While a person is asked, time stands still.
+    /// Carries out `work` here, within `time` if that is given. If the time runs out, a bound of the agent here is
+    /// passed. The time stands still while a person is asked.
     pub(crate) async fn within<T>(
         &self,
         time: Option<Duration>,
@@ -299,12 +299,12 @@ impl RunContext {
         }
     }
 
-    /// The deadline within which this is.
+    /// Returns the deadline within which this place is.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }
 
-    /// The same place, for a repair agent.
+    /// Returns this place for a repair agent.
     pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
         Self {
             repair: Some(scope.clone()),
@@ -313,12 +313,12 @@ impl RunContext {
         }
     }
 
-    /// The repair that whoever runs here was asked for.
+    /// Returns the repair that the agent here was asked for, if it is a repair agent.
     pub(crate) fn repair(&self) -> Option<&Arc<RepairScope>> {
         self.repair.as_ref()
     }
 
-    /// The repair within which this is.
+    /// Returns the innermost repair around this place.
     pub(crate) fn shield(&self) -> Option<&Arc<RepairScope>> {
         self.shield.as_ref()
     }
@@ -333,12 +333,12 @@ impl RunContext {
         self.root.settings.doubts.has(tool)
     }
 
-    /// What a run of its own has cost that went on here.
+    /// Adds the usage and the cost of a nested run (a run of its own) that went on here.
     pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
         self.node.add(Fact::Charged { usage, cost });
     }
 
-    /// The tokens spent within this place.
+    /// Returns the number of tokens spent within this place.
     pub(crate) fn spent(&self) -> u64 {
         self.here().spent()
     }
@@ -356,7 +356,8 @@ impl RunContext {
         self.root.settings.clock.now()
     }
 
-    /// Returns the round of the call within which this is, for what has to differ between rounds.
+    /// Returns the round of the call around this place, for data that has to differ between rounds; 0 outside of a
+    /// call.
     pub(crate) fn round(&self) -> u32 {
         match self.within {
             Some(Within::Call(_, round)) => round,
@@ -364,8 +365,8 @@ impl RunContext {
         }
     }
 
-    /// Runs `work` here: agents that it runs find this place by themselves. In a task that is in no
-    /// span it is in the one that this place is in, so that a run stays one trace.
+    /// Runs `work` here, so that agents which it runs find this place by themselves. If the current task is in no span,
+    /// the work is put into this place's span, so that a run stays one trace.
     pub(crate) fn enter<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         let span = match Span::current().is_none() {
             true => self.span.clone(),

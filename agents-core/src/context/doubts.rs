@@ -1,14 +1,15 @@
-//! Tools of which it is not known what they did.
+//! Tools with an earlier execution whose effect is not known.
 
 use std::{
     collections::BTreeSet,
     sync::{Mutex, PoisonError},
 };
 
-/// Names of the tools of which it is not known what they did, in a run or in any run of its own within it: a person is
-/// asked about each further call.
+/// Names of the tools with an execution whose effect is not known, in a run or in any nested run. A person is asked
+/// about each further call of these tools.
 ///
-/// Each run has its own in its state, as they follow from its facts. This is all of them.
+/// Each run has its own such names in its state, as they follow from its facts. This set holds the names of all these
+/// runs together.
 #[derive(Default)]
 pub(crate) struct Doubts(Mutex<BTreeSet<String>>);
 

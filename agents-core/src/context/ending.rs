@@ -1,20 +1,20 @@
-//! Why work is dropped before it is done.
+//! Reasons for which work is dropped before it is done.
 
 use super::{Node, Root};
 use std::sync::Arc;
 
-/// What ends the work.
+/// Reason for which work is dropped.
 pub(crate) enum Ending {
     /// The run has ended.
     Run,
-    /// Somebody has taken over, and said so.
+    /// The work was left with this reason, for instance because another arm took over.
     Left(Arc<str>),
-    /// Nobody waits for it any more, or its agent has failed.
+    /// The work was dropped without a reason: its future was dropped, or its agent has failed.
     Unsaid,
 }
 
 impl Ending {
-    /// What ends the work at this node, which is being dropped.
+    /// Returns the reason for which the work at this node is being dropped.
     pub(crate) fn of(root: &Root, node: &Node) -> Self {
         match (root.stopped(), node.why_left()) {
             (Some(_), _) => Ending::Run,
@@ -23,7 +23,8 @@ impl Ending {
         }
     }
 
-    /// Why a call is left unsettled; `by_it` if what ended the run was within this call.
+    /// Returns the text that says why a call is left unsettled; `by_it` if the end of the run came from within the
+    /// call.
     pub(crate) fn of_call(&self, by_it: bool) -> &str {
         match self {
             Ending::Run if by_it => "the run was ended from within this call",
@@ -33,7 +34,7 @@ impl Ending {
         }
     }
 
-    /// Why an escalation is.
+    /// Returns the text that says why an escalation is closed.
     pub(crate) fn of_escalation(&self) -> &str {
         match self {
             Ending::Run => "the run ended",

@@ -1,10 +1,9 @@
-//! How the calls of a run are carried out: under which rules, and what stands between a call and its
-//! tool.
+//! Rules under which the calls of a run are carried out, and the parts that stand between a call and its tool.
 
 use crate::{blob::BlobStore, budget::Prices, cache::Caching, policy::Policies, rate::RateLimiter};
 use std::sync::Arc;
 
-/// What was said about it.
+/// Settings of the run for carrying out calls.
 #[derive(Default)]
 pub(crate) struct Executor {
     pub(crate) policies: Policies,
@@ -16,12 +15,13 @@ pub(crate) struct Executor {
 }
 
 impl Executor {
-    /// How many calls of one reply run at once.
+    /// Returns the number of calls of one reply that may run at once: 16 unless set, and at least 1.
     pub(crate) fn max_parallel(&self) -> usize {
         self.max_parallel.unwrap_or(16).max(1)
     }
 
-    /// A run within another one is under the same rules, and takes over what it says nothing about.
+    /// Takes over the outer run's settings for a run within it: its policies hold as well, and settings that are
+    /// missing here are copied.
     pub(crate) fn inherit(&mut self, outer: &Executor) {
         self.policies.inherit(&outer.policies);
         self.prices.inherit(&outer.prices);

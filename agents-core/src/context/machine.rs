@@ -1,6 +1,6 @@
-//! The run machine: one state and one journal a run, behind one lock.
+//! State machine of a run: the run's one state and one journal, behind one lock.
 //!
-//! Every change goes through [`Machine::add`]: the fact is folded into the state, and written down unless it changes
+//! Every change goes through [`Machine::add`]: the fact is folded into the state, and is stored unless it changes
 //! nothing.
 
 use super::{Audience, Doubts, Passed, Writer};
@@ -27,28 +27,28 @@ pub(crate) struct Machine {
 
 struct Inner {
     state: State,
-    /// What belongs to this process, for each place.
+    /// Data of each place that belongs to this process, by the index of the place.
     live: Vec<Live>,
     projection: Projection,
     clock: Arc<dyn Clock>,
-    /// Tells whoever polls the run that it is stopped.
+    /// Wakes the task that polls the run once the run is stopped.
     notify: Arc<Notify>,
     doubts: Arc<Doubts>,
-    /// Where the facts are stored, and under which number the run is there.
+    /// Writer that stores the facts, and the number of the run in its journal; `None` without a journal.
     writer: Option<(Arc<Writer>, u32)>,
-    /// What is kept to check that the facts lead to the same state again.
+    /// Facts kept to check that they lead to the same state again.
     #[cfg(any(test, feature = "testing"))]
     kept: Option<Kept>,
 }
 
-/// The state that a run began with in this process, and its facts since.
+/// State with which a run began in this process, and its facts since.
 #[cfg(any(test, feature = "testing"))]
 struct Kept {
     before: State,
     facts: Vec<(PlaceId, crate::run::Timestamp, String)>,
 }
 
-/// What belongs to a place in this process, and is not stored.
+/// Data of a place that belongs to this process and is not stored.
 #[derive(Default)]
 struct Live {
     /// Model that the agent here was given because it failed.
@@ -59,9 +59,9 @@ struct Live {
     budget: Option<Budget>,
     /// Bounds of the whole run; at the root only.
     run_budget: Option<Budget>,
-    /// Bounds that the agent has by its places in teams.
+    /// Bounds that the agent has through its places in teams.
     places: Vec<Budget>,
-    /// How often each agent was run here with each input.
+    /// Number of runs of each agent here with each input, by a key of both.
     seen: BTreeMap<Box<str>, u32>,
 }
 
@@ -118,7 +118,7 @@ impl Machine {
         }
     }
 
-    /// Has nothing more stored, for this reason: the stored run stays as it is.
+    /// Stops storing facts, for this reason: the stored run stays as it is.
     pub(crate) fn refuse(&self, why: JournalError) {
         if let Some((writer, _)) = &self.lock().writer {
             writer.refuse(why);
@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// Stops the run from outside of its tree, unless it is stopped.
+    /// Stops the run from outside of its tree, unless it is stopped already.
     pub(crate) fn stop(&self, stop: Stop) {
         let mut inner = self.lock();
         if inner.state.stop.is_none() {
@@ -141,29 +141,29 @@ impl Machine {
         }
     }
 
-    /// Looks at the state.
+    /// Passes the state to `f`.
     pub(crate) fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
         f(&self.lock().state)
     }
 
-    /// Looks at a place.
+    /// Passes a place to `f`.
     pub(crate) fn place<R>(&self, id: PlaceId, f: impl FnOnce(&Place) -> R) -> R {
         f(self.lock().state.place(id))
     }
 
-    /// Takes a conversation out of the state of a run that is over.
+    /// Takes the conversation out of the state of a run that is over.
     pub(crate) fn take_history(&self, id: PlaceId) -> Option<Arc<crate::model::History>> {
         let mut inner = self.lock();
         let frame = inner.state.place_mut(id).frame.as_mut()?;
         Some(std::mem::take(&mut frame.history))
     }
 
-    /// Returns the place below this one with this key, if there is one.
+    /// Returns the place below `above` with this key, if there is one.
     pub(crate) fn child(&self, above: PlaceId, key: &str) -> Option<PlaceId> {
         self.place(above, |place| place.children.get(key).copied())
     }
 
-    /// Returns the place below this one with this key; it is opened if there is none.
+    /// Returns the place below `above` with this key, which is opened if there is none.
     pub(crate) fn open(
         &self,
         above: PlaceId,
@@ -183,7 +183,8 @@ impl Machine {
         inner.add(above, fact).opened.unwrap_or(above)
     }
 
-    /// Returns the number of what is offered to a model; it is taken down the first time.
+    /// Returns the number of an offer to a model (its tools and the format of its answer), which is recorded the first
+    /// time.
     pub(crate) fn offer(&self, place: PlaceId, tools: &str, format: Option<&Value>) -> u32 {
         let mut inner = self.lock();
         let offers = &inner.state.offers;
@@ -201,7 +202,7 @@ impl Machine {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    /// Counts one more run of this agent with this input at the place.
+    /// Counts one more run of this agent, with the input that the key names, at the place; returns how many there are.
     pub(crate) fn nth(&self, place: PlaceId, agent: &str) -> u32 {
         let mut inner = self.lock();
         let seen = inner.live(place).seen.entry(agent.into()).or_default();
@@ -217,12 +218,13 @@ impl Machine {
         self.lock().live(place).given = Some(model);
     }
 
-    /// Says why the work at this place, and all within it, is about to be dropped; `None` if other work may begin.
+    /// Sets the reason for which the work at this place, and all within it, is about to be dropped; `None` if other
+    /// work may begin.
     pub(crate) fn leave(&self, place: PlaceId, why: Option<&str>) {
         self.lock().live(place).left = why.map(Arc::from);
     }
 
-    /// Returns why the work at this place or around it is being dropped, if somebody has said so.
+    /// Returns the reason for which the work at this place or around it is being dropped, if one was given.
     pub(crate) fn why_left(&self, place: PlaceId) -> Option<Arc<str>> {
         let mut inner = self.lock();
         let mut at = Some(place);
@@ -235,7 +237,7 @@ impl Machine {
         None
     }
 
-    /// Bounds the agent that works here; the first word counts.
+    /// Sets the bounds of the agent that works here, unless they are set already.
     pub(crate) fn bound(&self, place: PlaceId, budget: &Budget) {
         let mut inner = self.lock();
         inner
@@ -244,22 +246,22 @@ impl Machine {
             .get_or_insert_with(|| budget.clone());
     }
 
-    /// Bounds everything that works here and below.
+    /// Sets the bounds of all that works here and below.
     pub(crate) fn bound_run(&self, place: PlaceId, budget: &Budget) {
         self.lock().live(place).run_budget = Some(budget.clone());
     }
 
-    /// Bounds the agent that works here, and everything below, by its place in a team.
+    /// Adds bounds from a place in a team, for the agent that works here and all below it.
     pub(crate) fn bound_place(&self, place: PlaceId, budget: &Budget) {
         self.lock().live(place).places.push(budget.clone());
     }
 
-    /// Returns whose bound another model turn or round of calls would pass, if anybody's.
+    /// Returns the bound that another model turn or round of calls would pass, with the agent whose bound it is.
     pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<Passed> {
         self.steps(place, |steps, bound| steps >= bound)
     }
 
-    /// Returns whose bound on steps is passed, if anybody's.
+    /// Returns the bound on steps that is passed, with the agent whose bound it is.
     pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<Passed> {
         self.steps(place, |steps, bound| steps > bound)
     }
@@ -274,7 +276,7 @@ impl Machine {
         })
     }
 
-    /// Returns whose bound on tokens or cost is reached, if anybody's.
+    /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
     pub(crate) fn overspent(&self, place: PlaceId) -> Option<Passed> {
         self.lock().passed(place, |_, place, live| {
             let paid = place.paid.known();
@@ -286,7 +288,7 @@ impl Machine {
         })
     }
 
-    /// Returns whose bound on depth an agent at this place passes, if anybody's.
+    /// Returns the bound on depth that an agent at this place passes, with the agent whose bound it is.
     pub(crate) fn too_deep(&self, place: PlaceId) -> Option<Passed> {
         let depth = self.place(place, |place| place.depth);
         self.lock().passed(place, |_, place, live| {
@@ -296,7 +298,7 @@ impl Machine {
         })
     }
 
-    /// Returns `true` if anybody bounds what is paid here.
+    /// Returns `true` if a bound on cost applies here, of this place or of one above it.
     pub(crate) fn has_cost_bound(&self, place: PlaceId) -> bool {
         let mut inner = self.lock();
         let mut at = Some(place);
@@ -309,7 +311,7 @@ impl Machine {
         false
     }
 
-    /// Folds all facts again, and compares the state.
+    /// Folds all facts again, and panics if the state differs.
     #[cfg(any(test, feature = "testing"))]
     pub(crate) fn check(&self) {
         let inner = self.lock();
@@ -347,7 +349,7 @@ impl Inner {
         fact: Fact,
         audience: Option<&Audience>,
     ) -> (After, Vec<Event>) {
-        // The run was dropped, and goes on from its journal: what is dropped with it has not ended.
+        // The run was dropped, and goes on from its journal: work that is dropped with it has not ended.
         let is_gone = |(writer, _): &(Arc<Writer>, u32)| writer.is_gone();
         if self.writer.as_ref().is_some_and(is_gone) {
             return (After::ignored(), Vec::new());
@@ -355,7 +357,7 @@ impl Inner {
         let at = self.clock.now();
         #[cfg(any(test, feature = "testing"))]
         let said = self.kept.is_some().then(|| serde_json::to_string(&fact));
-        // What is secret in it is stored as a reference.
+        // Secrets in the fact are stored as references.
         let written = self.writer.as_ref().map(|_| {
             Json::of(&fact).and_then(|fact| {
                 match self.projection.masker.referenced(fact.as_str()) {
@@ -375,7 +377,7 @@ impl Inner {
                 (after, audience.events(&self.state, place, told, at))
             }
         };
-        // What changes nothing is no part of the run: a journal with it would be refused.
+        // A fact that changes nothing is no part of the run: a journal with it would be refused.
         if after.ignored {
             return (after, events);
         }
@@ -398,7 +400,8 @@ impl Inner {
         (after, events)
     }
 
-    /// A fact cannot be written. Without it the journal would lead elsewhere: nothing more is stored, and the run ends.
+    /// Ends the run because a fact cannot be written. Without the fact the journal would lead to another state, so
+    /// nothing more is stored.
     fn cannot_be_written(&mut self, writer: &Writer, error: &serde_json::Error) {
         let reason = format!("a fact of the run cannot be written as JSON: {error}");
         tracing::error!("{reason}");

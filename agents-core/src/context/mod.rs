@@ -1,4 +1,4 @@
-//! Where one stands in a run: a handle to a place in it, the state behind one lock, and the task that stores facts.
+//! Place of running code in a run: a handle to that place, the state behind one lock, and the task that stores facts.
 //!
 //! ```text
 //! RunContext ─► Node (a place) ─► Machine ── fold ──► State

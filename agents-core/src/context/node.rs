@@ -1,4 +1,4 @@
-//! A handle to a place in a run.
+//! Handle to a place in a run.
 
 use super::{Passed, Within, machine::Machine};
 use crate::{
@@ -16,7 +16,7 @@ use std::{
     time::Duration,
 };
 
-/// One agent's place in a run, or one call's: a handle, whose data is in the state of the run.
+/// Place of one agent or of one call in a run: a handle, whose data is in the state of the run.
 pub(crate) struct Node {
     machine: Arc<Machine>,
     id: PlaceId,
@@ -48,7 +48,7 @@ impl Node {
         &self.machine
     }
 
-    /// Adds a fact about what is here.
+    /// Adds a fact about the agent or the call at this place.
     pub(crate) fn add(&self, fact: Fact) -> After {
         self.machine.add(self.id, fact)
     }
@@ -58,7 +58,7 @@ impl Node {
         self.machine.offer(self.id, tools, format)
     }
 
-    /// Looks at the state of the model-driven agent here.
+    /// Passes the state of the model-driven agent here to `f`.
     pub(crate) fn frame<R>(&self, f: impl FnOnce(&Frame) -> R) -> R {
         self.machine.place(self.id, |place| match &place.frame {
             Some(frame) => f(frame),
@@ -66,15 +66,17 @@ impl Node {
         })
     }
 
-    /// Returns the place of what runs within something that this agent does. Each has its own, so that an agent that is
-    /// run again there, when a stored run goes on, is the first of its input again.
+    /// Returns the place of work within something that this agent does.
+    ///
+    /// Each call and each answer has a place of its own. So an agent that runs again there, when a stored run goes on,
+    /// is again the first one with its input.
     pub(crate) fn inside(self: &Arc<Self>, within: Within) -> Arc<Node> {
         self.child(&within.to_string(), self.depth, None)
     }
 
-    /// Returns the same, if anything has run there.
+    /// Returns the place of work within something that this agent does, if anything has run there.
     pub(crate) fn known(self: &Arc<Self>, within: Within) -> Option<Arc<Node>> {
-        // Mostly nothing has; then the key need not be written.
+        // Mostly nothing has run there; then the key need not be written.
         let any = self
             .machine
             .place(self.id, |place| !place.children.is_empty());
@@ -86,7 +88,7 @@ impl Node {
         Some(self.handle(id, &key, self.depth, None))
     }
 
-    /// Returns the place of what goes on here beside what went on before.
+    /// Returns a place beside this one, for work that does not continue the work that went on here before.
     pub(crate) fn beside(self: &Arc<Self>, what: &str) -> Arc<Node> {
         let agent = self.agent();
         self.child(what, self.depth, Some(&agent))
@@ -138,8 +140,8 @@ impl Node {
         }
     }
 
-    /// Returns the place for the next run of `agent` with this input: who and what, not when, so that the same one is
-    /// found in another order.
+    /// Returns the place for the next run of `agent` with this input. Its key tells the agent and the input and not the
+    /// time, so that the same place is found if runs begin in another order.
     pub(crate) fn agent_child(self: &Arc<Self>, agent: &str, input: &str) -> Arc<Node> {
         let digest = hmac_sha256::Hash::hash(input.as_bytes());
         let key = format!("{agent}#{}", hex(&digest[..4]));
@@ -172,7 +174,7 @@ impl Node {
         self.agent.get_or_init(agent).clone()
     }
 
-    /// Returns what a person has decided about whether code may run the agent here.
+    /// Returns a person's decision about whether code may run the agent here, if there is one.
     pub(crate) fn confirmed(&self) -> Option<Signed> {
         self.machine.place(self.id, |place| place.confirmed.clone())
     }
@@ -192,15 +194,17 @@ impl Node {
         self.machine.give(self.id, model);
     }
 
-    /// Records that what the agent here gives is not all that was asked for.
+    /// Records that the result of the agent here is only a part of what was asked for.
     pub(crate) fn mark_partial(&self) {
         if !self.is_partial() {
             self.add(Fact::Partial);
         }
     }
 
-    /// Whoever ran the agent here has what it gives: if that is partial, so is what is made of it by those
-    /// who look no closer. A call's model is told, so it ends there; and never above the level `top`.
+    /// Marks the result of the caller of the agent here as partial too, if the result of this agent is partial.
+    ///
+    /// The caller has this result, and its own result rests on it unless it looks closer. The marking ends at a call,
+    /// whose model is told of the partial result, and never goes above the level `top`.
     pub(crate) fn hand_up_partial(&self, top: u32) {
         if !self.is_partial() || self.is_call() {
             return;
@@ -210,29 +214,29 @@ impl Node {
             return;
         };
         above.mark_partial();
-        // What an agent does beside its own place it gives from there.
+        // An agent gives what it did beside its own place from its own place.
         let agent = above.parent.as_ref();
         if agent.is_some_and(|agent| above.continues(agent)) {
             above.hand_up_partial(top);
         }
     }
 
-    /// Says why the work here, and all within it, is about to be dropped.
+    /// Gives the reason for which the work here, and all work within it, is about to be dropped.
     pub(crate) fn leave(&self, why: &str) {
         self.machine.leave(self.id, Some(why));
     }
 
-    /// Returns why the work here or around it is being dropped, if somebody has said so.
+    /// Returns the reason for which the work here or around it is being dropped, if one was given.
     pub(crate) fn why_left(&self) -> Option<Arc<str>> {
         self.machine.why_left(self.id)
     }
 
-    /// Says that what was left is gone: other work may begin here.
+    /// Records that the dropped work is gone: other work may begin here.
     pub(crate) fn stay(&self) {
         self.machine.leave(self.id, None);
     }
 
-    /// Says that what was given before counts no longer.
+    /// Records that results given before no longer count.
     pub(crate) fn begin_anew(&self) {
         self.stay();
         if self.is_partial() {
@@ -272,7 +276,7 @@ impl Node {
         self.machine.bound_place(self.id, budget);
     }
 
-    /// This place's bound was passed.
+    /// Describes a bound of this place's agent that was passed.
     pub(crate) fn passed(&self, limit: Limit) -> Passed {
         Passed {
             agent: self.agent(),
@@ -281,12 +285,12 @@ impl Node {
         }
     }
 
-    /// Returns whose bound another model turn would pass, if anybody's.
+    /// Returns the bound that another model turn would pass, with the agent whose bound it is.
     pub(crate) fn one_more_step(&self) -> Option<Passed> {
         self.machine.one_more_step(self.id)
     }
 
-    /// Returns whose bound on turns and rounds of calls is passed, if anybody's.
+    /// Returns the bound on turns and rounds of calls that is passed, with the agent whose bound it is.
     pub(crate) fn stepped_over(&self) -> Option<Passed> {
         self.machine.stepped_over(self.id)
     }
@@ -301,27 +305,27 @@ impl Node {
         self.machine.look(|state| state.tokens_within(self.id, seq))
     }
 
-    /// Returns what was paid here and below.
+    /// Returns the amount paid here and below.
     pub(crate) fn paid(&self) -> Paid {
         self.machine.place(self.id, |place| place.paid)
     }
 
-    /// Returns `true` if anybody bounds what is paid here.
+    /// Returns `true` if a bound on cost applies here, of this place or of one above it.
     pub(crate) fn has_cost_bound(&self) -> bool {
         self.machine.has_cost_bound(self.id)
     }
 
-    /// Returns whose bound on tokens or cost is reached, if anybody's.
+    /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
     pub(crate) fn overspent(&self) -> Option<Passed> {
         self.machine.overspent(self.id)
     }
 
-    /// Returns whose bound on depth an agent here passes, if anybody's.
+    /// Returns the bound on depth that an agent here passes, with the agent whose bound it is.
     pub(crate) fn too_deep(&self) -> Option<Passed> {
         self.machine.too_deep(self.id)
     }
 
-    /// Returns how much of this time is left to the agent here: a run that has gone on in another process has used some.
+    /// Returns the rest of `time` that is left to the agent here: a stored run has used some in an earlier process.
     pub(crate) fn left_of(&self, time: Duration) -> Duration {
         let worked = self.machine.look(|state| state.worked_before(self.id));
         time.saturating_sub(worked)
@@ -338,7 +342,7 @@ impl Node {
     }
 }
 
-/// Path of a place, written only when somebody wants to read it.
+/// Path of a place, written only when it is formatted.
 pub(crate) struct Path<'a>(&'a Node);
 
 impl fmt::Display for Path<'_> {

@@ -11,16 +11,16 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// How many repairs may be within each other.
+/// Number of repairs that may be within each other.
 const DEEPEST: u32 = 4;
 
-/// While a repair agent works: what it may do beside repairing, and what its ending does not end.
+/// Scope of a repair while its repair agent works: the places that belong to the repair, and the way in which it ended.
 ///
-/// Its own budget ends the repair and nothing else; the budget of whoever called it, a throw and a
-/// cancellation end the run as they always do.
+/// If the repair agent's own budget is passed, the repair ends and nothing else does. The budget of an agent around it,
+/// a throw and a cancellation end the run as they always do.
 #[derive(Debug)]
 pub(crate) struct RepairScope {
-    /// Nodes at this level of the tree and below belong to the repair.
+    /// Level of the tree at which the repair begins: nodes at this level and below belong to it.
     level: u32,
     nested: u32,
     outer: Option<Arc<RepairScope>>,
@@ -29,7 +29,7 @@ pub(crate) struct RepairScope {
 }
 
 impl RepairScope {
-    /// A repair that begins at `cx`, unless too many have begun around it.
+    /// Creates the scope of a repair that begins at `cx`, unless too many repairs are around it already.
     pub(crate) fn within(cx: &RunContext) -> Option<Arc<RepairScope>> {
         let outer = cx.shield().cloned();
         let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
@@ -46,8 +46,7 @@ impl RepairScope {
         })
     }
 
-    /// The repair to which a bound at this level of the tree belongs: this one, one around it, or
-    /// none of them.
+    /// Returns the repair to which a bound at this level of the tree belongs: this repair, one around it, or `None`.
     pub(crate) fn of_level(&self, level: u32) -> Option<&RepairScope> {
         let mut scope = Some(self);
         while let Some(here) = scope {
@@ -59,12 +58,12 @@ impl RepairScope {
         None
     }
 
-    /// Nodes at this level of the tree and below belong to the repair.
+    /// Returns the level of the tree at which the repair begins: nodes at this level and below belong to it.
     pub(crate) fn level(&self) -> u32 {
         self.level
     }
 
-    /// Ends the repair, and says whether this is what ends it.
+    /// Ends the repair. Returns `true` if this is the first end, which is the one that counts.
     pub(crate) fn end(&self, end: FixError) -> bool {
         let mut ended = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = ended.is_none();
@@ -73,13 +72,13 @@ impl RepairScope {
         is_first
     }
 
-    /// Ends the repair. It never returns to the repair agent.
+    /// Ends the repair. The call never returns to the repair agent.
     pub(crate) async fn finish(&self, end: FixError) -> Infallible {
         self.end(end);
         std::future::pending().await
     }
 
-    /// Waits until somebody has ended the repair.
+    /// Waits until the repair has ended, and returns how.
     pub(crate) async fn ended(&self) -> FixError {
         loop {
             if let Some(end) = self
@@ -96,8 +95,8 @@ impl RepairScope {
 }
 
 impl From<Error> for FixError {
-    /// What a repair agent returned as `Err`: an escalation and a throw are meant, the rest happened. What
-    /// would happen at every try is told from what may pass.
+    /// Converts the error that a repair agent returned. An escalation and a throw are meant, any other error just
+    /// happened. An error that would occur at every try is told apart from one that may pass.
     fn from(error: Error) -> Self {
         let is_lasting = || {
             let mut cause: Option<&dyn std::error::Error> = Some(&error);
@@ -122,7 +121,7 @@ impl From<Error> for FixError {
     }
 }
 
-/// A bound that was passed: whose, which, and where in the tree.
+/// Bound that was passed: whose bound, which limit, and the level in the tree.
 #[derive(Clone, Debug)]
 pub(crate) struct Passed {
     pub(crate) agent: Arc<str>,

@@ -1,4 +1,4 @@
-//! What all parts of one run share: what was said of it, what it has used, and what it has come to.
+//! Data that all parts of one run share: its settings, its identity, and its place in traces.
 
 use super::{Audience, Node, Settings, machine::Machine, watched::Watched};
 use crate::{
@@ -14,36 +14,36 @@ use std::{
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-/// What all parts of one run share.
+/// Data that all parts of one run share.
 pub(crate) struct Root {
     pub(crate) settings: Settings,
     pub(crate) run_id: Arc<str>,
     pub(crate) node: Arc<Node>,
     pub(crate) notify: Arc<Notify>,
-    /// Triggered when the run has ended: what was spawned in it and is left ends as well.
+    /// Triggered when the run has ended. Tasks that were spawned in the run and still go on end as well.
     pub(crate) over: CancellationToken,
     origin: Option<Origin>,
     pub(crate) watched: Watched,
     secret_scope: OnceLock<Vec<u8>>,
-    /// Key of what arguments are known by; it is made when it is needed. A run that was stored without one has none.
+    /// Key of the digests by which arguments are recognised, made when needed; `None` for a run stored without one.
     key: OnceLock<Option<RunKey>>,
-    /// Where in which trace the run was before it was put down.
+    /// Position in a trace that the run had before it was put down.
     pub(crate) trace_before: Option<String>,
     is_resumed: bool,
-    /// When the run began, before it was ever put down.
+    /// Time at which the run began, before it was ever put down.
     began: OnceLock<Timestamp>,
 }
 
-/// What was run, for the journal.
+/// Agent and input of the run, for the journal.
 pub(crate) struct Origin {
     pub(crate) agent: String,
     pub(crate) input: Json,
-    /// What tells the type of the answer apart from any other.
+    /// Identity of the answer's type, which tells it apart from any other type.
     pub(crate) answer: Option<Arc<str>>,
 }
 
 impl Root {
-    /// Creates what the parts of a run share; `place` is the name of its place in the run around it.
+    /// Creates the data that the parts of a run share. `place` is the name of the run's place in the run around it.
     pub(crate) fn new(
         settings: Settings,
         agent: &str,
@@ -110,14 +110,14 @@ impl Root {
         })
     }
 
-    /// Lets go of the journal, if it is this run's own: another run may open it.
+    /// Releases the journal if it is this run's own, so that another run may open it.
     pub(crate) async fn close_journal(&self) {
         if let (Some(_), Some(writer)) = (&self.settings.journal, &self.settings.writer) {
             writer.close().await;
         }
     }
 
-    /// Adds the fact that the run begins, or goes on; returns when it began.
+    /// Adds the fact that the run begins or goes on, and returns the time at which it began.
     pub(crate) fn begins(&self) -> Timestamp {
         let now = self.settings.clock.now();
         let began = *self.began.get_or_init(|| now);
@@ -128,7 +128,7 @@ impl Root {
         began
     }
 
-    /// Describes the start of the run. Without a journal, its input and its terms are not looked at again.
+    /// Describes the start of the run. Input and terms are left out without a journal, as they are not read again.
     fn started(&self, began: Timestamp) -> Started {
         let stored = self.origin.as_ref();
         let stored = stored.filter(|_| self.settings.writer.is_some());
@@ -151,20 +151,20 @@ impl Root {
         }
     }
 
-    /// Tells subscribers of a piece of a model's text, which is no fact.
+    /// Tells subscribers of a piece of a model's text, which is not a fact.
     pub(crate) fn stream(&self, node: &Node, kind: EventKind) {
         let audience = &self.node.machine().audience;
         let (place, at) = (node.path().to_string(), self.settings.clock.now());
         audience.tell(&audience.event(&node.agent(), node.depth(), place, at, kind));
     }
 
-    /// [`Settings::secret_scope`], found out once.
+    /// Returns [`Settings::secret_scope`], which is computed once.
     pub(crate) fn secret_scope(&self) -> &[u8] {
         let scope = || self.settings.secret_scope();
         self.secret_scope.get_or_init(scope)
     }
 
-    /// Returns the key of what arguments are known by.
+    /// Returns the key of the digests by which arguments are recognised.
     pub(crate) fn key(&self) -> Option<RunKey> {
         *self.key.get_or_init(|| match &self.settings.key_around {
             Some(around) => Some(around.within(&self.node.path().to_string())),

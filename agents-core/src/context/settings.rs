@@ -1,4 +1,4 @@
-//! What the user said about a run before it began, and what a run within it takes over.
+//! Settings of a run, given before it begins, and those that a nested run takes over.
 
 use super::{Doubts, Executor, RunContext, Stopwatch, Subscriber, Talk, Writer};
 use crate::{
@@ -15,43 +15,43 @@ use tokio_util::sync::CancellationToken;
 
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
 
-/// What the user said about a run before it began.
+/// Settings that the user gave to a run before it began.
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretString>,
-    /// Who is asked for the secrets that were not given to the run itself.
+    /// Source of the secrets that were not given to the run itself.
     pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
-    /// What hides secrets; shared with the runs within this one.
+    /// Masker that hides secrets; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
     /// Models that a stored run finds by their names.
     pub(crate) known_models: Vec<Arc<dyn Model>>,
-    /// Each of these ends the run.
+    /// Tokens of which each ends the run.
     pub(crate) cancel: Vec<CancellationToken>,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The clock was said, so that a run within another one keeps it.
+    /// Is `true` if the user set the clock, so that a run within another one keeps its own.
     pub(crate) has_own_clock: bool,
-    /// The model that is asked in the place of every other.
+    /// Model that is asked instead of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
-    /// Where the facts of the run are stored: as it was given, and once it is read.
+    /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
-    /// Shared with the runs within this one.
+    /// Tools in doubt; shared with the runs within this one.
     pub(crate) doubts: Arc<Doubts>,
     pub(crate) talk: Option<Talk>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
-    /// Where traces can be looked at, with their ids left open.
+    /// URL where traces can be looked at, with placeholders for the ids.
     pub(crate) traces_url: Option<Arc<str>>,
-    /// How many runs of their own are around this one.
+    /// Number of runs around this one.
     pub(crate) nested: u32,
-    /// Key of the run around, if there is one.
+    /// Key of the run around this one, if there is one.
     pub(crate) key_around: Option<RunKey>,
-    /// The deadline within which this run is.
+    /// Deadline within which this run is.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
@@ -59,12 +59,12 @@ pub(crate) struct Settings {
     pub(crate) executor: Executor,
 }
 
-/// How many runs of their own may be within each other: their budgets begin anew, so this is what
-/// ends agents that call each other so.
+/// Number of runs that may be within each other. Each begins with a new budget, so only this bound ends agents that
+/// call each other in runs of their own.
 const DEEPEST: u32 = 15;
 
 impl Settings {
-    /// What a run within another one takes over from it, where nothing else was said.
+    /// Takes over settings of the outer run for a run within it, where no other setting was given.
     pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nested = outer.nested + 1;
@@ -98,7 +98,7 @@ impl Settings {
         self.masker = outer.masker.clone();
         self.doubts = outer.doubts.clone();
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
-        // A part of the work is done for the same tenant, unless another is named.
+        // A part of the work is done for the same tenant, unless another one is named.
         if self.scope == Scope::default() {
             self.scope = outer.scope.clone();
         }
@@ -113,7 +113,7 @@ impl Settings {
         }
     }
 
-    /// A run within a run may be held to more than the one around it, never to less.
+    /// Tightens the bounds of a run within another one: they may be stricter than the outer run's, never looser.
     fn tighten(&mut self, outer: &Settings) {
         self.strict |= outer.strict;
         self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
@@ -131,7 +131,7 @@ impl Settings {
         self.known_models.iter().find(|model| model.id() == name)
     }
 
-    /// What was given to the run is masked from its beginning.
+    /// Masks the secrets that were given to the run, from its beginning.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, secret) in &self.secrets {
             let learnt = self.masker.learn(name, secret);
@@ -140,8 +140,10 @@ impl Settings {
         Ok(())
     }
 
-    /// What tells apart those for whom a tool may give different results with the secrets that it is
-    /// given; empty in a run without secrets, which shares what is cached with all of its tenant.
+    /// Returns a digest of the workspace, the user and the given secrets: runs with different digests share no cached
+    /// results.
+    ///
+    /// The digest is empty in a run without secrets, which shares cached results with its whole tenant.
     pub(super) fn secret_scope(&self) -> Vec<u8> {
         if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
             return Vec::new();
@@ -166,7 +168,7 @@ impl Settings {
     }
 }
 
-/// The time of the run around; the id of a run is its own.
+/// Clock of the outer run for the time; the ids of runs are made anew.
 struct TimeOf(Arc<dyn Clock>);
 
 impl Clock for TimeOf {

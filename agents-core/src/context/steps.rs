@@ -1,4 +1,4 @@
-//! The steps of a run: where each is, and when.
+//! Steps of a run: the place and the time of each.
 
 use super::{Node, RunContext, Within, node::Path};
 use crate::{
@@ -18,7 +18,7 @@ impl fmt::Display for CallPath<'_> {
     }
 }
 
-/// Place of a turn by name.
+/// Path of a turn.
 pub(crate) struct TurnPath<'a>(Path<'a>, u32);
 
 impl fmt::Display for TurnPath<'_> {
@@ -28,19 +28,19 @@ impl fmt::Display for TurnPath<'_> {
 }
 
 impl Node {
-    /// Returns the place of a turn by name.
+    /// Returns the path of a turn.
     pub(crate) fn turn_path(&self, turn: u32) -> TurnPath<'_> {
         TurnPath(self.path(), turn)
     }
 
-    /// The place of a call by name, whatever its attempts; written only when somebody wants to read it.
+    /// Returns the path of a call, the same for all its attempts; written only when it is formatted.
     pub(crate) fn call_path(&self, seq: u32) -> CallPath<'_> {
         CallPath(self.path(), seq)
     }
 }
 
 impl RunContext {
-    /// Returns the path of this place: the agent's, or that of the call or the turn within which this is.
+    /// Returns the path of this place: that of the agent, or of the call or the turn within which this place is.
     pub(crate) fn step_place(&self) -> String {
         match self.within {
             Some(Within::Call(seq, _)) => self.node.call_path(seq).to_string(),
@@ -49,7 +49,7 @@ impl RunContext {
         }
     }
 
-    /// The call within which this is, as long as its agent is at it.
+    /// Looks at the call around this place, as long as its agent is at it; `None` afterwards and outside of a call.
     pub(crate) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> Option<R> {
         let Some(Within::Call(seq, _)) = self.within else {
             return None;
@@ -60,26 +60,27 @@ impl RunContext {
         })
     }
 
-    /// Adds a fact about the call within which this is.
+    /// Adds a fact about the call around this place; does nothing outside of a call.
     pub(crate) fn add_to_call(&self, fact: CallFact) {
         if let Some(Within::Call(seq, _)) = self.within {
             self.node.add(Fact::Call { seq, fact });
         }
     }
 
-    /// Adds the fact that the tool here asked for a secret: whose it was given, or why it was given none.
+    /// Adds the fact that the tool here asked for a secret: the scope of the secret it was given, or why it was given
+    /// none.
     pub(crate) fn asked_for_secret(&self, name: &str, found: Result<(SecretScope, bool), String>) {
         let found = found.map(|(scope, fallback)| Given { scope, fallback });
         let name = name.to_owned();
         self.add_to_call(CallFact::Secret { name, found });
     }
 
-    /// The arguments of the call within which this is, as they stand.
+    /// Returns the current arguments of the call around this place.
     pub(crate) fn arguments(&self) -> Option<Json> {
         self.with_call(Call::input)
     }
 
-    /// The agent that works here begins.
+    /// Adds the fact that the agent here begins to work; the value returned adds the fact that it has ended.
     pub(crate) fn began(&self) -> Working<'_> {
         let since = self.now();
         self.node.add(Fact::Working);
@@ -90,7 +91,7 @@ impl RunContext {
         }
     }
 
-    /// A model is asked here.
+    /// Begins a request to a model here; the value returned adds the fact of its end.
     pub(crate) fn asking(&self, model: Arc<str>, choosing: bool) -> Asking<'_> {
         Asking {
             cx: self,
@@ -102,7 +103,7 @@ impl RunContext {
     }
 }
 
-/// An agent at work. It is a step of the run however it ends, also with the run or the work around it.
+/// Agent at work. Its work is a step of the run however it ends, also if the run or the work around it ends first.
 pub(crate) struct Working<'a> {
     cx: &'a RunContext,
     since: Timestamp,
@@ -110,7 +111,7 @@ pub(crate) struct Working<'a> {
 }
 
 impl Working<'_> {
-    /// It has ended.
+    /// Ends the step; `ok` if the agent has succeeded.
     pub(crate) fn ended(mut self, ok: bool) {
         self.ok = ok;
     }
@@ -123,23 +124,23 @@ impl Drop for Working<'_> {
     }
 }
 
-/// A model that is asked. It is a step as well, also if nobody waits for its answer any more.
+/// Model that is asked. The request is a step as well, also if its answer is no longer waited for.
 pub(crate) struct Asking<'a> {
     cx: &'a RunContext,
     model: Arc<str>,
     choosing: bool,
     error: Option<ModelError>,
-    /// Whether the fact of its end is added.
+    /// Is `true` if the fact of the request's end is added.
     is_over: bool,
 }
 
 impl Asking<'_> {
-    /// The model has failed.
+    /// Ends the step with the model's error.
     pub(crate) fn failed(mut self, error: ModelError) {
         self.error = Some(error);
     }
 
-    /// The model has replied.
+    /// Ends the step with the model's reply.
     pub(crate) fn replied(mut self, mut reply: Reply, cost: Option<Cost>, longest: usize) {
         self.is_over = true;
         self.cx.node.add(Fact::Replied(Box::new(Replied {

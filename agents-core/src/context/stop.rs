@@ -10,7 +10,7 @@ use crate::{
 use std::{convert::Infallible, future::pending};
 
 impl RunContext {
-    /// Stores all facts so far. If that fails, the run ends, and this never returns.
+    /// Stores all facts so far. If storing fails, the run ends, and this call never returns.
     pub(crate) async fn store(&self) {
         if let Err(error) = self.node.machine().store().await {
             let reason = format!("the journal cannot be written: {error}");
@@ -18,15 +18,14 @@ impl RunContext {
         }
     }
 
-    /// What is to happen now is no part of the stored run: this process ends it here, and nothing of that is stored, so
-    /// that it can go on as it was.
+    /// Ends the run in this process only. Later facts are not stored, so that the stored run can go on as it was.
     pub(crate) async fn put_down(&self, reason: String) -> Infallible {
         let machine = self.node.machine();
         machine.refuse(JournalError::new(&*reason));
         self.stop(Stop::Journal { reason }).await
     }
 
-    /// A bound was passed: that ends the whole run, or the repair to which the bound belongs.
+    /// Ends the whole run, or the repair to which the bound belongs, because a bound was passed.
     pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
         match self.shield().and_then(|scope| scope.of_level(passed.level)) {
             Some(scope) => {
@@ -37,8 +36,10 @@ impl RunContext {
         }
     }
 
-    /// An agent here has given back [`Error::thrown`]: nothing may go on. One that repairs says so to whoever has asked
-    /// it, which ends the run as well and is told why.
+    /// Ends the run because an agent here has returned [`Error::thrown`].
+    ///
+    /// If the agent is a repair agent, the throw goes to the caller of the repair, which ends the run as well and
+    /// learns the reason.
     pub(crate) async fn thrown(&self, agent: &str, error: &Error) -> Infallible {
         match self.repair() {
             Some(scope) => {
@@ -49,12 +50,12 @@ impl RunContext {
         }
     }
 
-    /// Ends the whole run. It never returns, so nothing between here and the root can swallow it.
+    /// Ends the whole run. The call never returns, so no code between here and the root can swallow the end.
     pub(crate) async fn stop(&self, stop: Stop) -> Infallible {
         self.stop_at(self.node.level(), stop).await
     }
 
-    /// The same, by what is here or above, at this level of the tree.
+    /// Ends the whole run because of the agent at this level of the tree, which is here or above.
     async fn stop_at(&self, level: u32, stop: Stop) -> Infallible {
         self.node.add(Fact::Stopped { level, stop });
         self.root.notify.notify_one();

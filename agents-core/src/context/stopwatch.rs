@@ -7,8 +7,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// A deadline: of one execution, of an agent, of a run. It stands still while a person is asked, however
-/// deep within that happens.
+/// Deadline of one execution, of an agent or of a run. The time stands still while a person is asked, however deep
+/// within.
 #[derive(Debug)]
 pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
@@ -19,20 +19,20 @@ pub(crate) struct Stopwatch {
 #[derive(Debug)]
 struct Hands {
     deadline: Instant,
-    /// How many people are being asked, and since when the first of them.
+    /// Number of people who are being asked; `since` is when the first of them was.
     waiting: u32,
     since: Instant,
 }
 
 impl Stopwatch {
-    /// So much time from now, within what is timed already.
+    /// Starts a deadline `time` from now, within the deadline `outer`.
     pub(crate) fn start(time: Duration, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
         const AGES: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
         let now = Instant::now();
         Self::new(now.checked_add(time).unwrap_or(now + AGES), outer)
     }
 
-    /// How much time is left, here and around; that does not get less while a person is asked.
+    /// Returns the time left, here and around; it does not shrink while a person is asked.
     pub(crate) fn left(&self) -> Duration {
         let mut least = Duration::MAX;
         let mut watch = Some(self);
@@ -61,7 +61,7 @@ impl Stopwatch {
         })
     }
 
-    /// Waits until the time is up; for ever where there is no bound.
+    /// Waits until the time is up; waits forever without a stopwatch.
     pub(crate) async fn over(watch: Option<&Stopwatch>) {
         match watch {
             Some(watch) => watch.expired().await,
@@ -90,7 +90,7 @@ impl Stopwatch {
         }
     }
 
-    /// Stands still, here and around, until the guard is dropped.
+    /// Stops the time, here and around, until the guard is dropped.
     pub(crate) fn stand_still(self: &Arc<Self>) -> Still {
         self.each_out(|hands| {
             if hands.waiting == 0 {
@@ -115,7 +115,7 @@ impl Stopwatch {
     }
 }
 
-/// While it lives, time stands still.
+/// Guard that stops the time while it lives.
 pub(crate) struct Still(Arc<Stopwatch>);
 
 impl Drop for Still {

@@ -1,4 +1,4 @@
-//! A conversation of which a run is one part.
+//! Conversation of which a run is one part.
 
 use super::{Node, RunContext};
 use crate::{
@@ -7,19 +7,19 @@ use crate::{
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What has been said, lent to the run that goes on with it.
+/// Conversation so far, lent to the run that continues it.
 #[derive(Clone)]
 pub(crate) struct Talk {
     said: Arc<Mutex<Said>>,
-    /// What is said now.
+    /// Task that the user says now.
     task: String,
 }
 
-/// What has been said.
+/// Conversation so far.
 #[derive(Clone, Default)]
 pub(crate) struct Said {
     pub(crate) history: Arc<History>,
-    /// How many turns of a model that took.
+    /// Number of model turns that the conversation took.
     pub(crate) turns: u32,
 }
 
@@ -35,8 +35,8 @@ impl Talk {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The run is over. What it said belongs to the conversation if it has an answer, and is
-    /// forgotten if not: nothing half-said stays.
+    /// Ends the run's part of the conversation. It is kept if the run has an answer, and forgotten if not, so that no
+    /// half of an exchange stays.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
         if outcome.result.is_err() {
             return;
@@ -45,12 +45,12 @@ impl Talk {
         let history = node.machine().take_history(node.id()).unwrap_or_default();
         let mut said = self.said();
         said.turns += turns;
-        // What was given up for another way is not what the conversation goes on with.
+        // A history that was abandoned for another arm is not continued.
         if is_answered(&history) && node.taken().is_none() {
             said.history = history;
             return;
         }
-        // The answer is not the model's: the exchange alone is known.
+        // The answer does not come from the model: only the exchange is known.
         let mut history = said.history.moved();
         history.push(Message::User {
             content: self.task.clone(),
@@ -64,13 +64,13 @@ impl Talk {
     }
 }
 
-/// Whether the last word is a model's answer, and no call waits for its result.
+/// Returns `true` if the last message is a model's answer, and no call waits for its result.
 fn is_answered(history: &History) -> bool {
     matches!(history.messages().last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
 }
 
 impl RunContext {
-    /// What was said before in the conversation of which this agent's run is a part.
+    /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
     pub(crate) fn said(&self) -> Said {
         let talk = self.root.settings.talk.as_ref();
         match talk.filter(|_| self.node.continues(&self.root.node)) {

@@ -1,4 +1,4 @@
-//! The terms of a stored run, held against what is said now.
+//! Terms of a stored run, compared with the settings given now.
 
 use super::Settings;
 use crate::{Error, ErrorKind, journal::Terms, tool::Scope};
@@ -18,7 +18,7 @@ impl Terms {
         }
     }
 
-    /// Takes over the settings of the stored run. Of two bounds the tighter one holds.
+    /// Takes over the terms of the stored run into the settings. Of two bounds, the tighter one holds.
     pub(crate) fn take_over(&self, settings: &mut Settings) -> Result<(), Error> {
         if settings.scope == Scope::default() {
             settings.scope = self.scope.clone();
@@ -46,7 +46,7 @@ impl Terms {
         }
     }
 
-    /// Checks that what is to be stored can be held against what is said later: each policy has a name of its own.
+    /// Checks that the settings can be compared with later ones: each policy has a name of its own.
     pub(crate) fn can_be_kept(settings: &Settings) -> Result<(), Error> {
         match settings.executor.policies.are_named() {
             true => Ok(()),
@@ -56,7 +56,7 @@ impl Terms {
         }
     }
 
-    /// Rules and limits are code, and have to be said again.
+    /// Checks that policies and limits of the stored run are given again, as they are code and cannot be stored.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
         let executor = &settings.executor;
         let mut given = executor.policies.names();

@@ -1,16 +1,16 @@
 use std::fmt;
 
-/// What a model-driven agent does, and agents may run within.
+/// Activity of a model-driven agent within which other agents may run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Within {
-    /// This call, in this round.
+    /// Call with this number, in this round.
     Call(u32, u32),
-    /// The answer of this turn.
+    /// Answer of this turn.
     Answer(u32),
 }
 
 impl fmt::Display for Within {
-    /// The key of the place; receipts are in the order of keys, those of answers behind those of calls.
+    /// Writes the key of the place. Receipts are in the order of keys, so those of answers are behind those of calls.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Within::Call(seq, round) => write!(f, "call{seq:04}.{round:02}"),

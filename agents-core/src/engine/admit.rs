@@ -1,4 +1,4 @@
-//! Admission: may this call be made at all?
+//! Admission: the decision whether a call may be made at all.
 
 use crate::{
     Json,
@@ -10,10 +10,10 @@ use crate::{
     tool::{SharedTool, ToolContext, ToolSpec},
 };
 
-/// Returns the tool, if the agent has it and has calls left; else the reason why it may not be called.
+/// Returns the tool if the agent has it and has calls left; else the reason why it may not be called.
 ///
-/// The agent's own list is the whole list: a tool that is not on it does not exist for this agent,
-/// whatever else the program knows.
+/// The agent's own list is the whole list: a tool that is not on it does not exist for this agent, whatever other tools
+/// the program has.
 pub(super) fn admit(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -36,12 +36,12 @@ pub(super) fn admit(
     }
     match judge(brain, cx, tool.spec(), None) {
         Verdict::Deny { reason } => Err(reason),
-        // Whether to ask somebody is decided when there is something to show.
+        // The need for approval is decided later, once there are arguments to show.
         Verdict::Allow | Verdict::Confirm => Ok(tool.clone()),
     }
 }
 
-/// Returns the verdict of the run's rules on a call. `args` are there once they have been read.
+/// Returns the verdict of the run's policies on a call. `args` is `None` until the arguments have been read.
 pub(super) fn judge(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -62,7 +62,7 @@ pub(super) fn judge(
     }))
 }
 
-/// Returns the stop of the run, if its rules forbid that the model is asked.
+/// Returns the stop of the run, if its policies forbid the request to the model.
 pub(super) fn ask_model(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -81,7 +81,7 @@ pub(super) fn ask_model(
         cost: cx.root.node.paid().total(),
         scope: cx.scope(),
     });
-    // A rule that cannot answer has not allowed it.
+    // A policy that panics has not allowed the request.
     let verdict = guarded(|| policies.judge(&action))
         .unwrap_or_else(|panic| Verdict::deny(format!("a rule panicked: {panic}")));
     let reason = match verdict {

@@ -1,5 +1,5 @@
-//! The final answer goes the way that arguments go: read strictly, then leniently; then the agent's `invalid_output`
-//! arms; then back to the model.
+//! Reading of the final answer, in the steps in which arguments are read: strictly, then leniently, then by the agent's
+//! `invalid_output` arms, and last by the model again.
 
 use crate::{
     Error, ToolError,
@@ -27,9 +27,9 @@ pub(crate) enum Settled<O> {
     TakenOver,
 }
 
-/// Reads the final answer that the frame holds, with whatever help the arms give.
+/// Reads the final answer that the frame holds, with the help of the agent's arms.
 ///
-/// Where it stands is in the frame: a run that was put down here goes on here.
+/// The progress is in the frame: a run that was put down in the middle goes on from there.
 pub(crate) async fn settle<O>(
     brain: &Brain<'_>,
     answer: &Answer<O>,
@@ -98,7 +98,7 @@ pub(crate) async fn settle<O>(
     }
 }
 
-/// Place of one answer: who gave it, and where its state lies.
+/// Place of one answer: the agent that gave it, and the place of its state.
 struct Place<'a, O> {
     brain: &'a Brain<'a>,
     answer: &'a Answer<O>,
@@ -135,7 +135,7 @@ impl<O> Place<'_, O> {
                 candidates.at_hand().changes.is_empty(),
             )
         });
-        // JSON that fits as it is has come to its end. Of a repair its result is judged.
+        // JSON that fits unchanged has come to its end. A repaired text is judged by its result.
         let is_whole = self.answer.schema().is_some() && is_as_written;
         let is_cut_off = cx.node.frame(|frame| frame.cut_off) && is_own;
         if is_cut_off && !is_whole && cx.repair().is_none() {
@@ -182,7 +182,7 @@ impl<O> Place<'_, O> {
         )
     }
 
-    /// Asks a repair agent.
+    /// Asks a repair agent, and returns its answer as a fact.
     async fn ask(&self, fixer: &FixerRef) -> AnswerFact {
         let turn = self.turn();
         let (failed, attempt, previous, before) = self.with(|answer| {
@@ -244,7 +244,7 @@ impl<O> Place<'_, O> {
         }
     }
 
-    /// Returns all that is wrong with it, where an object can be made out.
+    /// Returns all that is wrong with the text, if an object can be read from it.
     fn misfits(&self, text: &str, fault: &ReadError) -> Misfits {
         let (Some(compiled), Ok(reading)) = (self.answer.compiled(), reader::lenient(text)) else {
             return Misfits::default();

@@ -1,4 +1,4 @@
-//! Approval: somebody is asked whether the call may run.
+//! Approval: the approver is asked whether the call may run.
 
 use super::call::Place;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Place<'_> {
-    /// Asks whoever decides; with nobody to ask, the answer is no.
+    /// Asks the approver; without an approver, the answer is a denial.
     pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;
         self.cx.node.machine().flush();
@@ -31,7 +31,7 @@ impl Place<'_> {
 }
 
 impl RunContext {
-    /// Asks whoever decides about what is no call of a model: subscribers are told.
+    /// Asks the approver about an action that is no call of a model; subscribers are told of it.
     pub(crate) async fn approve(&self, request: ApprovalRequest) -> Approval {
         if let Some(decided) = self.node.confirmed() {
             return decided.approval;
@@ -45,16 +45,16 @@ impl RunContext {
 }
 
 impl RunContext {
-    /// Asks whoever decides; with nobody to ask, the answer is no.
+    /// Asks the approver; without an approver, the answer is a denial.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> Signed {
         let Some(approver) = &self.root.settings.approver else {
             return Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
                 .into();
         };
-        // People may take their time: what is finished by then is stored.
+        // People may take their time, so work that is finished by then is stored.
         let _still = self.watch().map(Stopwatch::stand_still);
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
-        // No word is no.
+        // An approver that panics has not approved.
         decided.await.unwrap_or_else(|panic: String| {
             Approval::deny(format!("whoever was asked panicked: {panic}")).into()
         })

@@ -1,4 +1,4 @@
-//! One call, from the reply to its receipt: look what comes next, do it, add the fact.
+//! Course of one call, from the reply to its receipt: the next action is looked up, carried out, and added as a fact.
 
 use super::{admit, execute, read, receipt, repair, together};
 use crate::{
@@ -19,7 +19,7 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 use tracing::Instrument;
 
-/// Carries out the calls of one reply, and answers them in the model's order.
+/// Carries out the calls of one reply; their results go to the model in its own order.
 pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
     together::all(brain, cx).await;
     if let Some(passed) = cx.node.stepped_over() {
@@ -27,7 +27,7 @@ pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
     }
 }
 
-/// Takes one call through its stages; every call comes out with one receipt and one message.
+/// Takes one call through its stages. Every call ends with one receipt and one message.
 pub(super) async fn one(place: Place<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
@@ -38,7 +38,7 @@ pub(super) async fn one(place: Place<'_>) {
     }
 }
 
-/// On the heap, and made in a frame of its own: agents that run each other would fill the stack with it.
+/// Takes one call through its stages in a boxed future: agents that run each other would fill the stack with it.
 fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
     Box::pin(async move {
         match place.take_up().await {
@@ -52,7 +52,7 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
     })
 }
 
-/// Place of one call: who makes it, and which it is.
+/// Place of one call: the agent that makes it, and the number of the call.
 pub(super) struct Place<'a> {
     pub(super) brain: &'a Brain<'a>,
     pub(super) cx: &'a RunContext,
@@ -62,7 +62,7 @@ pub(super) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Looks at the call. One that was closed meanwhile has nothing more to do.
+    /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
     pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
         self.cx.node.frame(|frame| {
             let mut calls = frame.calls.iter();
@@ -73,7 +73,7 @@ impl Place<'_> {
         })
     }
 
-    /// Adds a fact. If it ends the run, this never returns.
+    /// Adds a fact. If the fact ends the run, this call never returns.
     pub(super) async fn add(&self, fact: CallFact) {
         let seq = self.seq;
         let after = self.cx.node.add(Fact::Call { seq, fact });
@@ -82,7 +82,7 @@ impl Place<'_> {
         }
     }
 
-    /// The call's clock starts, and it is admitted or not.
+    /// Starts the call's clock, and returns the tool if the call is admitted.
     async fn take_up(&self) -> Result<SharedTool, ToolError> {
         let (name, is_new) = self.with_call(|call| {
             let is_new = matches!(call.next(), Action::TakeUp);
@@ -100,7 +100,7 @@ impl Place<'_> {
             let fact = CallFact::TakenUp { tool };
             self.cx.node.add(Fact::Call { seq, fact });
         }
-        // Rules are user code: they are asked without the lock.
+        // Policies are user code: they are asked without the lock.
         let span = spans::policy(self.cx.masker(), &name);
         let admitted = span.in_scope(|| {
             guarded(|| admit::admit(self.brain, self.cx, self.seq, &name, tool))
@@ -114,7 +114,7 @@ impl Place<'_> {
         admitted
     }
 
-    /// A stored call goes on with the version of the tool that it was made of, and no other.
+    /// Ends the run if a stored call would go on with another version of the tool than the one that it was made of.
     async fn must_be_the_same(&self, name: &str, tool: Option<&SharedTool>) {
         let stored = self.with_call(|call| call.version().map(str::to_owned));
         let now = tool.map(|tool| tool.spec().version.to_string());
@@ -134,7 +134,7 @@ impl Place<'_> {
         match self.cx.stop(Stop::Unfit { agent, reason }).await {}
     }
 
-    /// The driver of one call: look what comes next, do it, add the fact.
+    /// Drives one call: looks up the next action, carries it out, and adds the fact.
     async fn settle(&self, tool: &SharedTool) {
         let mut context = self.context(tool);
         let mut round = 1;
@@ -149,7 +149,7 @@ impl Place<'_> {
                 }
                 context.attempt = call.attempt();
                 context.approved = call.is_approved();
-                // What is settled needs no place any more.
+                // A settled call needs no place any more.
                 if round != call.round() && !matches!(call.next(), Action::Done) {
                     round = call.round();
                     context.cx = self.cx.in_call(call.seq, round);
@@ -183,7 +183,7 @@ impl Place<'_> {
                     CallFact::TooLate
                 }
                 Action::Execute(args) => {
-                    // What was read last may have been denied since.
+                    // The arguments that were read last may have been denied since.
                     let read = prepared.take().filter(|(read, _)| *read == args);
                     let values = read.map(|(_, values)| values);
                     match self.ready(&rules, values, &args) {
@@ -237,7 +237,7 @@ impl Place<'_> {
                 }
                 Action::Climb(escalation) => {
                     let of = Raiser::Call(self.seq);
-                    // Of a call, whatever comes back is a fact already.
+                    // The outcome for a call is already a fact, whatever this returns.
                     let _ = Box::pin(climb(self.cx, *escalation, of)).await;
                     continue;
                 }
@@ -246,8 +246,10 @@ impl Place<'_> {
         }
     }
 
-    /// Returns the accepted arguments as values. For another execution, or after a reload, the text is read again, and
-    /// the rules are asked again; the fact says why it may not run so.
+    /// Returns the accepted arguments as values.
+    ///
+    /// For another execution, or after a reload, the text is read again, and the policies are asked again. The error is
+    /// the fact that says why the call may not run so.
     fn ready(
         &self,
         rules: &read::Rules<'_>,
@@ -283,14 +285,14 @@ impl Place<'_> {
         }
     }
 
-    /// The call is settled: it has its receipt, and the model is answered when all have.
+    /// Settles the call: it gets its receipt. The model is answered once all calls of the reply are settled.
     fn done(&self) -> Option<Arc<ToolEnvelope>> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
         let receipt = node.add(Fact::Settled { seq }).receipt?;
         receipt::tell_used(Some(self.brain), &self.cx.root, &receipt);
         observe::settled(node, &self.cx.root, seq, &receipt);
-        // Others of the same reply may take long, or never end: this one is not to run again.
+        // Other calls of the same reply may take long, or never end; this call must not run again.
         if has_siblings {
             node.machine().flush();
         }
@@ -302,7 +304,7 @@ impl Place<'_> {
     }
 }
 
-/// Returns the error of a call whose arguments hold a secret that this run has not been given.
+/// Returns the error of a call whose arguments hold a secret that was not given to this run.
 fn lacking(args: &Json) -> ToolError {
     let names = references(args.as_str());
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -316,7 +318,7 @@ fn lacking(args: &Json) -> ToolError {
     }
 }
 
-/// Rounds a wait up to whole milliseconds, so that everybody is told the same figure.
+/// Rounds a wait up to whole milliseconds, so that the log, the facts and the wait itself have the same figure.
 fn whole_millis(wait: Duration) -> Duration {
     let millis = wait.as_nanos().div_ceil(1_000_000);
     Duration::from_millis(u64::try_from(millis).unwrap_or(u64::MAX))

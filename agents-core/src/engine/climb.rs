@@ -10,7 +10,7 @@ use crate::{
 };
 use std::{future::pending, sync::Arc};
 
-/// Escalation on its way up, as long as the agent that raised it waits. If that agent is dropped, so is the escalation.
+/// Escalation on its way up, while the agent that raised it waits. If that agent is dropped, so is the escalation.
 struct Raised<'a> {
     cx: &'a RunContext,
     ticket: u64,
@@ -44,12 +44,13 @@ impl Drop for Raised<'_> {
     }
 }
 
-/// Lets an escalation of the agent that works at `cx` climb. Returns if that agent goes on or fails: if an agent above
-/// takes over, this agent's work is dropped while it waits here. What becomes of a call or of an answer follows from the
-/// recorded decision.
+/// Lets an escalation of the agent that works at `cx` climb.
+///
+/// The call returns if that agent goes on or fails. If an agent above takes over, this agent's work is dropped while it
+/// waits here. The outcome for a call or for an answer follows from the recorded decision.
 ///
 /// # Errors
-/// An escalation of the final answer that nobody handled.
+/// The unhandled escalation of a final answer.
 pub(crate) async fn climb(
     cx: &RunContext,
     escalation: Escalation,
@@ -93,8 +94,10 @@ pub(crate) async fn climb(
     }
 }
 
-/// Finds the model that an agent of a stored run was given: by its name among those that the run knows. Models are not
-/// stored, so if there is none of that name, every handler on the way is asked for it as it was the first time.
+/// Finds the model that an agent of a stored run was given: by its name, among the models that the run knows.
+///
+/// Models are not stored. If the run knows none of that name, every handler on the way is asked for the model again,
+/// with the same escalation.
 ///
 /// # Errors
 /// [`ErrorKind::Replay`] if there is no model of that name.
@@ -155,8 +158,8 @@ async fn ask_above(
     escalation.into()
 }
 
-/// Ends the run, or the agent that plain code has run, with a critical escalation that nobody handled. A run that has
-/// ended for another reason by then is not ended by this.
+/// Ends the run, or the agent that plain code has run, with a critical escalation that was not handled. A run that has
+/// ended for another reason by then is not ended again.
 async fn end<T>(cx: &RunContext, ticket: u64, escalation: Escalation) -> T {
     let leaves = |inbox: &Arc<Inbox>| cx.is_from_code() && inbox.leave(ticket, escalation.clone());
     if top(cx).filter(leaves).is_none() && cx.root.stopped().is_none() {
@@ -175,8 +178,8 @@ fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
     Some(inbox.clone())
 }
 
-/// Records the decision about an escalation: that of the agent at `node`, or that nobody handled it. Returns `false` if
-/// the escalation has been dropped.
+/// Records the decision about an escalation: that of the agent at `node`, or that it was not handled. Returns `false`
+/// if the escalation has been dropped.
 pub(crate) fn decide(
     node: &Node,
     ticket: u64,

@@ -1,4 +1,4 @@
-//! The loop of one agent: look what comes next, do it, add the fact.
+//! Loop of one agent: the next action is looked up, carried out, and added as a fact.
 
 use super::{
     answer::{self, Settled},
@@ -52,9 +52,9 @@ pub(crate) async fn drive<O>(
         Box::pin(given(cx)).await?;
     }
     let span = spans::agent(brain, cx, answer.schema());
-    // Declared before the work, so that what is within it is closed first.
+    // Declared before the work, so that all work within it is closed first.
     let leaving = Leaving::driven(cx, brain);
-    // On the heap, and so are its parts: agents that run each other would fill the stack.
+    // On the heap, as are its parts: agents that run each other would fill the stack.
     let work = Box::pin(
         async {
             loop {
@@ -92,8 +92,8 @@ pub(crate) async fn drive<O>(
     result
 }
 
-/// The agent as it is here, where that is not as it is: at its place in a team, in a repair, in a run that
-/// bounds its agents.
+/// Returns the agent's brain as changed by its place in a team, by a repair or by the run's bounds; `None` if nothing
+/// changes it.
 fn fitted<'a>(brain: &Brain<'a>, cx: &RunContext) -> Option<Brain<'a>> {
     let mut own = cx.place().map(|place| brain.placed(place));
     if let Some(scope) = cx.repair() {
@@ -105,7 +105,7 @@ fn fitted<'a>(brain: &Brain<'a>, cx: &RunContext) -> Option<Brain<'a>> {
     own
 }
 
-/// The agent's prompt, and the shape of its answer when it is not plain text.
+/// Returns the agent's prompt, with the schema of its answer if that is not plain text.
 fn system(brain: &Brain<'_>, schema: Option<&Value>) -> String {
     match schema {
         None => brain.prompt.to_string(),

@@ -1,4 +1,4 @@
-//! Keeping: an output that is too large for the receipt is stored elsewhere.
+//! Storage of outputs that are too large for a receipt.
 
 use super::call::Place;
 use crate::{
@@ -10,11 +10,11 @@ use crate::{
 };
 use std::time::Duration;
 
-/// A store that takes longer keeps nothing.
+/// Time after which a store is given up, and the output is not kept.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Place<'_> {
-    /// Keeps the output of a settled call, if it will be cut and there is a store for it.
+    /// Stores the output of a settled call, if it will be cut and there is a store for it.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
         let Some(store) = &settings.executor.blobs else {

@@ -1,4 +1,4 @@
-//! The model is asked, and its reply becomes calls or an answer.
+//! Requests to the model, whose reply becomes calls or an answer.
 
 use crate::{
     Error, ErrorKind,
@@ -25,8 +25,8 @@ use std::{
 };
 use tracing::Instrument;
 
-/// Asks the model for the next message. `schema` is that of the answer; `must_fit` says that nothing but an answer is
-/// asked for.
+/// Asks the model for the next message. `schema` is the schema of the answer; with `must_fit`, the model may only
+/// answer and not call.
 pub(crate) async fn ask(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -73,7 +73,7 @@ pub(crate) async fn ask(
         Ok(reply) => reply,
         Err(error) => {
             let at = format!("agent `{}`, turn {turn}", brain.name);
-            // That this is another run than the recorded one is no failure that somebody could deal with.
+            // A difference from the recorded run is no failure that an agent could handle.
             if error.kind() == ModelErrorKind::NotRecorded {
                 let reason = format!("{at}: {error}");
                 match cx.stop(Stop::Diverged { reason }).await {}
@@ -99,7 +99,8 @@ pub(crate) async fn ask(
     Ok(())
 }
 
-/// Says why the agent may not go on with this model: its conversation is with another one, and nobody has decided that.
+/// Returns the reason why the agent may not go on with this model: its conversation is with another model, and the
+/// change was not asked for.
 fn another(brain: &Brain<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
     let (name, id) = (&brain.name, model.id());
     let before = cx.node.frame(|frame| frame.model.clone())?;
@@ -138,7 +139,7 @@ async fn send(
         });
     };
     request = request.with_failures(&failed);
-    // Which skill a model names is no text of its answer.
+    // The name of a skill that a model chooses is no text of its answer.
     let streamed = !cx.root.settings.subscribers.is_empty() && brain.open.is_empty();
     let declared = streamed.then(|| declared(brain, must_fit));
     let show = declared.as_deref().map(|declared| Show::new(cx, declared));
@@ -153,7 +154,7 @@ async fn send(
     spans::asked(&span, cx, history.messages());
     #[cfg(any(test, feature = "testing"))]
     crate::testing::oracle::asked(cx.run_id(), &request);
-    // The model itself, not the pointer to it: that would be a future around its future.
+    // The model itself is called, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
     if let Some(show) = show {
         let is_call = |reply: &Reply| whole_call(brain, cx, reply, schema, must_fit).is_some();
@@ -163,8 +164,8 @@ async fn send(
     reply
 }
 
-/// Shows an answer as it is written: what may turn out to be a printed call, or a secret, is held
-/// back until it is known.
+/// Shows an answer while it is written. Text that may turn out to be a printed call or a secret is held back until that
+/// is known.
 struct Show<'a> {
     cx: &'a RunContext,
     text: Mutex<Shown<'a>>,
@@ -172,7 +173,7 @@ struct Show<'a> {
 }
 
 struct Shown<'a> {
-    /// Text so far, as long as it may be a call and nothing else.
+    /// Text so far, as long as all of it may be one call.
     whole: Option<String>,
     printed: printed::Stream<'a>,
     hidden: secret::Stream,
@@ -246,8 +247,10 @@ fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
     }
 }
 
-/// A server that cannot read a model's call hands it on as text; here it is read. One of a tool that there is not is
-/// a call as well, for the model to be told; but not in a repair, where the text that is asked for may be that call.
+/// Reads calls that are printed in the text of a reply, as from a server that cannot read its model's calls.
+///
+/// A call of an unknown tool is a call as well, so that the model can be told. In a repair it is not: there the text
+/// that is asked for may be that call.
 fn with_printed_calls(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -284,8 +287,8 @@ fn with_printed_calls(
     reply
 }
 
-/// A reply that is one call and nothing else, of a tool that there is not: where the model was told to call so, or where
-/// the name is nearly that of a tool; not if it is what the agent is to answer.
+/// Returns the call of an unknown tool, if the reply is one call and nothing else. This holds if the model was told to
+/// call in this way, or if the name is close to that of a tool. A text that the agent is to answer with is no call.
 fn whole_call(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -306,7 +309,7 @@ fn whole_call(
     (is_meant && !is_answer).then_some(call)
 }
 
-/// The tools that a printed call can be for: those that were offered.
+/// Returns the tools that a printed call can be for: those that were offered.
 fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
     let offered = brain.tools.offered().filter(|_| !must_fit);
     offered
@@ -317,7 +320,7 @@ fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
         .collect()
 }
 
-/// Every call gets an id that is its own: what the model gave, if it gave one and only once.
+/// Gives every call a unique id: the model's, if the model gave one and only once.
 fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     if let [call] = &mut reply.calls[..] {
         if call.id.is_empty() {
@@ -341,7 +344,7 @@ fn minted(turn: u32, index: usize) -> String {
     format!("call_{turn}_{index}")
 }
 
-/// Says that a model without a price cannot be bounded: it is never taken to be free.
+/// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.
 fn no_price(brain: &Brain<'_>, model: &str) -> Error {
     let message = format!(
         "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"

@@ -1,7 +1,7 @@
-//! Reading: the arguments, from the text a model wrote to values that fit.
+//! Reading of arguments: from the text that a model wrote to values that fit.
 //!
-//! Strictly first. If that fails, and nobody asked for strictness, once more as leniently as the
-//! schema allows; every change is reported. What is still wrong becomes a [`ToolError`].
+//! The text is read strictly first. If that fails, and strict reading is not set, it is read as leniently as the schema
+//! allows; every change is reported. A text that still does not fit becomes a [`ToolError`].
 
 use crate::{
     Effects, Json,
@@ -51,19 +51,20 @@ impl<'a> Rules<'a> {
         &self.brain.arms
     }
 
-    /// Returns the time after a wait by the run's clock, in milliseconds since 1970: never before it is over, or whoever
-    /// said how long it takes would be asked too early.
+    /// Returns the time at which a wait is over, by the run's clock, in milliseconds since 1970.
+    ///
+    /// The time is rounded up: a wait that ended too early would call a service before the time that it asked for.
     pub(crate) fn after(&self, wait: Duration) -> u64 {
         if wait.is_zero() {
             return 0;
         }
         let wait = u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
-        // A part of the millisecond that the clock shows is over.
+        // A part of the millisecond that the clock shows has passed already.
         let now = self.cx().now().as_millis().saturating_add(1);
         now.saturating_add(wait)
     }
 
-    /// Returns the time until then by the run's clock.
+    /// Returns the time from now until `millis`, by the run's clock.
     pub(crate) fn until(&self, millis: u64) -> Duration {
         Timestamp::from_millis(millis).since(self.cx().now())
     }
@@ -72,7 +73,7 @@ impl<'a> Rules<'a> {
         &self.context.cx
     }
 
-    /// A number from 0 to 1: by chance, but the same when the run is resumed.
+    /// Returns a pseudo-random number from 0 to 1, which is the same when the run is resumed.
     pub(crate) fn chance(&self) -> f64 {
         let cx = self.cx();
         let mut digest = hmac_sha256::Hash::new();
@@ -119,7 +120,7 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
     leniently(rules, raw, misfit, reader::diagnose(raw, schema))
 }
 
-/// Goes by what a lenient reading has found, where a strict one has failed with this misfit.
+/// Reads by the findings of a lenient reading, after a strict reading has failed with this misfit.
 fn leniently(
     rules: &Rules<'_>,
     raw: &str,
@@ -143,7 +144,7 @@ fn leniently(
     if is_object(raw) {
         return Err(misfitting(rules, raw, misfit, &found));
     }
-    // An object stands in the text, whole, but it does not fit: a field is at fault, not the text.
+    // A whole object was found in the text, but it does not fit: a field is at fault, not the text.
     let is_whole = !found.is_cut_off() && !found.changes.any(ChangeKind::Brackets);
     match rules.tool.prepare(json).err() {
         Some(misfit) if is_whole && is_object(json) => Err(misfitting(rules, json, misfit, &found)),
@@ -151,7 +152,7 @@ fn leniently(
     }
 }
 
-/// Why a text cannot be read. What broke off does not lack a field, nor is its last value a wrong one.
+/// Returns the reason why a text cannot be read. A text that broke off lacks no field, and its last value is not wrong.
 fn unread(found: &Diagnosis<'_>) -> String {
     let Some(error) = found.errors.first() else {
         return String::new();
@@ -161,7 +162,7 @@ fn unread(found: &Diagnosis<'_>) -> String {
             "the text broke off ({error}): send the whole object again, to its closing bracket"
         );
     }
-    // It is the text that is at fault: of a whole object its fields would be.
+    // The text is at fault: in a whole object, a field would be.
     match error.kind() {
         ReadErrorKind::Mismatch => format!(
             "what can be made out in the text does not fit ({error}): send one whole object"
@@ -187,7 +188,7 @@ fn unreadable(rules: &Rules<'_>, raw: &str, parse_error: String) -> Box<Refused>
     refused(error, raw, Changes::default())
 }
 
-/// Refuses JSON that does not fit, naming the fields; `found` is what the reader found of the same text.
+/// Refuses JSON that does not fit, with the names of the fields; `found` holds the reader's findings on the same text.
 fn misfitting(
     rules: &Rules<'_>,
     json: &str,
@@ -237,7 +238,8 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
     Ok((accepted, prepared))
 }
 
-/// A tool without arguments is called with `{}`, with nothing, or with `null`: all mean the same.
+/// Returns the change for a tool without arguments that is called with an empty text, `null`, `[]` or `""` instead of
+/// `{}`.
 fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Changes> {
     let tool = &**rules.tool;
     let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
@@ -278,14 +280,14 @@ pub(super) fn is_object(text: &str) -> bool {
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Returns the first uncertain change of a call that cannot be taken back.
+/// Returns the first uncertain change of a call whose effect cannot be undone.
 fn uncertain<'c>(spec: &ToolSpec, changes: &'c Changes) -> Option<&'c Change> {
     changes
         .uncertain()
         .filter(|_| spec.effects == Effects::Writes)
 }
 
-/// Returns the error of such a call: whoever wrote it says it again, or an arm does.
+/// Returns the error of such a call: the model has to write the arguments again, or an arm has to repair them.
 fn told_uncertain(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
     let Change {
         kind, path, note, ..

@@ -1,4 +1,4 @@
-//! The receipt of a call, and who is told of it.
+//! Receipt of a call, and the callbacks that get it.
 
 use crate::{
     brain::Brain,
@@ -11,8 +11,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Tells what the model has used: a tool, or what the agent knows. Without `brain` the agent is gone already, as from a
-/// task that outlives it.
+/// Tells hooks and subscribers that the model has used a tool or a piece of the agent's knowledge. Without `brain`, the
+/// agent is gone already, as for a task that outlives it.
 pub(super) fn tell_used(brain: Option<&Brain<'_>>, root: &Root, receipt: &ToolEnvelope) {
     let masker = &root.settings.masker;
     let known = brain.and_then(|brain| Some((brain, brain.knowledge(&receipt.name)?)));
@@ -32,8 +32,8 @@ pub(super) fn tell_used(brain: Option<&Brain<'_>>, root: &Root, receipt: &ToolEn
     }
 }
 
-/// Writes the receipts of calls that are left unsettled, here and below, for this reason; what was decided about
-/// escalations has not come true. What is within a call ends before it does.
+/// Writes the receipts of calls that are left unsettled, here and below, for this reason. Recorded decisions about
+/// escalations are made void. Work within a call ends before the call does.
 pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
     close(node, root, None, why);
 }
@@ -64,7 +64,7 @@ fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending)
     }
 }
 
-/// Writes the receipts of calls that an agent leaves unsettled which is dropped or fails, as soon as it is.
+/// Guard that writes the receipts of unsettled calls as soon as their agent is dropped or fails.
 pub(crate) struct Leaving<'a> {
     cx: Option<&'a RunContext>,
     brain: Option<&'a Brain<'a>>,
@@ -77,13 +77,13 @@ impl<'a> Leaving<'a> {
         Leaving { cx, brain }
     }
 
-    /// Creates a guard for the calls of a model-driven agent, whose own hooks are told of them.
+    /// Creates a guard for the calls of a model-driven agent, whose own hooks get their receipts.
     pub(super) fn driven(cx: &'a RunContext, brain: &'a Brain<'a>) -> Self {
         let (cx, brain) = (Some(cx), Some(brain));
         Leaving { cx, brain }
     }
 
-    /// Lets go: the agent has its answer.
+    /// Releases the guard, since the agent has its answer.
     pub(crate) fn done(mut self) {
         self.cx = None;
     }

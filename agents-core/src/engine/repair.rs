@@ -1,6 +1,6 @@
-//! Repair: a failure becomes the question that the arms and the repair agents are asked.
+//! Repair: a failure becomes a question to the arms and the repair agents.
 //!
-//! What is made of the answers is decided by [`Candidates`](crate::run::Candidates), which is data.
+//! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
 use crate::{
     brain::Brain,
@@ -38,7 +38,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
     rules.arms().decide(&**rules.tool(), error, &context)
 }
 
-/// Returns the report for this repair agent.
+/// Returns the report for this repair agent; `None` if there is no failure.
 pub(crate) fn repair(fixer: &FixerRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
     let spec = rules.tool().spec();
     let Failed { text, error } = call.candidates.failed()?;
@@ -65,9 +65,9 @@ fn stage(error: &ToolError) -> &'static str {
 /// Answer of a repair agent.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
-    /// The tokens spent so far where it ran: also those of a part that ran before a run was stored.
+    /// Number of tokens spent so far where the repair agent ran, including a part that ran before the run was stored.
     pub(crate) spent: u64,
-    /// Time that it took.
+    /// Duration of the try.
     pub(crate) took: Duration,
 }
 
@@ -88,7 +88,7 @@ pub(crate) async fn ask(
     }
 }
 
-/// Whatever ends the repair agent, short of what ends the whole run, is its answer.
+/// Runs the repair agent. Every end of the agent that does not end the whole run is its answer.
 async fn run(
     brain: &Brain<'_>,
     cx: &RunContext,
@@ -123,13 +123,13 @@ async fn run(
     answer
 }
 
-/// The repair agent itself: the one the arm has named, or after a reload the one of that name.
+/// Returns the repair agent itself: the one that the arm has named, or after a reload the listed one of that name.
 fn find(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
     let named = fixer.live().cloned();
     named.or_else(|| listed(brain, fixer, tool))
 }
 
-/// The repair agent of that name, as a stored run finds it.
+/// Returns the listed repair agent of that name, as a stored run finds it.
 fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
     let of_name = |fixers: &[SharedFixer]| {
         let mut fixers = fixers.iter();
@@ -140,8 +140,10 @@ fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer
     of_name(&brain.fixers).or_else(|| of_name(&brain.tools.get(tool)?.fixers()))
 }
 
-/// A repair agent that only a helper names cannot be seen when the agent is built. That nobody would find
-/// it again is said at its first use; a run that is stored ends there, before it depends on it.
+/// Checks that a stored run would find the repair agent again.
+///
+/// A repair agent that only a helper function names cannot be seen when the agent is built. If it is not listed, a
+/// warning is logged at its first use. A stored run ends there, before it depends on the repair agent.
 async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, tool: &str) {
     if fixer.live().is_none() || listed(brain, fixer, tool).is_some() {
         return;

@@ -1,14 +1,14 @@
-//! Calls of one reply run at once: all that need not run alone, up to the run's limit.
+//! Calls of one reply at the same time: all that need not run alone, up to the run's limit.
 
 use super::call::{Place, one};
 use crate::{brain::Brain, context::RunContext};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
-/// A call that is not answered yet.
+/// Call that is not answered yet.
 struct Pending {
     seq: u32,
-    /// Its tool is `sequential`.
+    /// Is `true` if its tool is `sequential`.
     alone: bool,
 }
 
@@ -20,7 +20,7 @@ pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) {
         seq,
         gate,
     };
-    // Mostly there is one, and nothing to put in order.
+    // Mostly there is one call, and no order to keep.
     let only = cx.node.frame(|frame| match &frame.calls[..] {
         [only] if only.receipt.is_none() => Some(only.seq),
         _ => None,

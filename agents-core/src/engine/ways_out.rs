@@ -1,8 +1,7 @@
-//! The two tools by which a repair agent that a model drives gives up. It has them while it repairs, and at
-//! no other time.
+//! Two tools by which a model-driven repair agent gives up. It has these tools while it repairs, and at no other time.
 //!
-//! They are a last resort: nothing holds a model to choose between them and its answer, no worked example
-//! shows how they are called, and whoever calls one has to say why, in words of their own.
+//! They are a last resort. A model is never made to choose between them and its answer, and no worked example shows how
+//! they are called. A model that calls one has to give a reason in its own words.
 
 use crate::{
     Json, Severity,
@@ -23,7 +22,7 @@ const WHY: &str = "What stands in the way of a repair, in a sentence of your own
 const HARM: &str = "What harm it would do, in a sentence of your own.";
 
 impl RepairScope {
-    /// The two tools.
+    /// Returns the two tools.
     pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
         let severity = json!({
             "type": "string",
@@ -79,7 +78,7 @@ fn reason_of(args: &Value) -> &str {
     args["reason"].as_str().unwrap_or_default().trim()
 }
 
-/// Small models fill in what they are shown: that is no reason.
+/// Checks that a reason is given. Small models copy the texts that they are shown, and such a text is no reason.
 fn has_a_reason(args: &Value) -> Result<(), ReadError> {
     match is_said(reason_of(args)) {
         true => Ok(()),
@@ -111,13 +110,13 @@ fn is_said(reason: &str) -> bool {
         "throw exception",
     ];
     let said = words(reason);
-    // What stands in the descriptions says nothing of the case at hand, whole or in part.
+    // Text from the descriptions says nothing of the case at hand, whole or in part.
     let shown = [ESCALATE, THROW, WHY, HARM].into_iter();
     let mut shown = shown.flat_map(|text| text.split([',', ':']).chain([text]));
     !said.is_empty() && !NOTHING.contains(&&*said) && !shown.any(|shown| words(shown) == said)
 }
 
-/// Its words alone, in small letters.
+/// Returns the words of a text, in lower case, separated by single spaces.
 fn words(text: &str) -> String {
     let words = text.split(|c: char| !c.is_alphanumeric());
     let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();

@@ -6,10 +6,10 @@ use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 
-/// Extension of a tool's error type with an error code, which the model and dashboards can branch
-/// on, and a time to wait before a retry.
+/// Extension of a tool's error type with an error code and a time to wait before a retry. The model and dashboards can
+/// branch on the code.
 ///
-/// An error type without it has the code [`Code::Unknown`].
+/// An error type without this trait has the code [`Code::Unknown`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -26,12 +26,12 @@ use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
 /// }
 /// ```
 pub trait ToolFailure {
-    /// Returns the error code; `UNKNOWN` by default.
+    /// Returns the error code; [`Code::Unknown`] by default.
     fn code(&self) -> Code {
         Code::Unknown
     }
 
-    /// Returns how long to wait before the same call may succeed.
+    /// Returns the time to wait before the same call may succeed; by default, none is known.
     ///
     /// A `retry` waits that long, up to the cap of its [`Backoff`](crate::recovery::Backoff).
     fn retry_after(&self) -> Option<Duration> {
@@ -39,7 +39,7 @@ pub trait ToolFailure {
     }
 }
 
-/// Where the failure of an execution came from.
+/// Origin of the failure of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,12 +59,9 @@ pub enum Origin {
     Interrupted,
 }
 
-/// Cause of a failed execution: its code, its message, where it came from, and the live error if
-/// there is one.
+/// Cause of a failed execution: its code, its message, its origin, and the live error if there is one.
 ///
-/// Cheap to clone.
-///
-/// The live error can be downcast in the process that made it; what is stored is its text.
+/// A cause is cheap to clone. The live error can be downcast in the process that made it; only its text is stored.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -95,29 +92,29 @@ struct Inner {
     live: Option<Arc<dyn Any + Send + Sync>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     handed: Option<Handed>,
-    /// Whether it is the failure of an agent.
+    /// Is `true` if an agent panicked: its message says so already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_agent: bool,
-    /// Nothing may go on, for this reason.
+    /// Reason of a throw, which ends the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
-    /// All that does not fit, if it is more than the message says.
+    /// List of all misfits, if there is more than the message says.
     #[serde(default, skip_serializing_if = "Misfits::is_empty")]
     misfits: Misfits,
-    /// What is not known of what it has done.
+    /// Doubt about the effect of the execution, if it was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
 }
 
-/// What an agent gave back instead of an answer that is more than a failure of the call.
+/// Error of an agent that is more than a failure of the call.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Handed {
-    /// It could not settle something, and nobody above has been asked.
+    /// The agent escalated, and the agents above have not been asked yet.
     Up(Escalation),
-    /// Everybody above has been asked.
+    /// The agent escalated, and all agents above have been asked.
     Back(Escalation),
-    /// It cannot work as it is put together: nothing that a model could do something about.
+    /// The agent is put together wrongly and cannot work, which a model cannot correct.
     Unfit(String),
 }
 
@@ -134,7 +131,8 @@ impl Cause {
         Self::returned_saying(message, error, code, retry_after)
     }
 
-    /// The same, told in these words: what its type knows of its causes is among them.
+    /// Creates the cause of an execution that returned `error`, with this message, which tells the error's sources as
+    /// well.
     pub(crate) fn returned_saying<E>(
         message: String,
         error: E,
@@ -154,8 +152,10 @@ impl Cause {
         }))
     }
 
-    /// The agent that a call was for gave back `error`: an escalation and an agent that cannot work
-    /// are meant, the rest is a failure of the call. A throw has ended the run already.
+    /// Creates the cause of a delegate call whose agent returned `error`.
+    ///
+    /// An escalation and an agent that cannot work are handed over; any other error is a failure of the call. A throw
+    /// has ended the run already.
     pub(crate) fn of_agent(agent: &str, error: Error) -> Self {
         let code = match error.kind() {
             ErrorKind::Model => Code::ProviderError,
@@ -199,7 +199,7 @@ impl Cause {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
-    /// The process ended while the tool ran.
+    /// Creates the cause of an execution during which the process ended.
     pub(crate) fn interrupted(message: &str) -> Self {
         Cause::of(Origin::Interrupted, Code::Unknown, message.to_owned())
     }
@@ -209,8 +209,8 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
-    /// Creates the cause of an execution that a rate limiter refused, with how long to wait before
-    /// the next one if it knows.
+    /// Creates the cause of an execution that a rate limiter refused, with the time to wait before the next one if the
+    /// limiter knows it.
     pub fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Cause(Arc::new(Inner {
             retry_after,
@@ -223,7 +223,8 @@ impl Cause {
         Cause::of(Origin::Returned, code, message.into())
     }
 
-    /// The cause of arguments that do not fit: the first thing that is wrong with them, and all.
+    /// Creates the cause of arguments that do not fit: `first` is the message for the first misfit, `all` lists every
+    /// one.
     pub(crate) fn misfit(first: String, all: Misfits) -> Self {
         Cause(Arc::new(Inner {
             misfits: all,
@@ -250,7 +251,7 @@ impl Cause {
         }
     }
 
-    /// The same failure with its text changed so. The live error stays, for the arms.
+    /// Returns the same failure with its text changed by `text`. The live error stays, for the arms.
     pub(crate) fn mapped(self, text: impl Fn(&str) -> Cow<'_, str>) -> Self {
         match text(&self.0.message) {
             Cow::Owned(message) => self.but(|inner| {
@@ -262,7 +263,7 @@ impl Cause {
         }
     }
 
-    /// The same failure, with this code if its type has none.
+    /// Returns the same failure, with this code if its type has none.
     pub(crate) fn coded(self, code: Code) -> Self {
         match (self.0.origin, self.0.code) {
             (Origin::Returned, Code::Unknown) => self.but(|inner| inner.code = code),
@@ -281,7 +282,7 @@ impl Cause {
         &self.0.message
     }
 
-    /// Returns where the failure came from.
+    /// Returns the origin of the failure.
     pub fn origin(&self) -> Origin {
         self.0.origin
     }
@@ -291,8 +292,8 @@ impl Cause {
         self.0.code
     }
 
-    /// Returns everything that does not fit, in the order of the schema, where arguments were refused for more than
-    /// one thing; a few of them if they are many. Else it is empty, and the message says it all.
+    /// Returns the misfits of refused arguments, in the order of the schema, if there are several; only the first few
+    /// if there are many. For a single misfit the list is empty, and the message says it all.
     pub fn misfits(&self) -> &[ReadError] {
         &self.0.misfits.listed
     }
@@ -301,7 +302,7 @@ impl Cause {
         &self.0.misfits
     }
 
-    /// Takes out what an agent gave back beside the failure.
+    /// Takes out the escalation or the defect that an agent returned.
     pub(crate) fn hand_over(&mut self) -> Option<Handed> {
         self.0.handed.as_ref()?;
         let handed = self.0.handed.clone();
@@ -309,12 +310,12 @@ impl Cause {
         handed
     }
 
-    /// Why nothing may go on, if that is what was said.
+    /// Returns the reason of a throw, if the tool returned one.
     pub(crate) fn thrown(&self) -> Option<&str> {
         self.0.thrown.as_deref()
     }
 
-    /// Returns how long to wait before the same call may succeed, if that is known.
+    /// Returns the time to wait before the same call may succeed, if it is known.
     pub fn retry_after(&self) -> Option<Duration> {
         self.0.retry_after
     }
@@ -324,14 +325,14 @@ impl Cause {
         self.0.live.as_ref()?.downcast_ref()
     }
 
-    /// Returns the failure as an `execution_error` arm gets it, with the tool's own error type.
+    /// Returns the failure in the form for an `execution_error` arm, with the tool's own error type.
     ///
     /// `None` when the live error is gone or is no `E`, or the call never ran.
     pub fn failure<E: 'static>(&self) -> Option<Failure<'_, E>> {
         self.failure_as(self.downcast_ref())
     }
 
-    /// The same, with the error in the form in which the arms want it.
+    /// Returns the failure for arms, with the error in the form that the arms expect.
     pub(crate) fn failure_as<'a, E>(&'a self, returned: Option<&'a E>) -> Option<Failure<'a, E>> {
         match self.0.origin {
             Origin::Returned | Origin::RateLimited => returned.map(Failure::Returned),
@@ -341,13 +342,13 @@ impl Cause {
         }
     }
 
-    /// Returns the error as an agent's shared arms get it, type-erased.
+    /// Returns the error in the form for an agent's shared arms, type-erased.
     pub fn any(&self) -> AnyError {
         AnyError(self.clone())
     }
 }
 
-/// A failure is told to a model and written into receipts: as much of it as anybody reads.
+/// Cuts a message to 16,000 bytes, as failures are told to a model and written into receipts.
 fn capped(message: String) -> String {
     const MOST: usize = 16_000;
     if message.len() <= MOST {
@@ -371,7 +372,7 @@ impl fmt::Debug for Cause {
 
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An agent that panicked says so itself.
+        // A panicked agent's message says so already.
         if self.0.origin == Origin::Panicked && !self.0.is_agent {
             f.write_str("it panicked: ")?;
         }

@@ -1,20 +1,20 @@
-//! An error and what caused it, in words.
+//! Text of an error and of its sources.
 
 use super::plain::plain;
 use std::error::Error;
 
-/// An error that is its own cause would be told for ever.
+/// Number of sources that are told at most: the chain of an error that is its own source never ends.
 const MOST_CAUSES: usize = 32;
 
-/// The texts of what caused an error, the nearest first, without those that the error before quotes: most messages
-/// quote what caused them.
+/// Returns the texts of an error's sources, the nearest first. A source that the error before it quotes is left out, as
+/// most messages quote their sources.
 pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<String> {
     let mut causes = Vec::new();
     let mut cause = error.source();
     for _ in 0..MOST_CAUSES {
         let Some(error) = cause else { break };
         let text = error.to_string();
-        // One of the two may have spelled out what the other has as it came.
+        // One of the two texts may have escaped characters that the other has unescaped.
         if !plain(&said).contains(&*plain(&text)) {
             causes.push(text.clone());
         }
@@ -24,7 +24,7 @@ pub(crate) fn causes(error: &(dyn Error + 'static), mut said: String) -> Vec<Str
     causes
 }
 
-/// The text of an error and of what caused it, the innermost last.
+/// Returns the text of an error and of its sources, the innermost last.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut said = error.to_string();
     for cause in causes(error, said.clone()) {

@@ -1,7 +1,7 @@
 use super::{Cause, Code};
 use std::{fmt, time::Duration};
 
-/// How an execution failed: with the tool's own error, a timeout or a panic.
+/// Failure of an execution: the tool's own error, a timeout or a panic.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -32,7 +32,8 @@ pub enum Failure<'a, E> {
     Panicked(&'a str),
 }
 
-/// As it is told to a model: for the text of a [`feedback`](crate::recovery::feedback), or of an escalation.
+/// Writes the failure as it is told to a model: for the text of a [`feedback`](crate::recovery::feedback), or of an
+/// escalation.
 impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -43,7 +44,7 @@ impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
     }
 }
 
-/// Type-erased error of a tool, as an agent's shared arms get it.
+/// Type-erased error of a tool, for an agent's shared arms.
 ///
 /// ```
 /// # use agents_core as agents;

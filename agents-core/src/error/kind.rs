@@ -16,16 +16,14 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The agent is put together wrongly, for instance without any model or with two tools of one
-    /// name.
+    /// The agent is put together wrongly, for instance without any model or with two tools of one name.
     Build,
     /// The model could not be reached or did not answer, for instance because the connection was
     /// refused or the model is unknown.
     Model,
     /// A budget is used up: turns, tool calls, recursion, tokens, cost, time or depth.
     Budget,
-    /// A policy refused to let a model be asked, or nobody approved a delegate that code wanted to
-    /// run.
+    /// A policy refused a request to a model, or a delegate that code wanted to run was not approved.
     Denied,
     /// The run's cancellation token was triggered.
     Cancelled,
@@ -33,8 +31,7 @@ pub enum ErrorKind {
     Thrown,
     /// An escalation reached the top without being handled.
     Escalated,
-    /// The final answer did not fit the agent's `Out`, and the model's tries to correct it are used
-    /// up.
+    /// The final answer did not fit the agent's `Out`, and the model's tries to correct it are used up.
     InvalidOutput,
     /// No skill of the agent accepts this input.
     InvalidInput,

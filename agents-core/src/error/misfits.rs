@@ -3,11 +3,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::fmt;
 
-/// All that does not fit, where that is more than one thing: in the order of the schema, as many as anybody reads.
+/// List of several misfits, in the order of the schema and of limited length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Misfits {
     pub(crate) listed: Vec<ReadError>,
-    /// So many are not listed.
+    /// Number of misfits that are not listed.
     pub(crate) more: usize,
 }
 
@@ -16,7 +16,7 @@ impl Misfits {
         self.listed.is_empty()
     }
 
-    /// Lists them among the details of a receipt, where there are any.
+    /// Adds the misfits to the details of a receipt, if there are any.
     pub(crate) fn add_to(&self, details: &mut Value) {
         if !self.is_empty() {
             details["misfits"] = json!(self.listed);

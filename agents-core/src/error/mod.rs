@@ -1,8 +1,7 @@
-//! Error types: [`ToolError`] for one tool call, [`Error`] for what leaves an agent.
+//! Error types: [`ToolError`] for one tool call, [`Error`] for an agent or a run.
 //!
-//! [`ToolError`] is the error of *one call*. It is exhaustive, so that recovery can match on it.
-//! [`Error`] is the error of an *agent*. It is opaque, with a [`kind`](Error::kind) to branch on and a
-//! chain of context.
+//! [`ToolError`] is the error of *one call*. The enum is exhaustive, so that recovery can match on it. [`Error`] is the
+//! error of an *agent*. The type is opaque, with a [`kind`](Error::kind) to branch on and a chain of context.
 
 mod cause;
 mod chain;
@@ -29,12 +28,12 @@ use chain::causes;
 use plain::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
-/// The error of an agent or of a run.
+/// Error of an agent or of a run.
 ///
-/// It is one word wide, cheap to clone, and prints as a chain: the innermost reason last. `{:#}` adds what caused
-/// it, if that says more; a `main` that returns it prints that on lines of its own. Control characters other than
-/// line breaks and tabs are spelled out (`\u{1b}`), so that a terminal executes none;
-/// [`message`](Error::message) has them as they came.
+/// The error is one word wide, cheap to clone, and prints as a chain: the innermost reason last. `{:#}` adds the
+/// sources, if they say more; a `main` that returns the error prints the sources on lines of their own. Control
+/// characters other than line breaks and tabs are escaped (`\u{1b}`), so that a terminal executes none;
+/// [`message`](Error::message) returns them unescaped.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -51,17 +50,18 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// Innermost first.
+    /// Contexts of the message, innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
-    /// What was handed up, if it was.
+    /// Escalation, if the error is one.
     escalation: Option<Box<Escalation>>,
-    /// Everybody who could have handled it has been asked.
+    /// Is `true` if all agents that could have handled the escalation have been asked.
     settled: bool,
 }
 
 impl Error {
-    /// Creates an error of `kind` with `message`: lower case, no full stop, the way out included.
+    /// Creates an error of `kind` with `message`. By convention, a message is in lower case, without a full stop, and
+    /// includes the remedy.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Arc::new(Inner {
             kind,
@@ -75,7 +75,7 @@ impl Error {
 
     /// Creates the error by which an agent escalates its work instead of doing it.
     ///
-    /// A repair agent that returns this escalates the call it was to repair.
+    /// A repair agent that returns this error escalates the call that it was to repair.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -96,7 +96,7 @@ impl Error {
         Error::of_escalation(Escalation::of_agent("", &reason, severity), false)
     }
 
-    /// An escalation as an error; `settled` if everybody who could have handled it was asked.
+    /// Creates the error of an escalation; `settled` if all agents that could have handled it were asked.
     pub(crate) fn of_escalation(escalation: Escalation, settled: bool) -> Self {
         let error = Error::new(ErrorKind::Escalated, &escalation.reason);
         let mut inner = Arc::unwrap_or_clone(error.0);
@@ -107,10 +107,10 @@ impl Error {
 
     /// Creates the error by which an agent or a tool ends the run at once.
     ///
-    /// It ends the run, whoever has run the agent and whatever they would do about an error; also
-    /// the run around a run of its own.
+    /// The throw ends the run, even if a caller of the agent would handle an error. It also ends the run around a run
+    /// of its own.
     ///
-    /// A tool has to give it back as it is: wrapped in an error type of the tool's own it is an error like any
+    /// A tool has to return the error unchanged. Wrapped in an error type of the tool's own, it is an error like any
     /// other, for the tool's arms.
     ///
     /// ```
@@ -143,7 +143,7 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Prefixes the message with context: who was doing what when it happened.
+    /// Prefixes the message with context: the agent or the activity in which the error occurred.
     #[must_use]
     pub fn context(self, what: impl Into<String>) -> Self {
         let mut inner = Arc::unwrap_or_clone(self.0);
@@ -151,7 +151,7 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// The same error with every text changed so. What caused it is dropped if its text would change.
+    /// Returns the same error with every text changed by `text`. The source is dropped if its text would change.
     pub(crate) fn mapped(
         self,
         text: impl Fn(String) -> String,
@@ -209,12 +209,12 @@ impl Error {
         self.kind() == ErrorKind::Thrown
     }
 
-    /// Returns `true` for an escalation that was not handled.
+    /// Returns `true` if the error is an escalation that was not handled.
     pub fn is_escalated(&self) -> bool {
         self.kind() == ErrorKind::Escalated
     }
 
-    /// Returns `true` if the agent is put together wrongly and nothing ran.
+    /// Returns `true` if the agent is put together wrongly and did not run.
     pub fn is_build(&self) -> bool {
         self.kind() == ErrorKind::Build
     }
@@ -266,7 +266,7 @@ impl Error {
 }
 
 impl Error {
-    /// What it says as it came, without its causes.
+    /// Returns the unescaped text of the error, without its sources.
     fn said(&self) -> Result<String, fmt::Error> {
         let mut said = String::new();
         self.say(&mut said)?;
@@ -304,8 +304,8 @@ impl fmt::Display for Error {
     }
 }
 
-/// For people: this is what a `main` prints that returns the error. What [`Display`](fmt::Display) says, and a line
-/// for each cause that says more. `{:#?}` has the parts, the kind among them.
+/// Writes the error for people, as a `main` that returns the error prints it: the [`Display`](fmt::Display) text, and a
+/// line for each source that says more. `{:#?}` writes the parts, the kind among them.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = self.said()?;
@@ -328,7 +328,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// A part whose `Debug` may write what it was given as it came.
+/// Part of an error whose `Debug` may write unescaped text.
 struct Part<'a>(&'a dyn fmt::Debug);
 
 impl fmt::Debug for Part<'_> {
@@ -365,7 +365,7 @@ mod tests {
             format!("{error:#}"),
             "agent `reader`: the page cannot be read: connection reset"
         );
-        // A cause that has been quoted is not said twice.
+        // A source that has been quoted is not said twice.
         let refused = io::Error::other("nobody answers");
         let error = Error::new(ErrorKind::Model, refused.to_string()).with_source(refused);
         assert_eq!(format!("{error:?}"), "nobody answers");
@@ -389,7 +389,7 @@ mod tests {
             format!("{first}\n  caused by: \\u{{1b}}[2J")
         );
 
-        // Each is escaped once, in whatever form its cause comes.
+        // Each text is escaped once, in whatever form its source comes.
         let quoted = Error::new(ErrorKind::Failed, said).with_source(io::Error::other(said));
         assert_eq!(format!("{quoted:#}"), seen);
         let quoted = Error::new(ErrorKind::Failed, error.message()).with_source(quoted);
@@ -400,7 +400,7 @@ mod tests {
         assert!(!parts.contains('\u{1b}'), "{parts:?}");
     }
 
-    /// An error whose `Debug` writes what it was given.
+    /// Error whose `Debug` writes its text unescaped.
     struct Raw(&'static str);
 
     impl fmt::Display for Raw {

@@ -1,8 +1,8 @@
-//! Text from models and tools, made safe for a terminal.
+//! Texts from models and tools, made safe for a terminal.
 
 use std::borrow::Cow;
 
-/// Spells out control characters, which a terminal would execute; line breaks and tabs stay.
+/// Escapes control characters, which a terminal would execute; line breaks and tabs stay.
 pub(super) fn plain(text: &str) -> Cow<'_, str> {
     let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     if text.chars().all(is_plain) {

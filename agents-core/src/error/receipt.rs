@@ -2,7 +2,7 @@ use super::{Class, Code};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// A [`ToolError`](super::ToolError) in its serialized form.
+/// Serialized form of a [`ToolError`](super::ToolError).
 ///
 /// ```
 /// # use agents_core as agents;
@@ -28,10 +28,13 @@ pub struct ErrorReceipt {
     pub kind: String,
     /// Human-readable message.
     pub message: String,
-    /// Details: the path, the raw text and the `target_type`, and the `misfits` where there are several; for an escalation its source, its
-    /// severity, the attempts before it and the `original` failure; an arm's [`hint`](ErrorReceipt::hint); the run's
-    /// [`remark`](ErrorReceipt::remark); who denied the call ([`decided_by`](ErrorReceipt::decided_by)), and whether a change
-    /// was asked for ([`revised`](ErrorReceipt::is_revised)).
+    /// Details of the error: the path, the raw text and the `target_type`; the `misfits` if there are several.
+    ///
+    /// For an escalation: its source, its severity, the attempts before it and the `original` failure.
+    ///
+    /// Besides: an arm's [`hint`](ErrorReceipt::hint), the run's [`remark`](ErrorReceipt::remark), the name of the
+    /// person or program that denied the call ([`decided_by`](ErrorReceipt::decided_by)), and whether a change was
+    /// asked for ([`revised`](ErrorReceipt::is_revised)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -44,7 +47,7 @@ pub struct ErrorReceipt {
 
 impl ErrorReceipt {
     /// Returns the hint that an arm gave the model besides the error: the text of a
-    /// [`feedback`](crate::recovery::feedback). It is a part of the details.
+    /// [`feedback`](crate::recovery::feedback). The hint is a part of the details.
     pub fn hint(&self) -> Option<&str> {
         self.details.as_ref()?.get(HINT)?.as_str()
     }
@@ -53,7 +56,7 @@ impl ErrorReceipt {
         self.with(HINT, hint)
     }
 
-    /// Returns what the run itself told the model besides the error. It is a part of the details.
+    /// Returns the remark that the run itself told the model besides the error. The remark is a part of the details.
     pub fn remark(&self) -> Option<&str> {
         self.details.as_ref()?.get(REMARK)?.as_str()
     }
@@ -62,8 +65,8 @@ impl ErrorReceipt {
         self.with(REMARK, remark)
     }
 
-    /// Returns the name of who denied the call, if the approver [said so](crate::run::Approval::by). It is a part of
-    /// the details.
+    /// Returns the name of the person or program that denied the call, if the approver
+    /// [gave one](crate::run::Approval::by). The name is a part of the details.
     pub fn decided_by(&self) -> Option<&str> {
         self.details.as_ref()?.get(DECIDED_BY)?.as_str()
     }
@@ -72,8 +75,8 @@ impl ErrorReceipt {
         self.with(DECIDED_BY, name)
     }
 
-    /// Returns `true` if the call was denied as it was, and its approver [asked for a
-    /// change](crate::run::Approval::Revise). It is a part of the details.
+    /// Returns `true` if the call was denied in its present form, and its approver
+    /// [asked for a change](crate::run::Approval::Revise). The mark is a part of the details.
     pub fn is_revised(&self) -> bool {
         let said = self
             .details
@@ -88,7 +91,7 @@ impl ErrorReceipt {
 
     fn with(mut self, key: &str, what: impl Into<Value>) -> Self {
         let details = self.details.get_or_insert_with(|| json!({}));
-        // A receipt that somebody else wrote may have anything there.
+        // A receipt from elsewhere may have any value there.
         if let Some(details) = details.as_object_mut() {
             details.insert(key.to_owned(), what.into());
         }

@@ -38,9 +38,10 @@ pub enum ToolError {
         raw_value: String,
         /// Path of the offending value, such as `lines` or `items[2].name`; empty for the whole.
         path: String,
-        /// Type that the value at the path had to become, as the schema has it: `u32`, `Vec<Line>`, `Option<Unit>`.
+        /// Type that the value at the path had to become, in the words of the schema: `u32`, `Vec<Line>`,
+        /// `Option<Unit>`.
         target_type: String,
-        /// What was expected at the path and what was found, and all [`misfits`](Cause::misfits).
+        /// Expectation at the path and the value found there, and all [`misfits`](Cause::misfits).
         cause: Cause,
     },
     /// The tool was executed and failed, or was refused before it ran.
@@ -51,7 +52,7 @@ pub enum ToolError {
         /// Cause of the failure.
         cause: Cause,
     },
-    /// The failure was handed up by someone who could not settle it.
+    /// The failure was escalated because it could not be handled.
     #[serde(rename = "EscalationError", alias = "Escalation")]
     Escalation {
         /// Name of the tool, repair agent or agent that escalated.
@@ -79,17 +80,17 @@ impl ToolError {
         }
     }
 
-    /// Returns the class of the [`code`](ToolError::code): who can do something about the failure.
+    /// Returns the class of the [`code`](ToolError::code), which says who can do something about the failure.
     pub fn class(&self) -> Class {
         self.code().class()
     }
 
-    /// A rate limiter has refused the execution.
+    /// Returns `true` if a rate limiter has refused the execution.
     pub(crate) fn is_limited(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// An execution did not come to its own end: what it has done is not known.
+    /// Returns `true` if an execution was cut off, so that its effect is not known.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.is_cut_off())
     }
@@ -104,7 +105,7 @@ impl ToolError {
         }
     }
 
-    /// Returns the path of the offending field, if the failure knows one.
+    /// Returns the path of the offending field, if the failure has one.
     pub fn field(&self) -> Option<&str> {
         match self {
             ToolError::Deserialization { path, .. } if !path.is_empty() => Some(path),
@@ -192,7 +193,7 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
-/// Enough of a text to see what it was.
+/// Cuts a text to 2,000 characters, which show what it was.
 pub(crate) fn shorten(raw: &str) -> String {
     const ENOUGH: usize = 2000;
     match raw.char_indices().nth(ENOUGH) {
@@ -201,7 +202,7 @@ pub(crate) fn shorten(raw: &str) -> String {
     }
 }
 
-/// Stable, machine-readable error code; a code that this version does not know reads as `UNKNOWN`.
+/// Stable, machine-readable error code. A code that this version does not know is read as `UNKNOWN`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -271,7 +272,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// Who can do something about a failure; a function of the [`Code`].
+/// Party that can do something about a failure; a function of the [`Code`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -283,13 +284,13 @@ impl fmt::Display for Code {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
-    /// The caller: other arguments may succeed.
+    /// The caller can: other arguments may succeed.
     User,
-    /// Whoever sets the rules: the same call would be refused again.
+    /// The author of the rules can: the same call would be refused again.
     Policy,
-    /// Time: the same call may succeed later.
+    /// Time may help: the same call may succeed later.
     Transient,
-    /// Nobody in this run.
+    /// The failure is final in this run.
     Terminal,
 }
 
@@ -324,7 +325,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// All of them, the least first.
+    /// All severities, the least first.
     pub(crate) const ALL: [Severity; 4] = [
         Severity::Low,
         Severity::Medium,

@@ -1,4 +1,4 @@
-//! Inboxes: an escalation climbs from the inbox of one agent at work to that of the agent above it.
+//! Inboxes: an escalation climbs from the inbox of one agent at work to the inbox of the agent above it.
 
 use super::Escalation;
 use crate::model::Model;
@@ -14,24 +14,24 @@ pub(crate) struct Inbox {
     agent: Arc<str>,
     above: Option<Arc<Inbox>>,
     handles: bool,
-    /// Is `None` once the agent has ended its work.
+    /// Unread letters; `None` once the agent has ended its work.
     letters: Mutex<Option<VecDeque<Letter>>>,
     arrived: Notify,
 }
 
 /// Content of an inbox.
 pub(crate) enum Letter {
-    /// The agent is asked what it does about an escalation.
+    /// The agent is asked how to resolve an escalation.
     Asked(Asked),
-    /// Nobody handled this critical escalation: the agent ends with it as its error.
+    /// A critical escalation was not handled: the agent ends with the escalation as its error.
     Leave(u64, Escalation),
 }
 
 /// Escalation about which an agent is asked.
 pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
-    /// Number of the escalation. It is `None` if the escalation was decided before the run was stored, and the agent is
-    /// asked once more for the model that it gave then.
+    /// Number of the escalation; `None` if the escalation was decided before the run was stored. Then the agent is
+    /// asked once more, for the model that it gave.
     pub(crate) ticket: Option<u64>,
     /// Is `true` if the failed agent may go on with another model.
     pub(crate) continues: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Asked {
 
 /// Answer of an agent that goes on with its own work.
 pub(crate) struct Reply {
-    /// The escalation, as it climbs on.
+    /// Escalation, as it climbs on.
     pub(crate) escalation: Escalation,
     /// Model with which the failed agent goes on; then the escalation climbs no further.
     pub(crate) model: Option<Arc<dyn Model>>,
@@ -79,8 +79,10 @@ impl Inbox {
         self.handles
     }
 
-    /// Asks the agent; returns `None` if the agent ends its work while it considers this. If it had ended before, the
-    /// escalation climbs on: the task that asks was spawned then, and has outlived the agent.
+    /// Asks the agent about an escalation. Returns `None` if the agent ends its work before it has answered.
+    ///
+    /// If the agent has ended before, the escalation climbs on: the task that asks was spawned then, and has outlived
+    /// the agent.
     pub(crate) async fn ask(
         &self,
         escalation: Escalation,
@@ -148,7 +150,7 @@ impl Drop for Attended<'_> {
                 escalation, reply, ..
             }) = letter
             {
-                // Whoever asked may have been dropped with the agent.
+                // The agent that asked may have been dropped together with this one.
                 let _ = reply.send(escalation.into());
             }
         }

@@ -1,8 +1,8 @@
 //! Escalation: passing a failure that could not be handled to the agents above.
 //!
-//! An escalation is a value. It begins in a tool's arms or in a repair agent and follows the lines of the
-//! organisation: first the agent that made the call, then the agent that delegated to it, and so on up to
-//! the root. Agents without `on_escalation` are skipped.
+//! An escalation is a value. It begins in a tool's arms or in a repair agent and follows the lines of the organisation.
+//! First the agent that made the call is asked, then the agent that delegated to it, and so on up to the root. Agents
+//! without `on_escalation` are skipped.
 //!
 //! ```text
 //! repair agent ► tool ► the calling agent ► its parent ► .. ► root ► nobody
@@ -20,13 +20,12 @@
 //! | [`inherit`] | it goes to the next agent above, unchanged |
 //! | [`throw`] | the whole run ends |
 //!
-//! A handler is asked once about each escalation. If it returned a model or an agent, it is asked again when
-//! a stored run is resumed, since those are not stored. It should therefore give the same answer for the same
-//! escalation.
+//! A handler is asked once about each escalation. If the handler returned a model or an agent, it is asked again when a
+//! stored run is resumed, since those are not stored. So a handler should give the same answer for the same escalation.
 //!
-//! If plain code runs an agent (`.run(..)` in a tool's body, or in a skill or agent with a body), escalations
-//! of that agent go no further: one that nobody handled is told to the model that made the call, and a critical one is
-//! an `Err` in that code.
+//! If plain code runs an agent (`.run(..)` in a tool's body, or in a skill or agent with a body), escalations of that
+//! agent go no further. An unhandled escalation is told to the model that made the call, and an unhandled critical one
+//! is an `Err` in that code.
 //!
 //! ```
 //! # use agents_core as agents;
@@ -56,7 +55,7 @@ pub use settled::{EscalationReceipt, Settlement};
 pub(crate) use inbox::{Asked, Inbox, Letter, Reply};
 pub(crate) use resolution::{Instead, SharedHandler, Verb};
 
-/// What is in scope within `on_escalation!`.
+/// Names that are in scope within `on_escalation!`.
 #[doc(hidden)]
 pub mod vocabulary {
     pub use super::{

@@ -1,4 +1,4 @@
-//! The escalation itself: what failed, and what the agents on its way have said about it.
+//! Escalation of a failure, with the reasons that agents on its way have given.
 
 use crate::{
     Json, Severity,
@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// A failure that was handed up because it could not be settled where it happened.
+/// Failure that was handed up because it could not be handled where it occurred.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,20 +24,20 @@ use std::fmt;
 pub struct Escalation {
     /// Name of the tool, repair agent or agent that escalated first.
     pub source: String,
-    /// Reason of the escalation: that of `source`, or of the agent that passed it on last with another one.
+    /// Reason of the escalation: that of `source`, or of the last agent that passed it on with another reason.
     pub reason: String,
-    /// Severity of the escalation, from whom the reason is.
+    /// Severity of the escalation, given with the reason.
     pub severity: Severity,
     /// Failure that was escalated.
     pub original: ToolError,
-    /// Number of attempts that were made to get it right: executions of the tool, and tries of repair agents that
-    /// could be asked. 0 if it was escalated before anything was tried.
+    /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
+    /// asked. 0 if the failure was escalated before any attempt.
     pub attempts: u32,
-    /// How many of these were tries of repair agents.
+    /// Number of these attempts that were tries of repair agents.
     #[serde(default, skip_serializing_if = "is_none")]
     pub repairs: u32,
-    /// What everybody said about it, in order, `source` first; empty unless an agent above has passed it on with
-    /// [another reason or severity](crate::escalation::escalate).
+    /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
+    /// passed it on with [another reason or severity](crate::escalation::escalate).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub raised: Vec<Raised>,
     /// Names of the agents the escalation has reached, starting with the one that made the call.
@@ -47,7 +47,7 @@ pub struct Escalation {
     pub refused: Vec<Refused>,
 }
 
-/// What somebody said about a failure that they handed up.
+/// Reason and severity that one source gave for a failure that it handed up.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -63,7 +63,7 @@ pub struct Escalation {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Raised {
-    /// Name of who said it: the tool, repair agent or agent that escalated first, or an agent above.
+    /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
     /// Reason that was given.
     pub reason: String,
@@ -72,7 +72,7 @@ pub struct Raised {
 }
 
 impl Raised {
-    /// Writes who gave up, after what, and what agents above have said since.
+    /// Writes the first source with its reason, the attempts before, and the reasons of agents above.
     pub(crate) fn say(
         all: &[Raised],
         tried: &str,
@@ -103,7 +103,7 @@ impl Raised {
     }
 }
 
-/// A resolution that an agent chose and that was not possible.
+/// Resolution that an agent chose and that was not possible.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -118,7 +118,7 @@ impl Raised {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refused {
-    /// Name of the agent that chose it.
+    /// Name of the agent that chose the resolution.
     pub agent: String,
     /// Resolution that the agent chose.
     pub wanted: String,
@@ -167,7 +167,7 @@ impl Escalation {
         self.severity = severity;
     }
 
-    /// Returns what its source has said.
+    /// Returns the reason and severity that the first source gave.
     fn first(&self) -> Raised {
         self.raised.first().cloned().unwrap_or_else(|| Raised {
             by: self.source.clone(),
@@ -176,7 +176,7 @@ impl Escalation {
         })
     }
 
-    /// Returns what everybody has said, its source at least.
+    /// Returns all reasons and severities; that of the first source at least.
     pub(crate) fn said(&self) -> Vec<Raised> {
         match &self.raised[..] {
             [] => vec![self.first()],
@@ -184,7 +184,7 @@ impl Escalation {
         }
     }
 
-    /// Returns what was tried before, in words.
+    /// Returns the number of tries and repairs before the escalation, in words.
     fn tried(&self) -> String {
         let count = |count: u32, one: &str, several: &str| match count {
             0 => None,
@@ -194,7 +194,7 @@ impl Escalation {
         let executions = self.attempts.saturating_sub(self.repairs);
         let tries = count(executions, "try", "tries");
         let repairs = count(self.repairs, "repair", "repairs");
-        // Neither an agent that hands its own work up nor an arm that does so at once has tried anything.
+        // An agent that hands its own work up has tried nothing, nor has an arm that escalates at once.
         match (tries, repairs) {
             (None, None) => String::new(),
             (Some(tries), Some(repairs)) => format!(" after {tries} and {repairs}"),

@@ -1,4 +1,4 @@
-//! What an agent may do about an escalation that has come to it: the verbs of `on_escalation`.
+//! Resolutions of an escalation by an agent that it has reached: the verbs of `on_escalation`.
 
 use super::Escalation;
 use crate::{
@@ -9,8 +9,7 @@ use crate::{
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
-/// What a handler decides about an escalation; `I` and `O` are the handling agent's input and
-/// output.
+/// Decision of a handler about an escalation; `I` and `O` are the handling agent's input and output.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -41,7 +40,7 @@ pub(crate) enum Verb<I, O> {
 
 /// Replacement for the handling agent's own work.
 pub(crate) enum Instead<I, O> {
-    /// One of its skills does the work, by name.
+    /// A skill of the handling agent, given by name, does the work.
     Skill(Cow<'static, str>),
     /// Another agent does the work.
     Agent(Arc<dyn Agent<In = I, Out = O>>),
@@ -49,18 +48,19 @@ pub(crate) enum Instead<I, O> {
     Partial(O),
 }
 
-/// An agent's handler.
+/// Escalation handler of an agent.
 pub(crate) type SharedHandler<'a, I, O> =
     Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
 
-/// Continues the failed agent from the point of failure with another model; finished calls are not
-/// repeated.
+/// Continues the failed agent from the point of failure with another model; finished calls are not repeated.
 ///
-/// An agent that no model drives cannot go on so, and none goes on so more than three times; then the
-/// escalation climbs on. Calls of one reply may be given a model each: the agent goes on once, with the last of them.
+/// An agent without a model cannot continue in this way, and an agent can do so at most three times; then the
+/// escalation climbs on. If several calls of one reply are given a model each, the agent continues once, with the last
+/// of these models.
 ///
-/// A model is no data: of it a stored run has the name. It goes on with a [known
-/// model](crate::agent::Run::known_model) of that name. Without one it asks the handlers again with the same escalation, and
+/// A stored run has only the name of a model, and continues with a [known model](crate::agent::Run::known_model) of
+/// that name. Without one, the run asks the handlers again with the same escalation. If none of them gives a model of
+/// that name, the run ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
 /// ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay) if none of them gives a model of that name.
 ///
 /// ```
@@ -78,8 +78,8 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 
 /// Restarts the handling agent with another of its skills, on its original input.
 ///
-/// In `on_escalation!` the skill is named as the method is: `reroute_to_skill(Self::by_hand)`. A name that is
-/// none of its skills is refused: the escalation climbs on, and [`Escalation::refused`] says so.
+/// In `on_escalation!`, the skill is named by its method: `reroute_to_skill(Self::by_hand)`. If the agent has no skill
+/// of that name, the resolution is refused: the escalation climbs on, with the refusal in [`Escalation::refused`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -102,9 +102,11 @@ pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
 
 /// Lets another agent do the handling agent's work instead, on its original input.
 ///
-/// Like a model it is asked for again when a stored run goes on. In a team it may have no tool that the place of the
-/// handling agent does not have freely; what belongs to it as such, its memory and what it knows, does not count. Where
-/// it has more, that is refused, and the escalation climbs on with it in [`Escalation::refused`].
+/// The handler is asked for the agent again when a stored run goes on.
+///
+/// In a team, the other agent may have no tool that the place of the handling agent does not grant freely. Its own
+/// equipment, such as memory and knowledge, does not count. Otherwise the resolution is refused, and the escalation
+/// climbs on with the refusal in [`Escalation::refused`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -124,8 +126,8 @@ pub fn reroute_to<I: Data, O: Data>(agent: impl TakesOver<I, O>) -> Resolution<I
     Resolution(Verb::Instead(Instead::Agent(agent.taking_over())))
 }
 
-/// Ends the handling agent with this value, which is marked partial: in the run's
-/// [`Outcome`](crate::run::Outcome), or for the model to which the agent is a delegate.
+/// Ends the handling agent with this value, which is marked partial in the run's [`Outcome`](crate::run::Outcome), or
+/// for the model to which the agent is a delegate.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -140,8 +142,8 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
     Resolution(Verb::Instead(Instead::Partial(value)))
 }
 
-/// Passes the escalation on to the next agent above, for this reason;
-/// [`severity`](Resolution::severity) sets how severe it is now, `High` by default.
+/// Passes the escalation on to the next agent above, for this reason. [`severity`](Resolution::severity) sets its new
+/// severity, `High` by default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -193,8 +195,7 @@ pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
 }
 
 impl<I, O> Resolution<I, O> {
-    /// Sets the severity with which [`escalate`] passes the failure on; other resolutions have
-    /// none.
+    /// Sets the severity with which [`escalate`] passes the failure on; other resolutions have none.
     pub fn severity(mut self, new: Severity) -> Self {
         if let Verb::Escalate { severity, .. } = &mut self.0 {
             *severity = new;
@@ -217,8 +218,8 @@ impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
     }
 }
 
-/// Conversion from the return value of an escalation handler: a [`Resolution`], or an `Option` of
-/// one, where `None` passes the escalation on unchanged.
+/// Conversion from the return value of an escalation handler: a [`Resolution`], or an `Option` of a resolution, where
+/// `None` passes the escalation on unchanged.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not resolve an escalation of this agent",
     label = "expected one of `retry_with_model(..)`, `reroute_to_skill(..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`",
@@ -241,8 +242,7 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
     }
 }
 
-/// Helper bound: an agent with the input and output of the handling agent, so that it can take over
-/// its work.
+/// Helper bound: an agent with the input and output of the handling agent, so that it can take over its work.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot do the work of this agent: that takes `{I}` and gives `{O}`",
     label = "takes or gives something else",

@@ -1,10 +1,10 @@
-//! The end of an escalation: its settlement, and the record of both.
+//! Settlement of an escalation, and the record of both.
 
 use super::Escalation;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Record of an escalation and how it was settled.
+/// Record of an escalation and its settlement.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -30,13 +30,13 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EscalationReceipt {
-    /// The escalation, as it was when it was settled or left unhandled.
+    /// Escalation, as it was when it was settled or left unhandled.
     pub escalation: Escalation,
-    /// How the escalation was settled.
+    /// Settlement of the escalation.
     pub settled: Settlement,
 }
 
-/// How an escalation was settled. Each has exactly one settlement, whatever became of the work in which it was raised.
+/// Settlement of an escalation. Each escalation has exactly one, also if the work in which it was raised was dropped.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -64,47 +64,48 @@ pub struct EscalationReceipt {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Settlement {
-    /// The failed agent continued with another model: the last that it was given, where several calls of one reply got
-    /// one each.
+    /// The failed agent continued with another model. If several calls of one reply were given a model each, the last
+    /// of these models is named.
     RetriedWithModel {
-        /// Name of the agent that decided so.
+        /// Name of the agent that decided.
         agent: String,
         /// Id of the model.
         model: String,
     },
     /// The handling agent started over with this skill.
     ReroutedToSkill {
-        /// Name of the agent that decided so.
+        /// Name of the agent that decided.
         agent: String,
         /// Name of the skill.
         skill: String,
     },
     /// Another agent took over the work.
     ReroutedTo {
-        /// Name of the agent that decided so.
+        /// Name of the agent that decided.
         agent: String,
         /// Name of the agent that took over.
         delegate: String,
     },
     /// The handling agent returned a value that is marked partial.
     PartialResult {
-        /// Name of the agent that decided so.
+        /// Name of the agent that decided.
         agent: String,
     },
     /// The run was ended.
     Thrown {
-        /// Name of the agent that decided so.
+        /// Name of the agent that decided.
         agent: String,
         /// Reason that was given.
         reason: String,
     },
-    /// Unhandled: the model that made the call was told.
+    /// Unhandled: the model that made the call was told of it.
     Told,
-    /// Unhandled: the code that ran the agent got it as an `Err`.
+    /// Unhandled: the code that ran the agent got the escalation as an `Err`.
     Returned,
-    /// Unhandled and critical: it ended the run.
+    /// Unhandled and critical: the escalation ended the run.
     Ended,
-    /// The work in which it was raised ended before it was settled, or before what was decided could be done.
+    /// The work in which the escalation was raised ended before the settlement, or before the settlement was carried
+    /// out.
     Dropped {
         /// Reason why that work ended.
         why: String,

@@ -1,4 +1,4 @@
-//! A final answer, as data: it is read and repaired as the arguments of a call are.
+//! Final answer as data. An answer is read and repaired in the same way as the arguments of a call.
 
 use super::candidates::{Candidates, Circumstances, Move};
 use crate::{
@@ -18,7 +18,7 @@ pub(crate) struct FinalAnswer {
     hint: Option<String>,
 }
 
-/// Stage of an answer: it says what the answer needs next.
+/// Stage of an answer, which determines the next action.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerStage {
@@ -28,7 +28,7 @@ pub(crate) enum AnswerStage {
     Arms,
     /// A repair agent has to answer.
     Repair(FixerRef),
-    /// The failure was handed up, and somebody above has to answer.
+    /// The failure was handed up, and an agent above has to answer.
     Climb {
         source: Option<String>,
         reason: String,
@@ -45,7 +45,7 @@ pub(crate) enum AnswerStage {
     Accepted,
 }
 
-/// A fact about an answer.
+/// Fact about an answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
@@ -70,7 +70,7 @@ pub(crate) enum AnswerFact {
 pub(crate) struct Misread {
     #[serde(flatten)]
     pub(crate) error: ReadError,
-    /// Sentence that says what is wrong, as a failure of the agent.
+    /// Sentence about what is wrong, in the form of a failure of the agent.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -89,18 +89,18 @@ impl FinalAnswer {
         self.candidates.text()
     }
 
-    /// Returns what comes next.
+    /// Returns the next action, as the stage of the answer.
     pub(crate) fn next(&self) -> &AnswerStage {
         &self.stage
     }
 
-    /// Returns what the model is told beside the failure.
+    /// Returns the remarks that the model is told beside the failure.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let hint = self.hint.clone();
         hint.into_iter().chain(self.candidates.cut_short())
     }
 
-    /// Applies a fact. A fact that does not belong to the stage changes nothing: then this returns `false`.
+    /// Applies a fact. Returns `false`, and changes nothing, if the fact does not belong to the stage.
     pub(crate) fn on(&mut self, fact: AnswerFact) -> bool {
         match (fact, &self.stage) {
             (AnswerFact::Read(Ok(changes)), AnswerStage::Read) => {
@@ -108,12 +108,12 @@ impl FinalAnswer {
                 self.candidates.accept();
                 self.stage = AnswerStage::Accepted;
             }
-            // What was accepted is read again by a process that goes on, and may not fit there.
+            // An accepted answer is read again when a stored run goes on, and may not fit there.
             (
                 AnswerFact::Read(Err(Misread { error, .. })),
                 AnswerStage::Read | AnswerStage::Accepted,
             ) => {
-                // A given text may fail in a field and be repaired further. As a whole it was a try.
+                // A given text may fail in a field and be repaired further. If it fails as a whole, it was only a try.
                 let was_try = self.candidates.is_given() && error.path().is_empty();
                 let text = self.candidates.text().to_owned();
                 self.candidates.fail(text, error);
@@ -163,7 +163,7 @@ impl FinalAnswer {
         true
     }
 
-    /// Goes on with the candidate before: nothing is left to be done about the failure at hand.
+    /// Goes on with the candidate before, as no step is left for the failure at hand.
     fn go_back(&mut self) {
         match self.candidates.go_back() {
             true => self.recover(),

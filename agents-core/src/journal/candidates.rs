@@ -1,8 +1,8 @@
-//! The recovery machine: the texts that were tried for a call, or for a final answer, one after the other.
+//! State machine of recovery: the texts that were tried for a call, or for a final answer, one after the other.
 //!
 //! The model's text is the first candidate. When a candidate fails, an arm gives a plan. A step of the plan gives the
-//! next candidate, which takes the place of the one that failed. When the plan is spent, the candidate before it goes on
-//! with its own plan.
+//! next candidate, which takes the place of the one that failed. When the plan is used up, the candidate before it goes
+//! on with its own plan.
 //!
 //! ```text
 //! candidate ─ fails ─► arms ─► plan ─► next candidate ─ fails ─► ..
@@ -10,7 +10,7 @@
 //!     └── the candidate before ◄─┘
 //! ```
 //!
-//! The machine is data and calls no user code. Receipts, events and what repair agents are told are projections of it.
+//! The machine is data and calls no user code. Receipts, events and the input of repair agents are projections of it.
 
 use crate::{
     Severity,
@@ -22,7 +22,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
-/// Failure of a candidate whose text failed before.
+/// Reason for a candidate whose text failed before.
 pub(crate) const FAILED_ALREADY: &str = "this is what failed already";
 
 /// Maximum number of candidates that arms and repair agents may give for one call or one answer.
@@ -41,7 +41,7 @@ impl Fault for ToolError {
 }
 
 impl Fault for ReadError {
-    /// An answer is repaired as a whole.
+    /// Returns `None`: an answer is repaired as a whole.
     fn field(&self) -> Option<&str> {
         None
     }
@@ -53,28 +53,28 @@ pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
     /// Index of the candidate at hand.
     at: usize,
-    /// Is `true` if a step was skipped because there may be no more candidates.
+    /// Is `true` if a step was skipped because the maximum number of candidates is reached.
     cut_short: bool,
 }
 
-/// A try: a text, or a step that gave none.
+/// Candidate: a text, or a step that gave none.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidate<F> {
     pub(crate) by: By,
     pub(crate) gave: Gave,
-    /// Tokens that a repair agent used for it.
+    /// Tokens that a repair agent used for the candidate.
     pub(crate) tokens: u64,
-    /// Round of the call, or turn of the answer, in which it was given.
+    /// Round of the call, or turn of the answer, in which the candidate was given.
     pub(crate) round: u32,
-    /// Candidate whose failure it was given for.
+    /// Index of the candidate for whose failure this one was given.
     pub(crate) instead_of: Option<usize>,
-    /// Is `true` if that failure is settled: another field is at fault now.
+    /// Is `true` if that failure is settled, since another field is at fault now.
     settled_it: bool,
     /// Changes that the reader made to the text.
     pub(crate) changes: Changes,
     /// Failures of the text, the latest last.
     failures: Vec<Failed<F>>,
-    /// Reasons why the text is of no use: its first failure, and what arms said of it.
+    /// Reasons why the text is of no use: its first failure, and the remarks of arms on it.
     pub(crate) why: String,
     plan: Plan,
     /// Index of the plan's next step.
@@ -92,7 +92,7 @@ pub(crate) enum By {
     Agent(String),
 }
 
-/// Gift of an author.
+/// Result of an author.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
@@ -102,13 +102,13 @@ pub(crate) enum Gave {
     Again(String),
     /// No text.
     Nothing(FixError),
-    /// A text that is not used, or nothing since the author was not asked: the tool may have taken effect.
+    /// A text that is not used, or none since the author was not asked: the tool may have taken effect.
     Withheld(Option<String>),
-    /// No text: what the author was a part of ended before it answered.
+    /// No text, since the author's work ended before it answered.
     CutOff,
 }
 
-/// Standing of a candidate.
+/// Progress of a candidate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Standing {
@@ -120,7 +120,7 @@ enum Standing {
     Ran,
 }
 
-/// A failure, and the text that it is said of: what was read, if an object was.
+/// Failure, with the text that it is about: the JSON that was read, if an object was read.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Failed<F> {
     pub(crate) text: String,
@@ -130,11 +130,11 @@ pub(crate) struct Failed<F> {
 /// Circumstances on which a plan's steps depend beside the candidates.
 #[derive(Default)]
 pub(crate) struct Circumstances {
-    /// Number of rounds so far: executions, and those that a limiter held back.
+    /// Number of rounds so far: executions, and rounds in which a limiter held the call back.
     pub(crate) rounds: u32,
     /// Is `true` if the call may be executed again.
     pub(crate) repeatable: bool,
-    /// Is `true` if the tool may have taken effect: other arguments could do it twice.
+    /// Is `true` if the tool may have taken effect, so that other arguments could apply it twice.
     pub(crate) in_doubt: bool,
     /// Wait that the failure itself asks for.
     pub(crate) retry_after: Option<Duration>,
@@ -159,7 +159,7 @@ pub(crate) enum Move {
     Spent,
 }
 
-/// A wait before the next execution; its length depends on chance.
+/// Wait before the next execution; its length is partly random.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Wait {
     backoff: Backoff,
@@ -168,7 +168,7 @@ pub(crate) struct Wait {
 }
 
 impl Wait {
-    /// Returns its length; `chance`, from 0 to 1, places it within its bounds.
+    /// Returns the length of the wait; `chance`, from 0 to 1, places it within its bounds.
     pub(crate) fn length(self, chance: f64) -> Duration {
         self.backoff.wait(self.rounds, self.retry_after, chance)
     }
@@ -221,7 +221,7 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns `true` if it counts as a try, of which there may be only so many.
+    /// Returns `true` if the candidate counts as a try; the number of tries is bounded.
     fn is_try(&self) -> bool {
         self.by != By::Model
             && match &self.gave {
@@ -278,8 +278,8 @@ impl<F: Fault> Candidates<F> {
         self.before(self.at).is_some()
     }
 
-    /// Returns the candidate to go back to when this one is of no use. A candidate that was accepted has settled
-    /// the failure for which it was given.
+    /// Returns the candidate to go back to when this one is of no use. A candidate that was accepted has settled the
+    /// failure for which it was given.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
         if candidate.standing != Standing::Given {
@@ -292,7 +292,8 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the failure to report: of the model's text or of an execution, and not of what was given for it.
+    /// Returns the failure to report: that of the model's text or of an execution, not that of a text given in its
+    /// place.
     pub(crate) fn own_failure(&self) -> Option<&Failed<F>> {
         let mut at = self.at;
         while let Some(before) = self.before(at) {
@@ -339,7 +340,7 @@ impl<F: Fault> Candidates<F> {
         while self.at_hand().standing == Standing::Accepted {
             self.withdraw();
             if !self.is_given() {
-                // It is the model's own, or what it was given for is settled.
+                // The text is the model's own, or the failure that it was given for is settled.
                 self.accept();
                 break;
             }
@@ -363,14 +364,14 @@ impl<F: Fault> Candidates<F> {
         self.at_hand_mut().settled_it = true;
     }
 
-    /// Records the arms' answer to the failure at hand.
+    /// Records the arms' plan for the failure at hand.
     pub(crate) fn follow(&mut self, plan: Plan) {
         let at = self.at_hand_mut();
         at.plan = plan;
         at.step = 0;
     }
 
-    /// Returns how many rounds the retry under way allows, if one is.
+    /// Returns the number of rounds that the retry under way allows, if there is one.
     pub(crate) fn most_rounds(&self) -> Option<u32> {
         let at = self.at_hand();
         match at.plan.0.get(at.step)? {
@@ -390,7 +391,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Takes the next step of the plan at hand, or of those before it, that is not spent.
+    /// Returns the next move: by the first step of the plan at hand, or of the plans before it, that still applies.
     pub(crate) fn next(&mut self, of: impl Fn(&F) -> Circumstances) -> Move {
         loop {
             let at = self.at_hand();
@@ -406,7 +407,7 @@ impl<F: Fault> Candidates<F> {
                 continue;
             }
             match self.take(step, &circumstances) {
-                // What an arm says of a text that the model did not write is for whoever gives the next one.
+                // An arm's remark on a text that the model did not write is for the author of the next text.
                 Some(Move::Tell(said) | Move::Escalate { reason: said, .. }) if self.is_given() => {
                     let at = self.at_hand_mut();
                     at.why.push_str("; ");
@@ -442,7 +443,7 @@ impl<F: Fault> Candidates<F> {
             Step::Feedback(hint) => Some(Move::Tell(hint)),
             Step::Escalate { reason, severity } => Some(Move::Escalate { reason, severity }),
             Step::Throw { reason } => Some(Move::Throw(reason)),
-            // The layers have put the next one's steps in its place.
+            // The steps of the next layer are in its place already.
             Step::Inherit => None,
         }
     }
@@ -451,14 +452,14 @@ impl<F: Fault> Candidates<F> {
     fn sanitized(&self, value: &Value) -> Option<String> {
         let failed = self.failed()?;
         let path = failed.error.field().unwrap_or_default();
-        // Where no field is at fault, the value takes the place of all arguments.
+        // If no field is at fault, the value replaces all arguments.
         match path.is_empty() && !value.is_object() {
             true => None,
             false => put_at(&failed.text, path, value),
         }
     }
 
-    /// Records that a step for other arguments was skipped; returns `false` if this step is none.
+    /// Records that a step for other arguments was skipped. Returns `false` if the step is not such a step.
     fn withheld(&mut self, step: &Step, round: u32) -> bool {
         let (by, text) = match step {
             Step::Fix(Some(text)) => (By::Fix, Some(text.clone())),
@@ -479,7 +480,7 @@ impl<F: Fault> Candidates<F> {
         all.any(|one| matches!(one.gave, Gave::Withheld(_)))
     }
 
-    /// Puts a text in the place of the one that failed. A text that failed before is none: with it the call would
+    /// Puts a text in the place of the one that failed. A text that failed before is not used: with it, the call would
     /// never end.
     fn put(&mut self, by: By, text: String, tokens: u64, round: u32) -> Option<Move> {
         if self.has_failed(&text) || !self.may_try() {
@@ -523,7 +524,7 @@ impl<F: Fault> Candidates<F> {
         self.all.iter().filter(|one| one.is_try())
     }
 
-    /// Returns a remark if a step was skipped because there may be no more candidates.
+    /// Returns a remark if a step was skipped because the maximum number of candidates is reached.
     pub(crate) fn cut_short(&self) -> Option<String> {
         self.cut_short
             .then(|| format!("{MOST} repairs were tried, and there may not be more of them"))
@@ -560,17 +561,17 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Records that this repair agent was asked, and what it was a part of ended before it answered.
+    /// Records that this repair agent was asked, and that its work ended before it answered.
     pub(crate) fn cut_off(&mut self, fixer: &str) {
         self.push(By::Agent(fixer.to_owned()), Gave::CutOff, 0, 0);
     }
 
-    /// Returns how often this repair agent has been asked.
+    /// Returns the number of tries of this repair agent.
     pub(crate) fn asked(&self, fixer: &str) -> u32 {
         count(self.tries().filter(|one| one.is_of(fixer)))
     }
 
-    /// Returns how often repair agents have been asked.
+    /// Returns the number of tries of all repair agents.
     pub(crate) fn asked_in_all(&self) -> u32 {
         count(self.tries().filter(|one| matches!(one.by, By::Agent(_))))
     }
@@ -586,7 +587,8 @@ impl<F: Fault> Candidates<F> {
         self.tries().map(Candidate::told).collect()
     }
 
-    /// Returns what failed before the text at hand, for a repair agent: what the model wrote, and the tries since.
+    /// Returns the texts that failed before the text at hand, for a repair agent: the model's text, and the tries
+    /// since.
     pub(crate) fn previous(&self) -> Vec<FailedRepair> {
         let written = self.all[0].failed().filter(|_| self.at > 0);
         let written = written.map(|failed| FailedRepair {
@@ -600,15 +602,15 @@ impl<F: Fault> Candidates<F> {
         written.into_iter().chain(others).collect()
     }
 
-    /// Returns the index behind the last candidate before the one at hand that was accepted.
+    /// Returns the index after the last candidate before the one at hand that was accepted.
     pub(crate) fn first_new(&self) -> usize {
         let mut before = self.all[..self.at].iter();
         let last = before.rposition(|one| one.standing != Standing::Given);
         last.map_or(0, |last| last + 1)
     }
 
-    /// Returns, for each candidate, whether its text is used: those that were accepted, and those from which they
-    /// differ in one value.
+    /// Returns, for each candidate, whether its text is used: the accepted candidates, and those that they change in
+    /// one value.
     pub(crate) fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.all.len()];
         for (at, one) in self.all.iter().enumerate() {

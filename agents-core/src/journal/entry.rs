@@ -10,8 +10,8 @@ use std::{
 
 /// Store for the facts of one run: [`Run::journal`](crate::agent::Run::journal) takes it.
 ///
-/// A run with a journal survives the end of its process. A journal that is empty starts the run. A journal that breaks
-/// off goes on with it. A journal of a finished run returns its outcome; nothing is asked and nothing runs.
+/// A run with a journal survives the end of its process. An empty journal starts the run. A journal that breaks off
+/// continues its run. A journal of a finished run returns its outcome; nothing is asked and nothing runs.
 ///
 /// The intent to run a tool that writes is stored before the tool runs. If it cannot be stored, the tool does not run,
 /// and the run ends.
@@ -31,14 +31,14 @@ pub trait Journal: Send + Sync + 'static {
     /// Reads all entries that are stored, in order.
     ///
     /// # Errors
-    /// When they cannot be read, or are not as they were written.
+    /// When the entries cannot be read, or are not as they were written.
     async fn read(&self) -> Result<Vec<Entry>, JournalError>;
 
-    /// Stores these entries behind the others: all of them, or none. They are durable when this returns, and
-    /// [`read`](Journal::read) returns them from then on.
+    /// Stores these entries behind the others: all of them, or none. The entries are durable when this call returns,
+    /// and [`read`](Journal::read) returns them from then on.
     ///
     /// # Errors
-    /// When they could not be stored, or do not [follow](Entry::follows) the last entry.
+    /// When the entries could not be stored, or do not [follow](Entry::follows) the last entry.
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError>;
 }
 
@@ -53,9 +53,9 @@ impl<J: Journal + ?Sized> Journal for Arc<J> {
     }
 }
 
-/// A fact of a journal, with its number, its time and its place.
+/// Fact of a journal, with its number, its time and its place.
 ///
-/// What a fact holds is the business of the run. An entry is serialised as a list of five: its number, its time in
+/// The contents of a fact are internal to the run. An entry is serialised as a list of five: its number, its time in
 /// milliseconds since 1970, the number of its run, the number of its place in that run, and the fact.
 ///
 /// ```
@@ -83,7 +83,7 @@ pub struct Entry {
     pub(crate) fact: Json,
 }
 
-/// An entry as it is written.
+/// Entry in its serialized form.
 type Written = (u64, u64, u32, u32, Json);
 
 impl From<Written> for Entry {
@@ -117,8 +117,8 @@ impl Entry {
         self.seq
     }
 
-    /// Checks that a batch follows the entry with the number `last`, which is 0 for an empty journal: its numbers begin
-    /// behind that and leave none out. A [`Journal`] stores no other batch.
+    /// Checks that a batch follows the entry with the number `last`, which is 0 for an empty journal. The numbers of
+    /// the batch have to begin behind `last` and leave none out. A [`Journal`] stores no other batch.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -138,7 +138,7 @@ impl Entry {
     /// ```
     ///
     /// # Errors
-    /// When it does not follow.
+    /// When the batch does not follow.
     pub fn follows(last: u64, batch: &[Entry]) -> Result<(), JournalError> {
         let mut before = last;
         for Entry { seq, .. } in batch {
@@ -157,7 +157,7 @@ impl Entry {
         self.at
     }
 
-    /// Returns the name of the fact, such as `replied` or `begun`; of a fact about a call that of its kind.
+    /// Returns the name of the fact, such as `replied` or `begun`; for a fact about a call, the name of its kind.
     pub fn kind(&self) -> &str {
         let name = |text: &'_ str| -> Option<(usize, usize)> {
             let from = text.find('"')? + 1;
@@ -211,7 +211,7 @@ impl fmt::Display for JournalError {
 
 impl std::error::Error for JournalError {}
 
-/// A journal in memory, for tests and for runs that are looked at afterwards. Clones share their entries.
+/// Journal in memory, for tests and for runs that are inspected afterwards. Clones share their entries.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryJournal(Arc<Mutex<Vec<Entry>>>);
 

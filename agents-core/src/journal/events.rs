@@ -1,7 +1,7 @@
-//! Events of facts: what subscribers are told.
+//! Events of facts, for subscribers.
 //!
-//! An event that says what a fact records is made before the fold, while the state still has what the fact refers to. One
-//! that says what follows from the fact is made after it.
+//! An event about the contents of a fact is made before the fold, while the state still has what the fact refers to. An
+//! event about the consequences of the fact is made after it.
 
 use super::{
     After, AnswerFact, AnswerStage, CallFact, Fact, Finished, PlaceId, Projection, Raiser, Replied,
@@ -15,24 +15,24 @@ use crate::{
     run::{ApprovalRequest, EventKind, RepairKind, Signed, Timestamp},
     secret::Masker,
 };
-/// Subject of a fact, of which it is told what follows.
+/// Subject of a fact whose consequences have events.
 enum Subject {
     /// A call, by its number.
     Call(u32),
-    /// A call that is settled, with its name if it was about knowledge of the agent.
+    /// A call that is settled, with the name of the knowledge if the call asked for some.
     Settled(Option<String>),
     /// An answer that was read and fits.
     Read,
     /// A text that a repair agent gave in place of an answer.
     Given(String),
-    /// Nothing of which more is told.
+    /// A fact whose consequences have no events.
     Other,
 }
 
-/// Part of an agent's work that a fact is about.
+/// Part of an agent's work that a fact concerns.
 #[derive(Clone, Copy)]
 enum Within {
-    /// All of it.
+    /// The whole work.
     Agent,
     /// A call, by its number.
     Call(u32),
@@ -55,7 +55,7 @@ impl Within {
 /// Events of one fact, and their place.
 #[derive(Debug)]
 pub(crate) struct Told {
-    /// Path of the place: the agent's, the call's, or that of a turn whose answer is repaired; empty without events.
+    /// Path of the place: that of the agent, of the call, or of a turn whose answer is repaired. Empty without events.
     pub(crate) place: String,
     pub(crate) kinds: Vec<EventKind>,
 }
@@ -88,7 +88,7 @@ impl State {
         (after, Told { place, kinds })
     }
 
-    /// Returns what of a fact its consequences are told of.
+    /// Returns the subject of a fact, for the events of its consequences.
     fn subject(&self, id: PlaceId, fact: &Fact) -> Subject {
         match fact {
             Fact::Call { seq, .. } => Subject::Call(*seq),
@@ -122,7 +122,7 @@ impl State {
         }
     }
 
-    /// Returns the events that say what a fact records.
+    /// Returns the events about the contents of a fact.
     fn recorded(&self, id: PlaceId, fact: &Fact, at: Timestamp, masker: &Masker) -> Vec<EventKind> {
         let place = self.place(id);
         let frame = place.frame.as_deref();
@@ -160,7 +160,7 @@ impl State {
             }
             Fact::Refused { reason } => {
                 let mut kinds = Vec::new();
-                // The name of a skill is read by the run itself.
+                // The name of a skill is read by the run itself, so no other event tells of its failure.
                 if let Some(frame) = frame.filter(|frame| frame.choosing) {
                     let answer = frame.answer.as_ref();
                     kinds.push(EventKind::AnswerFailed {
@@ -347,7 +347,7 @@ impl State {
         vec![kind]
     }
 
-    /// Adds the events that say what follows from a fact.
+    /// Adds the events about the consequences of a fact.
     fn followed(
         &self,
         id: PlaceId,
@@ -405,7 +405,7 @@ impl State {
                     .iter()
                     .map(|answer| of_answer(&answer.candidates, masker));
                 for repairs in repairs.filter(|repairs| !repairs.is_empty()) {
-                    // The text that the model wrote, whatever was made of it since.
+                    // The text that the model wrote, whatever changes were made to it since.
                     let answer = match frame.history.messages().last() {
                         Some(Message::Assistant { content, .. }) => content.clone(),
                         _ => String::new(),

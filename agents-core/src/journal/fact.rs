@@ -1,4 +1,4 @@
-//! Facts of a run: the vocabulary of its journal.
+//! Facts of a run, of which its journal consists.
 
 use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A fact: something that happened at a place of a run, or was decided there. What it records is never computed again.
+/// Fact: an event at a place of a run, or a decision there. A value that a fact records is never computed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fact {
@@ -20,21 +20,21 @@ pub(crate) enum Fact {
     Started(Box<Started>),
     /// The run goes on in another process.
     Resumed,
-    /// The run has ended so.
+    /// The run has ended in this way.
     Finished(Finished),
-    /// A place below this one is opened: an agent's, or that of what happens within a call or an answer.
+    /// A place below this one is opened: that of an agent, or of work within a call or an answer.
     Opened {
         key: Box<str>,
         depth: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<Arc<str>>,
     },
-    /// A conversation with a model begins, behind what was said before.
+    /// A conversation with a model begins, after the earlier messages.
     Said {
         system: String,
         #[serde(default, skip_serializing_if = "is_empty")]
         said: Arc<History>,
-        /// Number of turns that took.
+        /// Number of turns that the earlier messages took.
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
         task: String,
@@ -46,13 +46,13 @@ pub(crate) enum Fact {
     Chosen { skill: Box<str> },
     /// Tools and an answer format that are offered to models from here on, by their number in the run.
     Offered(Offer),
-    /// A model is asked, and offered what has this number.
+    /// A model is asked, with the offer of this number.
     Asked { model: Arc<str>, offer: u32 },
     /// A request to this model failed, and another one is made instead.
     Tried { model: Arc<str>, error: ModelError },
     /// The model has replied.
     Replied(Box<Replied>),
-    /// The model has not replied, for this reason if it gave one.
+    /// The model has not replied; `error` is its error, if it gave one.
     Unanswered {
         model: Arc<str>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ pub(crate) enum Fact {
     Settled { seq: u32 },
     /// A fact about the final answer.
     Answer(AnswerFact),
-    /// A run of its own that went on here has used this.
+    /// A nested run (a run of its own) that went on here has used this.
     Charged {
         usage: Usage,
         #[serde(with = "nanos")]
@@ -88,21 +88,21 @@ pub(crate) enum Fact {
         ticket: u64,
         escalation: Box<Escalation>,
     },
-    /// What the agent here chose to do about an escalation is not possible; the escalation is passed on.
+    /// The resolution that the agent here chose for an escalation is not possible; the escalation is passed on.
     Rejected(Box<Refused>),
-    /// The escalation is decided. Where the agent that raised it goes on, the decision holds as soon as it does so;
-    /// otherwise the agent here may replace its own work, by a partial result for example.
+    /// The escalation is decided. If the agent that raised it goes on, the decision holds as soon as that agent does
+    /// so. Otherwise the agent here may replace its own work, for instance by a partial result.
     Decided {
         ticket: u64,
         receipt: Box<EscalationReceipt>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partial: Option<Json>,
     },
-    /// The work that it was a part of is dropped, for this reason.
+    /// The work that the escalation was a part of is dropped, for this reason.
     Dropped { ticket: u64, why: String },
     /// The decisions about escalations here do not hold, for this reason.
     Void { why: String },
-    /// The work begins anew: a partial result before counts no longer.
+    /// The work begins anew: an earlier partial result no longer counts.
     Anew,
     /// The result here is partial.
     Partial,
@@ -116,7 +116,7 @@ pub(crate) enum Fact {
     Stopped { level: u32, stop: Stop },
     /// The run is stopped from outside of its tree.
     StoppedFromOutside(Stop),
-    /// The run is over: nothing is raised any more.
+    /// The run is over: no more escalations are raised.
     Over,
 }
 
@@ -132,11 +132,11 @@ pub(crate) struct Started {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) place: String,
     pub(crate) terms: Terms,
-    /// Key of what the arguments of its calls are known by; a run that was stored without one has none.
+    /// Key of the digests by which arguments are recognised; `None` for a run stored without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<RunKey>,
     pub(crate) began: Timestamp,
-    /// Position of the run among all traces, if somebody traces it.
+    /// Position of the run among all traces, if the run is traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<String>,
 }
@@ -157,13 +157,13 @@ impl Started {
     }
 }
 
-/// End of a run. The reason of a stop is in a fact of its own.
+/// End of a run. If the run was stopped, the reason is in a fact of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Finished {
-    /// With this answer.
+    /// The run has this answer.
     Answer(Json),
-    /// With this error.
+    /// The run failed with this error.
     Failed { kind: ErrorKind, message: String },
     /// The run was stopped.
     Stopped,
@@ -189,7 +189,7 @@ pub(crate) struct Offer {
     pub(crate) format: Option<Box<Value>>,
 }
 
-/// A model's reply.
+/// Reply of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replied {
     pub(crate) reply: Reply,
@@ -200,7 +200,7 @@ pub(crate) struct Replied {
     pub(crate) cost: Option<Cost>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) choosing: bool,
-    /// Arguments beyond so many bytes are not kept for the model to read again.
+    /// Maximum size of arguments, in bytes, that are kept for the model to read again.
     pub(crate) longest: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Fold: one fact after the other becomes state.
+//! Fold of facts into the state, one after the other.
 
 use super::{
     Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
@@ -15,10 +15,10 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Reason for a model that takes over from one whose answer did not fit.
+/// Reason given to a model that takes over from one whose answer did not fit.
 const TAKEN_OVER: &str = "you take over from the model that gave it";
 
-/// Settings on which receipts and messages depend beside the facts: what is hidden in them, and where they are cut.
+/// Settings on which receipts and messages depend beside the facts: the masker, and the size at which outputs are cut.
 #[derive(Clone, Debug)]
 pub(crate) struct Projection {
     pub(crate) masker: Arc<Masker>,
@@ -28,26 +28,26 @@ pub(crate) struct Projection {
 /// Consequences of a fact.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// The run ends for this reason.
+    /// Stop of the run that follows from the fact.
     pub(crate) stop: Option<crate::run::Stop>,
     /// News of a call for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of the tool of which it is not known what it did.
+    /// Name of a tool with an execution whose effect is not known.
     pub(crate) doubt: Option<String>,
-    /// The place that was opened.
+    /// Place that was opened.
     pub(crate) opened: Option<PlaceId>,
-    /// The ticket of the escalation that was raised.
+    /// Ticket of the escalation that was raised.
     pub(crate) ticket: Option<u64>,
     /// Receipts of escalations.
     pub(crate) receipts: Vec<EscalationReceipt>,
-    /// The receipt of a call.
+    /// Receipt of a call.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Is `true` if the fact does not belong to the state, and changes nothing.
     pub(crate) ignored: bool,
 }
 
 impl After {
-    /// The fact changes nothing.
+    /// Returns the consequences of a fact that changes nothing.
     pub(crate) fn ignored() -> Self {
         After {
             ignored: true,
@@ -57,7 +57,7 @@ impl After {
 }
 
 impl State {
-    /// Applies a fact about what is at a place. One that does not belong to the state changes nothing.
+    /// Applies a fact about an item at a place. A fact that does not belong to the state changes nothing.
     pub(crate) fn fold(
         &mut self,
         id: PlaceId,
@@ -79,7 +79,7 @@ impl State {
         self.work_until(at, &fact);
         let mut after = After::default();
         match fact {
-            // The state begins with it.
+            // The state begins with this fact.
             Fact::Started(started) => {
                 self.run_id = Some(started.run_id.into());
                 self.last = at;
@@ -102,7 +102,7 @@ impl State {
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
             Fact::Offered(offer) => self.offers.push(offer),
-            // They change nothing, and are told.
+            // These facts change nothing; they are for subscribers.
             Fact::Tried { .. } | Fact::Working | Fact::Confirming(_) | Fact::Rejected(_) => {}
             Fact::Asked { model, .. } => {
                 self.each_up(id, |place| place.steps += 1);
@@ -255,7 +255,7 @@ impl State {
         after
     }
 
-    /// Time passes; not while a person is asked, nor while there is no process.
+    /// Adds the time since the last fact to the run's working time, unless a person is asked or no process was running.
     fn work_until(&mut self, at: Timestamp, fact: &Fact) {
         if self.asked == 0 && !matches!(fact, Fact::Started(_) | Fact::Resumed) {
             let passed = at.since(self.last).as_millis();
@@ -279,8 +279,10 @@ impl State {
         }
     }
 
-    /// What was in flight is not any more. Whoever had raised an escalation raises it again. A run that had come to its
-    /// end comes to it now, unless it was ended from outside.
+    /// Puts the state back in order when the run goes on in another process.
+    ///
+    /// Work that was in flight is gone, and escalations are raised again. A run that was ending ends now, unless it was
+    /// ended from outside.
     fn resumed(&mut self) {
         use crate::run::Stop;
         self.resumed = true;
@@ -299,8 +301,8 @@ impl State {
         }
     }
 
-    /// Applies a decision about an escalation by which the agent that raised it goes on: its call or its answer is dealt
-    /// with.
+    /// Applies a decision about an escalation after which the agent that raised it goes on: its call or its answer is
+    /// dealt with.
     fn goes_on(
         &mut self,
         open: Open,
@@ -327,7 +329,7 @@ impl State {
         }
     }
 
-    /// Takes the agent off its own work, if that is what the decision says.
+    /// Takes the agent off its own work, if the decision says so.
     fn take_off(&mut self, id: PlaceId, receipt: &EscalationReceipt, partial: Option<Json>) {
         if let Settlement::ReroutedToSkill { .. }
         | Settlement::ReroutedTo { .. }
@@ -399,13 +401,13 @@ impl State {
         self.step(id, asked, at, what);
     }
 
-    /// Returns when the model here was asked.
+    /// Returns the time at which the model here was asked.
     fn asked_at(&mut self, id: PlaceId, now: Timestamp) -> Timestamp {
         self.frame_mut(id).asked.take().unwrap_or(now)
     }
 
     fn call(&mut self, id: PlaceId, seq: u32, fact: CallFact, at: Timestamp) -> call::After {
-        // Out of the state while its place is looked at: an id is a digest of that, among others.
+        // Taken out of the state while its path is read: an id is, among others, a digest of that path.
         let Some(mut frame) = self.place_mut(id).frame.take() else {
             return call::After::ignored();
         };
@@ -458,7 +460,7 @@ impl State {
         Some(self.open.remove(at))
     }
 
-    /// The agent has its answer: that and the receipts stay, the way to them goes.
+    /// Records the agent's answer. The answer and the receipts stay; the state that led to them is dropped.
     fn done(&mut self, id: PlaceId, result: crate::Json) {
         let receipts = self.receipts(id);
         let place = self.place_mut(id);
@@ -472,7 +474,7 @@ impl State {
         }
     }
 
-    /// Drops what is kept of a place to which no way leads any more. An agent that was spawned may be at work there.
+    /// Drops the data of a place that can no longer be reached. A spawned agent may still be at work there.
     fn forget(&mut self, id: PlaceId) {
         let place = self.place_mut(id);
         if place.result.take().is_some() {

@@ -1,6 +1,7 @@
-//! A model-driven agent's part of a run, as data: what has been said, and what to do next.
+//! Part of a model-driven agent in a run, as data: its conversation, and its next action.
 //!
-//! [`Frame::next`] looks; the state's fold changes it. Neither waits, asks or runs anything.
+//! [`Frame::next`] returns the next action; the fold of the state changes the frame. Neither waits, asks or runs
+//! anything.
 
 use super::{
     answer::FinalAnswer,
@@ -26,20 +27,20 @@ pub(crate) struct Frame {
     pub(crate) turns: u32,
     /// Number of calls that the model has made.
     pub(crate) made: u32,
-    /// The calls of the last reply that are not answered yet.
+    /// Calls of the last reply that are not answered yet.
     pub(crate) calls: Vec<Call>,
-    /// The last reply, if it made no calls.
+    /// Last reply, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
-    /// The model's output limit cut that reply off.
+    /// Is `true` if the model's output limit cut that reply off.
     pub(crate) cut_off: bool,
     /// Reason for which the last answer was refused.
     pub(crate) refused: Option<String>,
     /// Number of answers in a row that were refused, with no call between them.
     #[serde(default, skip_serializing_if = "is_zero")]
     refusals: u32,
-    /// Candidates of the answers before it, which went back.
+    /// Candidates of earlier answers, which went back to the model.
     earlier: Vec<Candidates<ReadError>>,
-    /// The model it was given because it failed.
+    /// Model that the agent was given because it failed.
     pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
@@ -49,9 +50,9 @@ pub(crate) struct Frame {
     pub(crate) asked: Option<Timestamp>,
     /// Name of the model that was asked last.
     pub(crate) model: Option<Arc<str>>,
-    /// The skill that answers, once it is chosen.
+    /// Skill that answers, once it is chosen.
     pub(crate) skill: Option<Box<str>>,
-    /// The model is choosing the skill: this is the conversation in which it does.
+    /// Is `true` while the model chooses the skill, in a conversation for that.
     pub(crate) choosing: bool,
 }
 
@@ -60,11 +61,12 @@ pub(crate) struct Frame {
 pub(crate) struct GivenModel {
     /// Id of the model.
     pub(crate) model: String,
-    /// The escalation for which it was given, as it was raised.
+    /// Escalation for which the model was given, as it was raised.
     pub(crate) escalation: Escalation,
-    /// Number of the models with which the agent has gone on, this one included.
+    /// Number of models with which the agent has gone on, this one included.
     count: u32,
-    /// Turn after which it was given. However many calls of one reply are given a model, the agent goes on once.
+    /// Turn after which the model was given. If several calls of one reply are given a model each, the agent goes on
+    /// once.
     turn: u32,
 }
 
@@ -74,7 +76,7 @@ pub(crate) const MOST_MODELS: u32 = 3;
 /// Action that an agent needs next.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Next {
-    /// Ask the model; `must_fit` if its reply has to be the answer, held to the schema.
+    /// Ask the model; with `must_fit`, its reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
     /// Carry out the calls.
     Calls,
@@ -87,19 +89,19 @@ pub(crate) enum Next {
 }
 
 impl Frame {
-    /// Says the first words, after what was said before.
+    /// Begins the conversation, after the earlier messages.
     pub(super) fn begin(&mut self, said: Arc<History>, before: u32, system: &str, task: String) {
         self.before = before;
         self.history = History::led_by(said, system);
         self.say([Message::User { content: task }]);
     }
 
-    /// Returns `true` if nothing was said yet.
+    /// Returns `true` if the conversation is empty.
     pub(crate) fn is_silent(&self) -> bool {
         self.history.messages().is_empty()
     }
 
-    /// The skill is chosen. The conversation about it is over, but what it took counts.
+    /// Records the skill. The conversation in which it was chosen is over, but its turns count.
     pub(super) fn chosen(&mut self, skill: &str) {
         if self.choosing {
             *self = Frame {
@@ -135,8 +137,10 @@ impl Frame {
         }
     }
 
-    /// Whether nothing but an answer is asked for. What was refused may be mended by what a tool knows, so the tools
-    /// stay; but not for the second answer in a row, nor where no turn is left for what a tool would say.
+    /// Returns `true` if the model may only answer.
+    ///
+    /// A refused answer may be corrected with the help of a tool, so the tools stay. After every second refusal in a
+    /// row they are withheld, and also if no turn is left in which a tool's result could be used.
     fn must_fit(&self, is_last: bool) -> bool {
         self.refused.is_some() && (is_last || self.refusals.is_multiple_of(2))
     }
@@ -160,8 +164,8 @@ impl Frame {
         }));
     }
 
-    /// The model is asked again: what was decided about escalations comes true. Of several models that were given, the
-    /// last is the one that goes on, for whatever it was given.
+    /// Applies the decisions about escalations, as the model is asked again, and returns their receipts. Of several
+    /// models that were given, the last one goes on, and all receipts name it.
     pub(super) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
         let mut verdicts = mem::take(&mut self.verdicts);
         let is_given = |one: &Settlement| matches!(one, Settlement::RetriedWithModel { .. });
@@ -173,9 +177,9 @@ impl Frame {
         verdicts
     }
 
-    /// All calls have their receipts: the model is answered, in its order.
+    /// Answers the model, in its order, once all calls have their receipts.
     pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
-        // Nothing is held for them while the model thinks.
+        // The calls are dropped now, so that none is held while the model thinks.
         let calls = mem::take(&mut self.calls);
         let mut receipts = Vec::with_capacity(calls.len());
         self.say(calls.into_iter().map(|call| {
@@ -189,7 +193,7 @@ impl Frame {
         receipts
     }
 
-    /// The answer does not fit, and goes back to the model.
+    /// Sends an answer that does not fit back to the model.
     pub(super) fn refuse(&mut self, reason: String) {
         let answer = self.answer.take();
         self.earlier.extend(answer.map(|answer| answer.candidates));
@@ -203,7 +207,7 @@ impl Frame {
         self.refusals = self.refusals.saturating_add(1);
     }
 
-    /// Tells what was changed and tried for every answer so far.
+    /// Returns the changes and tries for every answer so far.
     pub(crate) fn repairs(&self, masker: &Masker) -> Repairs {
         let last = self.answer.iter().map(|answer| &answer.candidates);
         let mut repairs = Repairs::default();
@@ -250,8 +254,8 @@ impl Frame {
         }]);
     }
 
-    /// Adds messages. A holder of the history, such as a request under way, keeps it as it is: then the copy goes on, and what a
-    /// client has encoded of it goes with the copy.
+    /// Adds messages. If the history has another holder, such as a request under way, that holder keeps it unchanged.
+    /// Then the frame goes on with a copy, which takes along what a client has encoded of the history.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
         if Arc::get_mut(&mut self.history).is_none() {
             self.history = Arc::new(self.history.moved());

@@ -1,4 +1,4 @@
-//! Key of a run: what its arguments are known by to others tells nothing of them.
+//! Key of a run, with which digests of its arguments tell others nothing about the arguments.
 
 use crate::hex::{hex, id};
 use hmac_sha256::HMAC;
@@ -8,13 +8,13 @@ use uuid::Uuid;
 
 /// Random key of a run, stored at its start.
 ///
-/// Idempotency keys and digests of arguments leave the run. Made with a key, they do not tell whether a guess at a short
-/// secret among the arguments is right.
+/// Idempotency keys and digests of arguments leave the run. As they are made with a key, they cannot confirm a guess at
+/// a short secret among the arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct RunKey([u8; 32]);
 
 impl RunKey {
-    /// Creates a key that nobody else has.
+    /// Creates a random key.
     pub(crate) fn random() -> RunKey {
         let mut key = [0; 32];
         key[..16].copy_from_slice(Uuid::new_v4().as_bytes());
@@ -22,7 +22,7 @@ impl RunKey {
         RunKey(key)
     }
 
-    /// Returns the key of a run at this place within the run, the same whenever that begins.
+    /// Returns the key of a run at this place within the run, the same whenever that run begins.
     pub(crate) fn within(&self, place: &str) -> RunKey {
         RunKey(HMAC::mac(place.as_bytes(), self.0))
     }

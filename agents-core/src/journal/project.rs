@@ -1,4 +1,4 @@
-//! The receipt of a call, and the message that answers it: projections of its state.
+//! Receipt of a call, and the message that answers it: projections of its state.
 
 use super::{
     Projection,
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{borrow::Cow, mem, sync::Arc};
 
-/// Writes the receipt of a settled call, and what the model is told.
+/// Writes the receipt of a settled call, and the message for the model.
 pub(super) fn close(
     call: &mut Call,
     ended: Timestamp,
@@ -36,7 +36,7 @@ pub(super) fn close(
         // Only a settled call is closed.
         None => (Some(Json::string("")), None, String::new()),
     };
-    // An arm may have quoted what the tool itself has been kept from telling.
+    // An arm may have quoted a text that was masked in the tool's own message.
     call.message = Some(match masker.text(&content) {
         Cow::Owned(masked) => masked,
         Cow::Borrowed(_) => content,
@@ -52,7 +52,7 @@ pub(super) fn close(
         t_end: ended,
         cached: call.cached,
         truncated,
-        // The receipt is all that is looked at from now on.
+        // Only the receipt is read from now on.
         attachments: mem::take(&mut call.attachments),
         attempts: mem::take(&mut call.attempts),
         repairs: of_call(&call.candidates, 0, masker),
@@ -62,7 +62,7 @@ pub(super) fn close(
     receipt
 }
 
-/// Returns the arguments for the receipt: all, unless they are longer than any call's may be.
+/// Returns the arguments for the receipt: all of them, unless they are longer than the limit for outputs.
 fn kept(input: Json, projection: &Projection) -> Json {
     match input.as_str().len() > projection.max_output_bytes {
         true => Json::string(&shorten(&projection.masker.text(input.as_str()))),
@@ -70,7 +70,7 @@ fn kept(input: Json, projection: &Projection) -> Json {
     }
 }
 
-/// The output, and how the model reads it; both cut where the limit is, and the model is told.
+/// Returns the output, and the text of it for the model. Both are cut at the limit, and the model is told so.
 fn capped(
     output: &Json,
     projection: &Projection,
@@ -83,7 +83,7 @@ fn capped(
         return (output.clone(), text);
     }
     *truncated = true;
-    // A secret that another call has brought since cannot be told by its beginning.
+    // A secret that another call has brought since would not be recognised by its beginning alone.
     let text = projection.masker.text(&text);
     let end = text.floor_char_boundary(limit);
     let whole = match is_kept {
@@ -98,7 +98,7 @@ fn capped(
     (Json::string(&text[..end]), kept)
 }
 
-/// A failure as the receipt has it, with what was said of it beside.
+/// Returns the failure for the receipt, with the hint and the remarks on it.
 fn receipt_of(call: &Call, error: &ToolError) -> ErrorReceipt {
     let mut receipt = error.receipt();
     if let Some(hint) = &call.hint {
@@ -123,7 +123,7 @@ fn receipt_of(call: &Call, error: &ToolError) -> ErrorReceipt {
     receipt
 }
 
-/// A failure in the words the model gets: the class and the code, then what is wrong and where.
+/// Returns the failure in words for the model: the class and the code, then what is wrong and where.
 fn told(call: &Call, error: &ToolError) -> String {
     let tool = &call.call.name;
     let mut text = format!(

@@ -1,10 +1,10 @@
-//! A stored journal, folded again: each run in it, and its state.
+//! Fold of a stored journal: each run in it, and its state.
 
 use super::{After, Entry, Fact, JournalError, Projection, Started, State};
 use crate::secret::Masker;
 use std::sync::Arc;
 
-/// A run that was stored.
+/// Stored run.
 pub(crate) struct Stored {
     pub(crate) run: u32,
     pub(crate) started: Started,
@@ -13,21 +13,21 @@ pub(crate) struct Stored {
 
 /// Position of a fact in a journal.
 pub(crate) struct Position<'a> {
-    /// Index of its entry.
+    /// Index of the fact's entry.
     pub(crate) index: usize,
     pub(crate) entry: &'a Entry,
     pub(crate) projection: &'a Projection,
 }
 
 impl Position<'_> {
-    /// Folds the fact, and no more.
+    /// Folds the fact into the state.
     pub(crate) fn fold(&self, state: &mut State, fact: Fact) -> After {
         state.fold(self.entry.place, fact, self.entry.at, self.projection)
     }
 }
 
-/// Folds the entries of a journal: returns its last number, and each run in it. `fold` is asked to fold each fact, and
-/// may look at more than the state.
+/// Folds the entries of a journal, and returns its last number and each run in it. `fold` is called to fold each fact,
+/// and may look at more than the state.
 pub(crate) fn refold(
     entries: &[Entry],
     masker: &Arc<Masker>,
@@ -100,7 +100,7 @@ pub(crate) fn refold(
     Ok((last, runs))
 }
 
-/// Returns what the receipts of a stored run depend on.
+/// Returns the settings on which the receipts of a stored run depend.
 fn projection_of(masker: &Arc<Masker>, started: &Started) -> Projection {
     Projection {
         masker: masker.clone(),

@@ -1,10 +1,10 @@
-//! The state of a run: a fold of its facts.
+//! State of a run: a fold of its facts.
 //!
 //! ```text
 //! facts, in order ── State::fold ──► State ── next ──► what comes next
 //! ```
 //!
-//! Nothing here waits, reads a clock or calls user code.
+//! No code here waits, reads a clock or calls user code.
 
 use super::{Call, Finished, Frame, Kept, Offer, Raiser};
 use crate::{
@@ -28,7 +28,7 @@ pub(crate) struct State {
     pub(super) run_id: Option<Arc<str>>,
     /// Number of facts so far.
     pub(crate) seq: u64,
-    /// Places, in the order in which they were opened; the first is that of the agent that is run.
+    /// Places, in the order in which they were opened. The first is that of the agent that is run.
     pub(crate) places: Vec<Place>,
     pub(crate) usage: Usage,
     /// Stop of the run.
@@ -37,11 +37,11 @@ pub(crate) struct State {
     pub(super) raised: u64,
     /// Escalations on their way up.
     pub(crate) open: Vec<Open>,
-    /// Receipts of the other escalations.
+    /// Receipts of the escalations that are settled.
     pub(crate) settled: Vec<EscalationReceipt>,
     /// End of the run.
     pub(crate) finished: Option<Finished>,
-    /// Names of the tools of which it is not known what they did here.
+    /// Names of the tools with an execution here whose effect is not known.
     pub(crate) doubts: Vec<String>,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,
@@ -61,7 +61,7 @@ pub(crate) struct State {
     pub(crate) steps: Vec<Kept>,
 }
 
-/// Place of an agent in a run, or of what happens within one call or answer.
+/// Place in a run of an agent, or of the work within one call or answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
@@ -84,7 +84,7 @@ pub(crate) struct Place {
     pub(crate) partial: bool,
     /// Is `true` if the run was ended from here or below.
     pub(crate) ended_run: bool,
-    /// Time that the run had worked when the agent here began, in milliseconds.
+    /// Working time of the run at which the agent here began, in milliseconds.
     pub(crate) began: u64,
     /// Number of model turns and rounds of calls, here and below.
     pub(crate) steps: u32,
@@ -94,7 +94,7 @@ pub(crate) struct Place {
     pub(crate) paid: Paid,
 }
 
-/// An escalation on its way up.
+/// Escalation on its way up.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
@@ -102,25 +102,25 @@ pub(crate) struct Open {
     pub(crate) place: PlaceId,
     /// Subject of the escalation at that place.
     pub(crate) of: Raiser,
-    /// The escalation, as it was raised.
+    /// Escalation, as it was raised.
     pub(crate) raised: Box<Escalation>,
-    /// The escalation, as far as it has come.
+    /// Escalation in its present state.
     pub(crate) escalation: Escalation,
 }
 
 /// Decision by which an agent was taken off its own work.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Taken {
-    /// The escalation, and the skill or the agent that does the work.
+    /// Receipt of the escalation, with the skill or the agent that does the work.
     pub(crate) receipt: EscalationReceipt,
-    /// The partial result with which the agent ends, if it does.
+    /// Partial result with which the agent ends, if it does.
     pub(crate) partial: Option<Json>,
-    /// Number of such decisions of the agent, this one included.
+    /// Number of such decisions for the agent, this one included.
     pub(crate) count: u32,
 }
 
 impl State {
-    /// Creates the state of a run of this agent, whose place has this name.
+    /// Creates the state of a run of this agent, whose place has this key.
     pub(crate) fn of(key: String, agent: &str) -> Self {
         let place = Place {
             key: key.into(),
@@ -157,13 +157,13 @@ impl State {
         }
     }
 
-    /// Returns the receipts of the agent at this place and of those below: each call's, then those of the agents that
-    /// ran within it, then the next call's; and then those of agents that ran beside its calls.
+    /// Returns the receipts of the agent at this place and of those below: each call's receipt, followed by those of
+    /// the agents that ran within it. Last come those of agents that ran beside its calls.
     pub(crate) fn receipts(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
         let place = self.place(id);
         let mut all = Vec::with_capacity(place.receipts.len());
         let mut below: Vec<_> = place.children.values().copied().collect();
-        // Of one call's, the order of the keys is that of its attempts.
+        // Within one call, the order of the keys is that of its rounds.
         below.sort_by_key(|child| self.place(*child).call().unwrap_or(u32::MAX));
         let mut below = below.into_iter().peekable();
         for (seq, receipt) in (0..).zip(&place.receipts) {
@@ -184,25 +184,25 @@ impl State {
         within.map(|(_, child)| *child)
     }
 
-    /// Returns how many calls the agents that ran within this call have made, settled or not.
+    /// Returns the number of calls that the agents within this call have made, settled or not.
     pub(crate) fn calls_within(&self, id: PlaceId, seq: u32) -> usize {
         self.within(id, seq).map(|child| self.calls(child)).sum()
     }
 
-    /// Returns `true` if what ended the run was within this call.
+    /// Returns `true` if the end of the run came from within this call.
     pub(crate) fn ended_within(&self, id: PlaceId, seq: u32) -> bool {
         self.within(id, seq)
             .any(|child| self.place(child).ended_run)
     }
 
-    /// Returns the tokens that were used within this call.
+    /// Returns the number of tokens that were used within this call.
     pub(crate) fn tokens_within(&self, id: PlaceId, seq: u32) -> u64 {
         self.within(id, seq)
             .map(|child| self.place(child).tokens)
             .sum()
     }
 
-    /// Returns how many calls were made here and below.
+    /// Returns the number of calls that were made here and below.
     fn calls(&self, id: PlaceId) -> usize {
         let place = self.place(id);
         let open = place.frame.iter().flat_map(|frame| &frame.calls);
@@ -211,28 +211,28 @@ impl State {
         place.receipts.len() + open.count() + below.sum::<usize>()
     }
 
-    /// Returns how long the agent at this place had worked when the run last went on in another process; nothing if it
-    /// never did, since then whoever measures time knows it better.
+    /// Returns the time that the agent here had worked when the run last went on in another process. The time is zero
+    /// if the run never did: then the stopwatches of this process measure the time.
     pub(crate) fn worked_before(&self, id: PlaceId) -> Duration {
         let worked = self.worked.saturating_sub(self.place(id).began);
         Duration::from_millis(if self.resumed { worked } else { 0 })
     }
 
-    /// Writes the path of a place.
+    /// Returns the path of a place.
     pub(crate) fn path(&self, id: PlaceId) -> Path<'_> {
         Path(self, id)
     }
 }
 
 impl Place {
-    /// Returns the call whose place this is; the key of an agent has a digest in it.
+    /// Returns the call whose place this is. The key of an agent is told apart by the digest in it.
     pub(crate) fn call(&self) -> Option<u32> {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?
     }
 }
 
-/// Path of a place; written only when somebody wants to read it.
+/// Path of a place; written only when it is formatted.
 pub(crate) struct Path<'a>(&'a State, PlaceId);
 
 impl std::fmt::Display for Path<'_> {

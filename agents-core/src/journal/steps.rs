@@ -1,4 +1,4 @@
-//! The steps of a run as they are kept while it goes on: small, and put into words at its end.
+//! Steps of a run as they are stored while it goes on: small, and converted for reading at its end.
 
 use super::{PlaceId, State};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 use serde::Serialize;
 use std::{fmt::Write, sync::Arc};
 
-/// A step that has ended.
+/// Step that has ended.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
@@ -40,11 +40,11 @@ pub(crate) enum What {
 }
 
 impl State {
-    /// Puts the steps into words.
+    /// Converts the steps into their public form.
     pub(crate) fn steps_in_words(&self) -> Vec<Step> {
         let (mut place, mut path) = (None, String::new());
         let steps = self.steps.iter().map(|kept| {
-            // Mostly many steps in a row are of one place.
+            // Mostly many steps in a row are at one place.
             if place != Some(kept.place) {
                 (place, path) = (Some(kept.place), self.path(kept.place).to_string());
             }
@@ -53,7 +53,7 @@ impl State {
         steps.collect()
     }
 
-    /// Returns the name of a model, shared with the last turn if that was of the same one.
+    /// Returns the name of a model, shared with the last turn if that was of the same model.
     pub(crate) fn model_name(&self, name: &str) -> Arc<str> {
         let last = self.steps.iter().rev().find_map(|kept| match &kept.what {
             What::Turn { model, .. } => Some(model),
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// Marks the step of this turn: whether the answer that it gave is refused.
+    /// Marks the step of this turn as one whose answer is refused, or not.
     pub(super) fn mark_refused(&mut self, id: PlaceId, number: u32, is_refused: bool) {
         let mut latest = self.steps.iter_mut().rev();
         let of_turn = latest.find_map(|kept| match &mut kept.what {

@@ -1,10 +1,10 @@
-//! The terms of a stored run: it goes on under no looser ones.
+//! Terms of a stored run, which may be tightened and not loosened when the run goes on.
 
 use crate::{run::Budget, tool::Scope};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Terms as they are stored. Data is taken over; of code it is known that it was there.
+/// Terms as they are stored. Data is taken over; for code, only its presence is stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Terms {
@@ -16,11 +16,11 @@ pub(crate) struct Terms {
     /// Names of the policies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<String>,
-    /// Tools could run only so often. How often is code: what is known later is that there has to be a limit.
+    /// Is `true` if a rate limiter was set. Its limits are code, so it is only checked later that there is a limiter.
     pub(crate) limited: bool,
-    /// What tells the type of the answer apart from any other, where a model gives it.
+    /// Identity of the answer's type, which tells it apart from any other type; `None` if no model gives the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) answer: Option<Arc<str>>,
-    /// Outputs beyond so many bytes were cut on receipts.
+    /// Maximum size of an output on a receipt, in bytes; longer outputs were cut.
     pub(crate) max_output_bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! Rows for the state of a run: places, escalations, stops, a new process, and the time that is worked.
+//! Tests of the state of a run: places, escalations, stops, a new process, and the working time.
 
 use super::{After, Fact, Projection, Raiser, Replied, Started, State, Terms};
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
 };
 use std::{sync::Arc, time::Duration};
 
-/// A run, a second for each fact.
+/// Run with one second for each fact.
 struct Run {
     state: State,
     projection: Projection,
@@ -67,7 +67,7 @@ impl Run {
         self.add(place, raised).ticket.unwrap()
     }
 
-    /// The model calls this often at once, and the calls are taken up.
+    /// Lets the model make this number of calls at once, and takes the calls up.
     fn call(&mut self, place: u32, calls: usize) {
         let calls = (0..calls).map(|n| ToolCall {
             id: format!("call_{n}"),
@@ -110,7 +110,7 @@ impl Run {
         serde_json::to_string(&self.state).unwrap()
     }
 
-    /// The fact belongs to nothing: it is ignored, and nothing has changed.
+    /// Checks that a fact is ignored and changes nothing.
     #[track_caller]
     fn ignores(&mut self, shows: &str, place: u32, fact: Fact) {
         let before = self.written();
@@ -173,13 +173,13 @@ fn places_are_opened_below_one_another() {
     assert_eq!(run.state.place(helper).level, 2);
     assert_eq!(run.state.place(call).call(), Some(0));
     assert_eq!(run.state.place(helper).call(), None);
-    // What is used below is used above.
+    // Tokens used below count above.
     run.call(helper, 1);
     let tokens: Vec<_> = run.state.places.iter().map(|place| place.tokens).collect();
     assert_eq!(tokens, [15, 15, 15]);
     assert_eq!(run.state.tokens_within(0, 0), 15);
     assert_eq!(run.state.calls_within(0, 0), 1);
-    // An agent that has its answer keeps that, and no way to it.
+    // An agent that has its answer keeps the answer, and not the state that led to it.
     let result = Json::string("helped");
     run.add(helper, Fact::Done { result });
     let place = run.state.place(helper);

@@ -5,7 +5,7 @@ use crate::{
 };
 use tracing::{Level, field};
 
-/// Says of a call that it is settled: one line with the target `observed_tool`, for logs and traces.
+/// Logs that a call is settled: one line with the target `observed_tool`, for logs and traces.
 pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope) {
     if !tracing::enabled!(target: "observed_tool", Level::INFO) {
         return;
@@ -20,7 +20,7 @@ pub(crate) fn settled(node: &Node, root: &Root, seq: u32, receipt: &ToolEnvelope
         started_at,
         ended_at,
     } = ToolCallMetadata::of(receipt, &*node.agent(), root.trace_id());
-    // Those of the models that were asked within the call: by agents in the tool's body, and to repair it.
+    // Tokens of the models that were asked within the call: by agents in the tool's body, and to repair the call.
     let tokens = node.spent_within(seq);
     tracing::info!(
         target: "observed_tool",

@@ -1,20 +1,20 @@
-//! Messages in the form that the semantic conventions give them: a role, and parts.
+//! Messages in the form of the semantic conventions: a role, and parts.
 
 use crate::model::{FinishReason, Message, Reply, ToolCall};
 use serde_json::{Value, json};
 
-/// What a model is told.
+/// Returns the messages of a request.
 pub(super) fn input(messages: &[Message]) -> Value {
     messages.iter().map(message).collect()
 }
 
-/// What it answered.
+/// Returns the reply of a model.
 pub(super) fn output(reply: &Reply) -> Value {
     let parts = assistant(&reply.content, reply.thinking.as_deref(), &reply.calls);
     json!([{ "role": "assistant", "parts": parts, "finish_reason": finish(reply) }])
 }
 
-/// Why it stopped: a reply with calls stopped for them.
+/// Returns the reason why the model stopped; for a reply with calls, the calls are the reason.
 pub(super) fn finish(reply: &Reply) -> &str {
     match &reply.finish {
         FinishReason::Stop if !reply.calls.is_empty() => "tool_call",
@@ -49,7 +49,7 @@ fn assistant(content: &str, thinking: Option<&str>, calls: &[ToolCall]) -> Value
     let thinking = thinking.map(|text| json!({ "type": "reasoning", "content": text }));
     let said = (!content.is_empty()).then(|| text(content));
     let calls = calls.iter().map(|call| {
-        // As it was written, if it is no JSON.
+        // Arguments that are no JSON are given as written.
         let arguments: Value = serde_json::from_str(&call.arguments)
             .unwrap_or_else(|_| Value::from(call.arguments.as_str()));
         json!({ "type": "tool_call", "id": call.id, "name": call.name, "arguments": arguments })

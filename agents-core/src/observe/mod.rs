@@ -16,11 +16,11 @@
 //! | `execute_tool {tool}` | `gen_ai.tool.name`, `.type`, `.description`, `gen_ai.tool.call.id`, `agents.attempt` | one execution |
 //!
 //! A span that ends in a failure has `error.type` and the status `ERROR`. If a call or an execution was cut off,
-//! because its run ended or its work was given up, the type is `cut_off`. What happens between two spans
-//! is an event of the span around them: `arguments repaired`, `call failed`, `backing off`, `asking a repair
-//! agent`, `escalated`. With [`Run::record_content`](crate::agent::Run::record_content) spans also have
-//! `gen_ai.input.messages`, `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result`, as JSON in
-//! the form that the conventions define. Without it, no prompt, argument or result is in any span.
+//! because its run ended or its work was given up, the type is `cut_off`. Events between two spans belong to the span
+//! around them: `arguments repaired`, `call failed`, `backing off`, `asking a repair agent`, `escalated`. With
+//! [`Run::record_content`](crate::agent::Run::record_content) spans also have `gen_ai.input.messages`,
+//! `gen_ai.output.messages`, `gen_ai.tool.call.arguments` and `.result`, as JSON in the form that the conventions
+//! define. Without that setting, no prompt, argument or result is in any span.
 //!
 //! # Log lines
 //!
@@ -45,7 +45,7 @@ use crate::{
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
 
-/// A run within its span, how it begins and ends, and what it leaves to be looked at.
+/// Runs `run` within its span, records its begin and its end, and returns its outcome.
 pub(crate) async fn observed<T>(
     root: &Arc<Root>,
     agent: &str,

@@ -1,4 +1,4 @@
-//! The spans of a run. Nothing is put together for a span that nobody wants.
+//! Spans of a run. Attributes are only computed for spans that are recorded.
 
 use crate::{
     Error, Json, ToolError,
@@ -16,7 +16,7 @@ use tracing::{Span, field, info_span};
 
 use super::messages;
 
-/// The whole run.
+/// Creates the span of the whole run.
 pub(super) fn run(agent: &str, root: &Root) -> Span {
     info_span!(
         "invoke_workflow",
@@ -43,7 +43,7 @@ pub(super) fn ran<T>(span: &Span, outcome: &Outcome<T>) {
     }
 }
 
-/// A model-driven agent at work.
+/// Creates the span of a model-driven agent at work.
 pub(crate) fn agent(brain: &Brain<'_>, cx: &RunContext, schema: Option<&Value>) -> Span {
     let model = cx.model();
     info_span!(
@@ -67,7 +67,7 @@ pub(crate) fn worked<O>(span: &Span, result: &Result<O, Error>) {
     }
 }
 
-/// One request to a model.
+/// Creates the span of one request to a model.
 pub(crate) fn chat(
     cx: &RunContext,
     model: &Arc<dyn Model>,
@@ -95,12 +95,12 @@ pub(crate) fn chat(
     )
 }
 
-/// The model is asked which of these skills answers.
+/// Records that the model is asked to choose one of these skills.
 pub(crate) fn choosing(span: &Span, skills: &[String]) {
     span.record("agents.choosing", skills.join(", "));
 }
 
-/// What the model is told, if that is wanted.
+/// Records the messages of the request, if content is recorded.
 pub(crate) fn asked(span: &Span, cx: &RunContext, conversation: &[crate::model::Message]) {
     if cx.root.settings.record_content && !span.is_disabled() {
         let messages = messages::input(conversation).to_string();
@@ -127,7 +127,7 @@ pub(crate) fn replied(span: &Span, cx: &RunContext, reply: &Result<Reply, ModelE
     }
 }
 
-/// One call, from being taken up to its receipt.
+/// Creates the span of one call, from being taken up to its receipt.
 pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(
@@ -141,7 +141,7 @@ pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     )
 }
 
-/// A span that ends in a failure if what it stands for is dropped, since nobody else would say so.
+/// Guard that marks a span as failed if the work that the span stands for is dropped.
 pub(crate) struct Open<'a>(Option<&'a Span>);
 
 impl<'a> Open<'a> {
@@ -149,7 +149,7 @@ impl<'a> Open<'a> {
         Open(Some(span))
     }
 
-    /// It has ended by itself.
+    /// Releases the guard, since the work has ended by itself.
     pub(crate) fn ended(mut self) {
         self.0 = None;
     }
@@ -171,7 +171,7 @@ pub(crate) fn settled(span: &Span, receipt: &crate::run::ToolEnvelope) {
     }
 }
 
-/// The question whether a call may be made.
+/// Creates the span of the decision whether a call may be made.
 pub(crate) fn policy(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(
@@ -195,7 +195,7 @@ pub(crate) fn judged<T>(span: &Span, masker: &Masker, verdict: &Result<T, ToolEr
     };
 }
 
-/// One execution of a tool.
+/// Creates the span of one execution of a tool.
 pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
     let span = info_span!(
         "execute_tool",
@@ -221,7 +221,7 @@ pub(crate) fn attempt(context: &ToolContext, spec: &ToolSpec) -> Span {
     span
 }
 
-/// What came of an execution; what the tool gave back has no secrets any more.
+/// Records the result of an execution. Secrets are already removed from the tool's output.
 pub(crate) fn executed(span: &Span, context: &ToolContext, result: &Result<Json, Cause>) {
     match result {
         Ok(output) if context.cx.root.settings.record_content => {
@@ -243,7 +243,7 @@ fn failed(span: &Span, kind: &dyn std::fmt::Display) {
     span.record("otel.status_code", "ERROR");
 }
 
-/// As the conventions want counts; what is no `i64` becomes text on its way to OpenTelemetry.
+/// Converts a count for the conventions: a number that is no `i64` would become text on its way to OpenTelemetry.
 pub(crate) fn int(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,11 +1,11 @@
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long to wait before a call is executed again.
+/// Wait before a call is executed again.
 ///
-/// A failure that says itself when to come back ([`retry_after`](crate::ToolFailure::retry_after)) is
-/// waited for so long instead, but never longer than the cap of an exponential back-off; where there
-/// is no cap, never longer than a minute or the constant wait. Waiting counts against the time of the run.
+/// If a failure names its own wait ([`retry_after`](crate::ToolFailure::retry_after)), that wait applies instead, but
+/// never longer than the cap of an exponential back-off. Without a cap, it is at most a minute or the constant wait,
+/// whichever is longer. Waiting counts against the time of the run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -23,7 +23,7 @@ use std::time::Duration;
 pub enum Backoff {
     /// No wait.
     None,
-    /// The same wait each time.
+    /// Constant wait.
     Constant(Duration),
     /// A random part of a bound that doubles each time up to a cap ("full jitter").
     Exponential {
@@ -34,7 +34,7 @@ pub enum Backoff {
     },
 }
 
-/// The longest wait where nothing else is said.
+/// Longest wait that a failure may ask for, unless the back-off allows a longer one.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Creates an exponential back-off from 100 ms up to one minute, with full jitter.
@@ -55,7 +55,7 @@ pub fn exponential() -> Backoff {
     }
 }
 
-/// Creates a back-off that always waits this long.
+/// Creates a back-off that always waits `wait`.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -112,7 +112,7 @@ impl Backoff {
         }
     }
 
-    /// The wait after the execution of this number, unless the failure asks for another; `chance` is
+    /// Returns the wait after the execution of this number, unless the failure asks for another. `chance` is random,
     /// from 0 to 1.
     pub(crate) fn wait(self, executions: u32, asked: Option<Duration>, chance: f64) -> Duration {
         if let Some(asked) = asked {
@@ -124,7 +124,7 @@ impl Backoff {
         }
     }
 
-    /// The longest that anybody waits.
+    /// Returns the longest wait that a failure may ask for.
     fn longest(self) -> Duration {
         match self {
             Backoff::None => LONGEST,

@@ -56,7 +56,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// A failure as the arms of a tool get it, with the tool's own error type.
+/// Failure of a call in the form for a tool's arms, with the tool's own error type.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -83,8 +83,8 @@ impl fmt::Display for Raw<'_> {
 pub enum CallError<'a, E> {
     /// `invalid_args(raw, error)`: no JSON object could be read from the arguments.
     InvalidArgs(&'a Raw<'a>, &'a ReadError),
-    /// `deserialization_error(value, error)`: an object that does not fit; with the offending
-    /// value, if there is one.
+    /// `deserialization_error(value, error)`: an object was read that does not fit; `value` is the offending value, if
+    /// there is one.
     Deserialization(Option<&'a Value>, &'a ReadError),
     /// `execution_error(failure)`: the tool returned an `Err`, timed out or panicked.
     Execution(Failure<'a, E>),
@@ -168,7 +168,7 @@ impl ErrorContext {
         self.args.as_ref()
     }
 
-    /// Returns how many times the tool has been executed for this call.
+    /// Returns the number of executions of the tool for this call so far.
     pub fn attempt(&self) -> u32 {
         self.attempt
     }
@@ -178,7 +178,7 @@ impl ErrorContext {
         &self.previous
     }
 
-    /// Returns the id of the run; empty outside of one.
+    /// Returns the id of the run; empty outside of a run.
     pub fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -191,7 +191,7 @@ impl ErrorContext {
     /// Returns the time left before the agent or its run is stopped; `None` if neither is bounded in
     /// time.
     ///
-    /// A wait that is longer cannot help:
+    /// A wait that is longer than this time cannot help:
     ///
     /// ```
     /// # use agents_core as agents;
@@ -215,8 +215,8 @@ impl ErrorContext {
     }
 }
 
-/// Hands a failure to arms whose error type is `E`. `None` when there is no such failure: the call
-/// was denied, or the live error is gone.
+/// Passes a failure to arms whose error type is `E`. Returns `None` if there is no such failure: the call was denied,
+/// or the live error is gone.
 pub(crate) fn with_error<E: 'static, R>(
     error: &ToolError,
     schema: &Value,
@@ -228,7 +228,7 @@ pub(crate) fn with_error<E: 'static, R>(
     }
 }
 
-/// The same for arms that serve tools of any error type.
+/// Passes a failure to arms that serve tools of any error type.
 pub(crate) fn with_any_error<R>(
     error: &ToolError,
     schema: &Value,
@@ -271,7 +271,7 @@ fn with_text<E, R>(
                 &ReadError::new(path, cause.message()).among(cause.misfits().iter().cloned()),
             ))
         }
-        // An execution has no text; what was escalated has been decided already.
+        // An execution has no text, and an escalation has been decided already.
         ToolError::Execution { .. } | ToolError::Escalation { .. } => None,
     }
 }

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, marker::PhantomData};
 
-/// One step of a decision, as data: repair agents are named, not run.
+/// Step of a decision, as data: repair agents are named, not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -11,9 +11,9 @@ pub enum Step {
     Fix(Option<String>),
     /// Asks a repair agent for new text.
     Ask {
-        /// The repair agent.
+        /// Repair agent that is asked.
         fixer: FixerRef,
-        /// Number of times it may be asked about one call or one final answer.
+        /// Number of times that the repair agent may be asked about one call or one final answer.
         retries: u32,
     },
     /// Replaces the offending value; `None` falls through.
@@ -43,10 +43,9 @@ pub enum Step {
     Inherit,
 }
 
-/// Decision of an arm about a failure: steps to try in order, each one if the step before it does
-/// not help.
+/// Decision of an arm about a failure: steps to try in order, each one if the step before it does not help.
 ///
-/// It is data: compare it in tests, write it down, hand it around.
+/// A decision is data: it can be compared in tests, stored and passed around.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -75,7 +74,7 @@ impl<K: Kind> Decision<K> {
         }
     }
 
-    /// Appends what to do if this decision yields nothing, has been tried, or is used up.
+    /// Appends the decision to follow if this decision yields nothing, has been tried, or is used up.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -90,8 +89,7 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// Sets how many times the repair agent may be asked about one call or one final answer; 1 by
-    /// default.
+    /// Sets how many times the repair agent may be asked about one call or one final answer; 1 by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -109,7 +107,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets how many executions of the call there may be in all; 3 by default. Those that a
+    /// Sets the maximum number of executions of the call in all; 3 by default. Executions that a
     /// [rate limit](crate::rate) held back count as well.
     ///
     /// ```
@@ -127,7 +125,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// Sets how long to wait before the next execution; exponential by default.
+    /// Sets the wait before the next execution; exponential by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -161,7 +159,7 @@ impl<K: Kind> Decision<K> {
         })
     }
 
-    /// A modifier belongs to the verb before it; after any other it changes nothing.
+    /// Changes the last step. A modifier belongs to the verb before it; after any other verb it changes nothing.
     fn last(mut self, change: impl FnOnce(&mut Step)) -> Self {
         if let Some(step) = self.steps.last_mut() {
             change(step);
@@ -203,7 +201,7 @@ impl<K> Serialize for Decision<K> {
     }
 }
 
-/// A [`Decision`] without its failure kind, as the run stores it and carries it out.
+/// [`Decision`] without its failure kind, as the run stores it and carries it out.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -238,8 +236,7 @@ impl<K> PartialEq<Decision<K>> for Plan {
     }
 }
 
-/// Conversion from the value of an arm: a [`Decision`], or an `Option` of one, where `None` asks
-/// the next layer.
+/// Conversion from the value of an arm: a [`Decision`], or an `Option` of a decision, where `None` asks the next layer.
 #[diagnostic::on_unimplemented(
     message = "this arm gives `{Self}`, not a decision",
     label = "expected a decision",

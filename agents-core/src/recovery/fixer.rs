@@ -4,10 +4,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{any::Any, fmt, sync::Arc};
 
-/// Author of the model's text, as repair agents are told.
+/// Author of the model's text, as named to repair agents.
 pub(crate) const THE_MODEL: &str = "the model";
 
-/// Input of a repair agent: what failed, how, and what was tried before.
+/// Input of a repair agent: the text that failed, the reason, and the tries before.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -32,20 +32,20 @@ pub struct Repair {
     /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
-    /// Text that failed: what the model wrote, or a repair of it that failed in its turn.
+    /// Text that failed: the model's text, or a repair of it that failed in its turn.
     pub raw: String,
-    /// What is wrong with the text, and where.
+    /// Description of what is wrong with the text, and where.
     pub error: String,
     /// JSON Schema that the text has to follow.
     pub schema: Value,
-    /// Number of this agent's try at this call or answer, from 1.
+    /// Number of this repair agent's try at this call or answer, from 1.
     pub attempt: u32,
-    /// What failed before `raw`, also by others: first what the model wrote, unless `raw` is that, then the repairs
-    /// that were tried.
+    /// Texts that failed before `raw`, also those of other repairs. The model's text comes first, unless `raw` is that
+    /// text; then the repairs that were tried.
     pub previous: Vec<FailedRepair>,
 }
 
-/// A text that was tried and failed.
+/// Text that was tried and failed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -60,20 +60,22 @@ pub struct Repair {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct FailedRepair {
-    /// Source of the text: the name of a repair agent, `fix`, `sanitize`, or `the model` if it is what was to be repaired.
+    /// Source of the text: the name of a repair agent, `fix`, `sanitize`, or `the model` for the text that was to be
+    /// repaired.
     pub by: String,
-    /// Text that was given; empty if a repair agent gave none.
+    /// Text that was tried; empty if a repair agent gave none.
     pub text: String,
-    /// Reason why the text did not help, with what an arm said of it.
+    /// Reason why the text did not help, with an arm's remark on it.
     pub error: String,
 }
 
-/// What a repair agent is given that takes a `String`.
+/// Input of a repair agent that takes a `String`.
 ///
-/// An agent with a body, whether a function, a [native skill](crate::agent::Skill::native) or a hand-written
-/// [`Agent`](crate::Agent), is given the text; one that a model drives the report. Several agents in one decide by the
-/// first of them. [`AgentBuilder::repair_input`](crate::AgentBuilder::repair_input) and
-/// [`Profile::repair_input`](crate::agent::Profile::repair_input) say otherwise.
+/// By default, an agent with a body, whether a function, a [native skill](crate::agent::Skill::native) or a
+/// hand-written [`Agent`](crate::Agent), is given the text. An agent that a model drives is given the report. For
+/// several agents composed into one, the first of them decides.
+/// [`AgentBuilder::repair_input`](crate::AgentBuilder::repair_input) and
+/// [`Profile::repair_input`](crate::agent::Profile::repair_input) override the default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -87,12 +89,12 @@ pub struct FailedRepair {
 pub enum RepairInput {
     /// The text that failed and nothing else: [`Repair::raw`].
     Raw,
-    /// The whole [`Repair`] in words: the tool, the error, the schema, and what was tried before.
+    /// The whole [`Repair`] in words: the tool, the error, the schema, and the tries before.
     Report,
 }
 
 impl RepairInput {
-    /// Returns the input of an agent that is given this. Only a `String` can be either.
+    /// Converts a repair into an agent's input. Only an input of type `String` can be the bare text.
     pub(crate) fn of<I: From<Repair> + 'static>(self, repair: Repair) -> I {
         let mut raw = (self == RepairInput::Raw).then(|| repair.raw.clone());
         let raw: Option<&mut Option<I>> = (&mut raw as &mut dyn Any).downcast_mut();
@@ -100,7 +102,7 @@ impl RepairInput {
     }
 }
 
-/// The report, in words.
+/// Writes the report, in words.
 impl From<Repair> for String {
     fn from(repair: Repair) -> String {
         repair.to_string()
@@ -138,8 +140,8 @@ impl fmt::Display for Repair {
     }
 }
 
-/// An agent that can repair a call: it takes a [`Repair`], or anything made from one such as a
-/// `String`, and returns the new text. [`RepairInput`] says what a `String` holds.
+/// Agent that can repair a call: it takes a [`Repair`], or a type made from one such as a `String`, and returns the new
+/// text. [`RepairInput`] tells what a `String` holds.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -163,7 +165,7 @@ pub trait Fixer: Send + Sync + 'static {
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
-    /// As the agent does.
+    /// When the repair agent fails.
     async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error>;
 }
 
@@ -171,7 +173,7 @@ pub(crate) type SharedFixer = Arc<dyn Fixer>;
 
 /// Reference to a repair agent by name.
 ///
-/// Made in this process it holds the agent itself; read from a stored run it is found among the
+/// A reference made in this process holds the agent itself. A reference read from a stored run is looked up among the
 /// agent's `fixers`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -215,16 +217,16 @@ impl fmt::Debug for FixerRef {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum FixError {
-    /// It failed; that uses up a try.
+    /// The repair agent failed, which uses up a try.
     Failed(String),
-    /// It cannot be asked, and trying again would not change that: whoever is next has their turn.
+    /// The repair agent cannot be asked, and another try would not change that: the next step is taken.
     Unable(String),
-    /// It handed the failure up.
+    /// The repair agent escalated the failure.
     Escalated {
         reason: String,
         severity: crate::Severity,
     },
-    /// It ended the run.
+    /// The repair agent ended the run.
     Thrown(String),
 }
 

@@ -63,7 +63,7 @@ pub trait IntoValue {
     fn into_value(self) -> Option<Value>;
 }
 
-/// JSON's `null`: a value, and not the lack of one.
+/// Converts into JSON's `null`: a value, and not the lack of one.
 #[diagnostic::do_not_recommend]
 impl IntoValue for () {
     fn into_value(self) -> Option<Value> {
@@ -127,7 +127,7 @@ impl<T: IntoValue, E> IntoValue for Result<T, E> {
 
 /// Conversion into a text for a model or a person, such as a reason or a hint.
 ///
-/// All that becomes a `String` of itself, which an error does not.
+/// Implemented for all types that convert into a `String`; error types do not.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not text",
     label = "expected text here",

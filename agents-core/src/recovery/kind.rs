@@ -1,5 +1,4 @@
-/// Kind of failure that an arm handles; a verb that means nothing for a kind does not type-check
-/// there.
+/// Kind of failure that an arm handles. A verb that makes no sense for a kind does not type-check there.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -66,7 +65,8 @@ pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
 
-/// Implemented for tools that may be executed again where it is not known what an execution has done: those that do not write, or are `idempotent`.
+/// Implemented for tools that may be executed again when the effect of an execution is not known: those that do not
+/// write, or are `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so running it again could apply it twice",
     label = "this tool is neither free of writes nor `idempotent`",

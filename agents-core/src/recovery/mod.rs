@@ -1,5 +1,4 @@
-//! Recovery from failed tool calls: verbs such as `fix` and `retry`, the decisions they make, and
-//! repair agents.
+//! Recovery from failed tool calls: verbs such as `fix` and `retry`, the decisions that they make, and repair agents.
 //!
 //! An arm of `on_error` is a function from a failure to a decision; a decision is data.
 //!
@@ -52,13 +51,13 @@ pub use verbs::{
     coerce, escalate, feedback, fix, fix_with, inherit, lenient, retry, sanitize, throw,
 };
 
-/// The kinds, under the names that arms have.
+/// Kinds of failure, under the names that arms have.
 #[doc(hidden)]
 pub mod kinds {
     pub use super::{Deserialization, Execution, InvalidArgs, InvalidOutput};
 }
 
-/// What is in scope within arms.
+/// Names that are in scope within arms.
 #[doc(hidden)]
 pub mod vocabulary {
     pub use super::{

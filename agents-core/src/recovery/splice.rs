@@ -1,9 +1,9 @@
-//! One value of a JSON text, found and replaced in the text: everything else keeps its bytes.
+//! Replacement of one value in a JSON text: all other bytes of the text stay.
 
 use serde_json::{Value, value::RawValue};
 use std::borrow::Cow;
 
-/// The value at a path such as `items[2].name`.
+/// Returns the value at a path such as `items[2].name`.
 pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     parts(path).try_fold(whole, |at, part| match part.parse::<usize>() {
         Ok(index) if at.is_array() => at.get(index),
@@ -11,13 +11,13 @@ pub(crate) fn value_at<'a>(whole: &'a Value, path: &str) -> Option<&'a Value> {
     })
 }
 
-/// The text of the value at `path`, if there is one.
+/// Returns the text of the value at `path`, if there is one.
 pub(crate) fn text_at<'a>(text: &'a str, path: &str) -> Option<&'a str> {
     parts(path).try_fold(text, inner)
 }
 
-/// The text with `value` at `path`, in place of what is there or added to the object around it.
-/// `None` when the path leads nowhere.
+/// Returns the text with `value` at `path`. The value replaces the one that is there, or is added to the object around
+/// it. `None` when the path leads nowhere.
 pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     let mut parts = parts(path).peekable();
     let (mut from, mut at) = (0, text);
@@ -45,7 +45,7 @@ pub(crate) fn put_at(text: &str, path: &str, value: &Value) -> Option<String> {
     ))
 }
 
-/// The text of a member or an element.
+/// Returns the text of a member or an element.
 fn inner<'a>(whole: &'a str, part: &str) -> Option<&'a str> {
     let found = match whole.trim_start().as_bytes().first()? {
         b'[' => {
@@ -60,12 +60,12 @@ fn inner<'a>(whole: &'a str, part: &str) -> Option<&'a str> {
     found.map(RawValue::get)
 }
 
-/// The names and indices of which a path is made.
+/// Splits a path into its names and indices.
 pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty())
 }
 
-/// The members of an object, in order, repeated keys included.
+/// Returns the members of an object, in order, repeated keys included.
 fn members(object: &str) -> Option<Vec<(String, &RawValue)>> {
     struct Members;
     impl<'de> serde::de::Visitor<'de> for Members {

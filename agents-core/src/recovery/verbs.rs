@@ -1,4 +1,4 @@
-//! The verbs. Each makes a [`Decision`] and does nothing else.
+//! Verbs of arms. Each function makes a [`Decision`] and does nothing else.
 
 use super::{
     CanRetry, CanSanitize, Decision, Fixer, FixerRef, IntoText, IntoValue, IntoWords, Kind, Raw,
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// Replaces the arguments by new text, which is read, validated and gated like any other.
 ///
-/// Nothing (`None`, `Err`), and text that was tried for this call already, fall through.
+/// No text (`None`, `Err`), or text that was already tried for this call, falls through.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,15 +24,15 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
     Decision::one(Step::Fix(text.into_text()))
 }
 
-/// Asks a repair agent for new text: once, or as often as [`retries`](Decision::retries) says.
+/// Asks a repair agent for new text: once, or as often as [`retries`](Decision::retries) allows.
 ///
-/// A run that was stored finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed
-/// under the `fixers` of the agent that calls. No compiler sees which agents a helper names: a run that is
-/// [stored](crate::agent::Run::journal) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when
-/// it is about to ask one that is not listed.
+/// A stored run finds the agent again if it is named in an arm as `fix(agent = ..)`, or listed under the `fixers` of
+/// the agent that calls. The compiler cannot check agents that a helper function names. So a run that is
+/// [stored](crate::agent::Run::journal) ends with [`ErrorKind::Build`](crate::ErrorKind::Build) when it is about to ask
+/// an agent that is not listed.
 ///
-/// A repair agent that brings no model is driven by that of the agent whose call it repairs; since a model
-/// has made that call, there is one.
+/// A repair agent without a model of its own is driven by the model of the agent whose call it repairs. There always is
+/// one, since a model has made that call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -70,10 +70,9 @@ pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
     Decision::one(Step::Sanitize(value.into_value()))
 }
 
-/// Executes the call again with the same arguments: up to 3 executions in all, with exponential
-/// back-off.
+/// Executes the call again with the same arguments: up to 3 executions in all, with exponential back-off.
 ///
-/// [`max_attempts`](Decision::max_attempts) and [`backoff`](Decision::backoff) say otherwise.
+/// [`max_attempts`](Decision::max_attempts) and [`backoff`](Decision::backoff) change these defaults.
 ///
 /// A tool that writes is retried only if it is `idempotent`.
 ///
@@ -107,8 +106,7 @@ pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
     Decision::one(Step::Feedback(hint.into_words()))
 }
 
-/// Hands the failure up to the agent above; [`severity`](Decision::severity) sets how severe it is,
-/// `High` by default.
+/// Hands the failure up to the agent above. [`severity`](Decision::severity) sets the severity, `High` by default.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -139,10 +137,10 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     })
 }
 
-/// Asks the next layer: after an agent's arm for a tool, the tool's own, then the default of the skill and that of the
-/// agent.
+/// Asks the next layer: after an agent's arm for a tool, the tool's own arms, then the default of the skill and that of
+/// the agent.
 ///
-/// What that decides takes the place of this step; if it decides nothing, the next step is taken.
+/// The decision of that layer takes the place of this step. If it decides nothing, the next step is taken.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -158,7 +156,7 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 
 /// Reads the text leniently by its schema; returns `None` if it cannot be read.
 ///
-/// Reading does this by itself before any arm is asked; it is for texts that an arm has changed.
+/// The run does this by itself before any arm is asked; the function is for texts that an arm has changed.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -171,8 +169,8 @@ pub fn inherit<K: Kind>() -> Decision<K> {
 /// assert_eq!(lenient(&Raw::new("four", &schema)), None);
 /// ```
 ///
-/// The changes that it makes are listed at [`reader::lenient`] (syntax) and [`reader::coerce`] (shape). An uncertain
-/// reading is returned too: an arm of a tool that writes asks [`reader::read`], which says what was changed.
+/// The possible changes are listed at [`reader::lenient`] (syntax) and [`reader::coerce`] (shape). An uncertain reading
+/// is returned too. An arm of a tool that writes should call [`reader::read`], which returns the changes made.
 pub fn lenient(raw: &Raw<'_>) -> Option<String> {
     reader::read(raw, raw.schema())
         .ok()
@@ -190,7 +188,7 @@ pub fn lenient(raw: &Raw<'_>) -> Option<String> {
 /// assert_eq!(coerce(&json!("a few"), &json!({"type": "integer"})), None);
 /// ```
 ///
-/// What it changes is listed at [`reader::coerce`].
+/// The possible changes are listed at [`reader::coerce`].
 pub fn coerce(value: &Value, schema: &Value) -> Option<Value> {
     let text = value.to_string();
     let reading = reader::coerce(&text, schema).ok()?;

@@ -29,12 +29,12 @@ pub struct ApprovalRequest {
     pub tool_name: String,
     /// Arguments with which the call would run, repairs included.
     pub args: Json,
-    /// What was changed in the arguments since the model wrote them, in order.
+    /// Changes made to the arguments since the model wrote them, in order.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
     /// Declared effects of the tool.
     pub effects: Effects,
-    /// Id of the call's receipt; where code runs a delegate, its place in the run.
+    /// Id of the call's receipt. If code runs a delegate, the delegate's place in the run.
     pub call_id: String,
 }
 
@@ -66,7 +66,7 @@ pub enum Approval {
     },
     /// The call may not run like this; the model is told what to change and may ask again.
     Revise {
-        /// What to change.
+        /// Change that is asked for, in words for the model.
         note: String,
     },
 }
@@ -79,7 +79,8 @@ impl Approval {
         }
     }
 
-    /// Says who decided so: that is on the call's receipt, in the journal and in the pictures of the run.
+    /// Names the person or program that decided; the name is in the call's receipt, in the journal and in pictures of
+    /// the run.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -102,13 +103,13 @@ impl Approval {
     }
 }
 
-/// A decision and who took it, if that is said; [`Approval::by`] makes it of an [`Approval`].
+/// Decision with the name of its author, if that is given; [`Approval::by`] makes one of an [`Approval`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Signed {
     /// Decision that was taken.
     pub approval: Approval,
-    /// Name of who took it.
+    /// Name of the person or program that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -119,8 +120,8 @@ impl From<Approval> for Signed {
     }
 }
 
-/// Decides about calls that need approval; async functions `Fn(ApprovalRequest) -> Approval`
-/// implement it, and so do those that give a [`Signed`].
+/// Decides about calls that need approval. Async functions `Fn(ApprovalRequest) -> Approval` implement the trait, and
+/// so do those that return a [`Signed`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -133,7 +134,7 @@ impl From<Approval> for Signed {
 /// takes(office_hours);
 /// ```
 ///
-/// An `Arc` of one is given by a function as well, since the functions are approvers themselves:
+/// An `Arc` of an approver is passed on by a function, since functions are approvers themselves:
 ///
 /// ```
 /// # use agents_core as agents;

@@ -5,8 +5,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-/// A point in time in milliseconds since the Unix epoch; displayed and serialized as RFC 3339 in
-/// UTC.
+/// Point in time in milliseconds since the Unix epoch; displayed and serialized as RFC 3339 in UTC.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -47,7 +46,7 @@ impl Timestamp {
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Years beyond 9999 cannot be written; nobody's clock should say so.
+        // Years beyond 9999 cannot be written, and no real clock shows them.
         let at = UNIX_EPOCH + Duration::from_millis(self.0.min(253_402_300_799_999));
         humantime::format_rfc3339_millis(at).fmt(f)
     }
@@ -106,7 +105,7 @@ pub trait Clock: Send + Sync + 'static {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the id for a new run. A stored run that goes on keeps its own.
+    /// Returns the id for a new run. A stored run that goes on keeps its id.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
     }
@@ -122,7 +121,7 @@ impl<C: Clock + ?Sized> Clock for Arc<C> {
     }
 }
 
-/// The system clock, with version 7 UUIDs as run ids.
+/// System clock, with version 7 UUIDs as run ids.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_json::value::RawValue;
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-/// Something that happened in a run, and to which agent. Serialized, it looks like this:
+/// Event of a run, with the agent that it concerns. Serialized, an event looks like this:
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,12 +50,12 @@ pub struct Event {
     ///
     /// All events of one call have the same place.
     pub place: String,
-    /// What happened.
+    /// Kind of the event, with its data.
     #[serde(flatten)]
     pub kind: EventKind,
 }
 
-/// An event as it is written; what it holds may be text that only its kind can read.
+/// Event in its serialized form. Its data may be text that only its kind can read.
 #[derive(Deserialize)]
 struct Written<'a> {
     run_id: Arc<str>,
@@ -132,7 +132,7 @@ pub enum EventKind {
         /// Id of the run.
         run_id: Arc<str>,
     },
-    /// A nested agent started: one that a tool, a repair or another agent runs.
+    /// A nested agent started: an agent that a tool, a repair or another agent runs.
     AgentStarted,
     /// The skill that answers the input was chosen.
     SkillChosen {
@@ -145,7 +145,7 @@ pub enum EventKind {
         turn: u32,
         /// Id of the model.
         model: String,
-        /// Whether the model is asked to choose one of the agent's skills.
+        /// Is `true` if the model is asked to choose one of the agent's skills.
         choosing: bool,
     },
     /// A fragment of the model's text, as it is streamed.
@@ -165,7 +165,7 @@ pub enum EventKind {
     },
     /// A tool call is taken up.
     CallStarted {
-        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
         /// Name of the tool.
         tool: String,
@@ -175,15 +175,13 @@ pub enum EventKind {
     /// The arguments of a call were changed by reading, an arm or a repair agent, and are about to
     /// be used.
     ///
-    /// Arguments that do not fit all the same are reported by
-    /// [`CallFailed`](EventKind::CallFailed).
+    /// Changed arguments that do not fit either are reported by [`CallFailed`](EventKind::CallFailed).
     CallRepaired {
-        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
         /// Name of the tool.
         tool: String,
-        /// Changes since the text that was last given, by the model or by a repair; the receipt has
-        /// all changes of the call.
+        /// Changes since the last text, which the model or a repair gave. The receipt has all changes of the call.
         repairs: Repairs,
     },
     /// The approver is asked about a call.
@@ -194,7 +192,7 @@ pub enum EventKind {
         call_id: Arc<str>,
         /// Decision of the approver.
         approval: Approval,
-        /// Name of who decided, if the approver said so.
+        /// Name of the person or program that decided, if the approver gave one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
@@ -217,7 +215,7 @@ pub enum EventKind {
         name: String,
         /// Scope that the secret belongs to.
         scope: SecretScope,
-        /// Whether it is the organisation's, although a user or a workspace was asked first.
+        /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
         fallback: bool,
     },
     /// A tool asked for a secret that does not exist or is not available.
@@ -228,7 +226,7 @@ pub enum EventKind {
         tool: String,
         /// Name of the secret.
         name: String,
-        /// Reason why it was not given.
+        /// Reason why the secret was not given.
         reason: String,
     },
     /// The run waits before it executes a call again.
@@ -241,22 +239,22 @@ pub enum EventKind {
     },
     /// A repair agent is asked.
     FixerRequested {
-        /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
+        /// Name of the tool whose call is repaired, or of the agent whose answer is repaired.
         tool: String,
         /// Name of the repair agent.
         fixer: String,
-        /// Number of that agent's try at this call or answer, from 1.
+        /// Number of the repair agent's try at this call or answer, from 1.
         attempt: u32,
     },
     /// A repair agent answered.
     FixerReplied {
-        /// Name of the tool whose call it repairs, or of the agent whose answer it repairs.
+        /// Name of the tool whose call is repaired, or of the agent whose answer is repaired.
         tool: String,
         /// Name of the repair agent.
         fixer: String,
-        /// Text to read, or the reason why there is none.
+        /// Text that the repair agent gave, or the reason why there is none.
         answer: Result<String, String>,
-        /// Tokens that it used, charged to whoever called it.
+        /// Tokens that the repair agent used, charged to the agent that called it.
         tokens: u64,
         /// Duration of the try.
         #[serde(rename = "took_ms", with = "milliseconds")]
@@ -264,7 +262,7 @@ pub enum EventKind {
     },
     /// A call failed at some stage; its arms may still recover it.
     CallFailed {
-        /// Id by which the model knows the call; its receipt has another, the `call_id`.
+        /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
         /// Name of the tool.
         tool: String,
@@ -276,16 +274,15 @@ pub enum EventKind {
         /// Name of the knowledge.
         knowledge: String,
     },
-    /// A call is settled; with its receipt.
+    /// A call is settled; the event holds its receipt.
     CallEnded(Arc<ToolEnvelope>),
     /// A failure was escalated.
     Escalated(Box<Escalation>),
-    /// The resolution that an agent chose for an escalation is not possible; the escalation is
-    /// passed on.
+    /// The resolution that an agent chose for an escalation is not possible. The escalation is passed on.
     ResolutionRefused(Refused),
-    /// What became of an escalation: exactly one follows each [`Escalated`](EventKind::Escalated).
+    /// An escalation was settled: exactly one such event follows each [`Escalated`](EventKind::Escalated).
     ///
-    /// That the model is told, or goes on as another one, follows when it is asked again.
+    /// If the model is told of the settlement, or another model goes on, that follows with the next request.
     EscalationSettled(Box<EscalationReceipt>),
     /// The final answer was changed to fit the agent's `Out`.
     AnswerRepaired {
@@ -294,30 +291,29 @@ pub enum EventKind {
         /// Changes that were made.
         repairs: Repairs,
     },
-    /// A text does not fit as the final answer: the model's, or what an arm or a repair agent gave
-    /// in its place; the agent's arms may still recover it.
+    /// A text does not fit as the final answer: the model's, or one that an arm or a repair agent gave in its place.
+    /// The agent's arms may still recover it.
     AnswerFailed {
         /// Text that does not fit.
         answer: String,
-        /// What is wrong with it.
+        /// Description of what is wrong with the text.
         reason: String,
     },
     /// The final answer does not fit and is returned to the model.
     AnswerRefused {
-        /// What the model is told: what is wrong with its own answer, and what an arm adds to that.
+        /// Text that the model is given: what is wrong with its own answer, and what an arm adds to that.
         reason: String,
     },
     /// A nested agent ended.
     ///
-    /// One that was dropped, because somebody took over its work or the run ended, emits no such
-    /// event.
+    /// A nested agent that was dropped, because another took over its work or the run ended, has no such event.
     AgentEnded {
-        /// Whether it gave an answer.
+        /// Is `true` if the agent gave an answer.
         ok: bool,
     },
     /// The run was stopped before its answer.
     Stopped(Stopped),
-    /// The run ends without an answer because its agent failed; nobody stopped it.
+    /// The run ends without an answer because its agent failed; it was not stopped.
     Failed {
         /// Kind of the agent's error.
         kind: ErrorKind,
@@ -326,19 +322,19 @@ pub enum EventKind {
     },
     /// The run ended.
     RunEnded {
-        /// Whether it gave an answer.
+        /// Is `true` if the run gave an answer.
         ok: bool,
-        /// Whether that is [partial](crate::Outcome::partial).
+        /// Is `true` if the answer is [partial](crate::Outcome::partial).
         partial: bool,
         /// Tokens and requests that the run used.
         usage: Usage,
-        /// Duration of the run; of a resumed run, the time since then.
+        /// Duration of the run. For a resumed run, the time since it was resumed.
         #[serde(rename = "took_ms", with = "milliseconds")]
         took: Duration,
     },
 }
 
-/// A duration, in whole milliseconds.
+/// Duration as a number of whole milliseconds.
 mod milliseconds {
     use serde::{Deserialize, Deserializer, Serializer};
     use std::time::Duration;

@@ -3,7 +3,7 @@
 use super::{Event, EventKind};
 use tracing::Level;
 
-/// Returns `true` if somebody reads these lines.
+/// Returns `true` if the log records these lines.
 pub(crate) fn logs() -> bool {
     tracing::enabled!(Level::INFO)
 }

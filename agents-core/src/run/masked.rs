@@ -1,5 +1,5 @@
-//! Events without secrets. Every variant is named here, so that a new one has to say what of it may
-//! hold any.
+//! Events without secrets. Every variant is named here, so that a new variant cannot be added without deciding which of
+//! its texts may hold a secret.
 
 use super::EventKind;
 use crate::{Error, secret::Masker};
@@ -12,7 +12,7 @@ impl Masker {
         }
     }
 
-    /// The same event without secrets.
+    /// Returns the same event without secrets.
     pub(crate) fn event(&self, kind: EventKind) -> EventKind {
         match kind {
             EventKind::CallStarted {
@@ -107,13 +107,13 @@ impl Masker {
             | EventKind::SecretMissing { .. }
             | EventKind::BackingOff { .. }
             | EventKind::FixerRequested { .. }
-            // A receipt holds none from the beginning.
+            // Receipts hold no secrets from the beginning.
             | EventKind::CallEnded(_)
             | EventKind::RunEnded { .. } => kind,
         }
     }
 
-    /// The same error without secrets. What caused it is kept unless that has some.
+    /// Returns the same error without secrets. Its sources are kept unless they hold some.
     pub(crate) fn error(&self, error: Error) -> Error {
         match self.is_empty() {
             true => error,

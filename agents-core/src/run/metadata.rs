@@ -11,7 +11,7 @@ pub struct ToolCallMetadata {
     pub agent_name: String,
     /// Duration of the call in milliseconds.
     pub latency_ms: u64,
-    /// Whether the call succeeded.
+    /// Is `true` if the call succeeded.
     pub ok: bool,
     /// Class of the error, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,7 +1,7 @@
-//! A run and what it leaves behind: budgets, approvals, events, receipts and the outcome.
+//! A run and its results: budgets, approvals, events, receipts and the outcome.
 //!
-//! All of it is data. The settings of a run are methods of [`Run`](crate::agent::Run); its facts and journals are in
-//! [`journal`](crate::journal).
+//! These types are plain data. The settings of a run are methods of [`Run`](crate::agent::Run); its facts and journals
+//! are in [`journal`](crate::journal).
 
 mod approval;
 mod clock;

@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// Everything that a run leaves behind: its result, receipts, usage, cost and trace.
+/// Results of a run: its answer, receipts, usage, cost and trace.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -35,17 +35,18 @@ use std::{fmt, sync::Arc};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome<T> {
-    /// The answer, or the error that ended the run.
+    /// Answer of the agent, or the error that ended the run.
     pub result: Result<T, Error>,
-    /// Whether the answer is incomplete: an agent returned a
+    /// Is `true` if the answer is incomplete: an agent returned a
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut the answer off.
     pub partial: bool,
-    /// Escalations and how they were settled, in order.
+    /// Escalations, each with its settlement, in order.
     pub escalations: Vec<EscalationReceipt>,
-    /// Changes that reading, arms and repair agents made to the final answer, and repairs that
-    /// failed; those of answers that went back to the model come first, in order.
+    /// Changes that reading, arms and repair agents made to the final answer, and repairs that failed.
+    ///
+    /// Changes to answers that went back to the model come first, in order.
     pub repairs: Repairs,
-    /// What stopped the run before its answer, as data; `result` has the same as an error.
+    /// Reason for which the run was stopped before its answer, as data; `result` has the same as an error.
     pub stopped: Option<Stopped>,
     /// Receipts of all calls, whether they succeeded or not.
     pub outputs: AgentOutputs,
@@ -58,11 +59,11 @@ pub struct Outcome<T> {
     pub run_id: String,
     /// Timed steps of the run.
     pub trace: Trace,
-    /// The answer as data, without secrets: what is written of `result`.
+    /// Answer as data, without secrets: the serialized form of `result`.
     pub(crate) answer: Option<Json>,
 }
 
-/// What stopped a run before its answer.
+/// Reason for which a run was stopped before its answer.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -102,12 +103,12 @@ pub enum Stopped {
     Unfit {
         /// Name of the agent.
         agent: String,
-        /// What is wrong with it.
+        /// Description of what is wrong with it.
         reason: String,
     },
     /// The journal could not be written.
     Journal {
-        /// Reason for which it could not.
+        /// Reason why it could not be written.
         reason: String,
     },
     /// A run on recorded replies made a request that the recorded run did not make.
@@ -119,7 +120,7 @@ pub enum Stopped {
     Cancelled,
     /// An arm, a tool or a repair agent ended the run with `throw`.
     Thrown {
-        /// Name of who did.
+        /// Name of the tool or agent that threw.
         source: String,
         /// Reason that was given.
         reason: String,
@@ -132,7 +133,7 @@ pub enum Stopped {
         reason: String,
         /// Severity of the escalation.
         severity: Severity,
-        /// What everybody said about it, in order, if an agent above has passed it on with
+        /// Reasons and severities given for the escalation, in order, if an agent above has passed it on with
         /// [another reason or severity](crate::escalation::Escalation::raised).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         raised: Vec<Raised>,
@@ -162,8 +163,7 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// The answer of a run and the receipts of its tool calls, in a shape that does not depend on the
-/// agent's configuration.
+/// Answer of a run and receipts of its tool calls, in a form that does not depend on the agent's configuration.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -190,9 +190,10 @@ pub struct AgentOutputs {
     pub response: String,
     /// Receipts of all calls, by their `call_id`.
     pub tools_by_id: IndexMap<Arc<str>, Arc<ToolEnvelope>>,
-    /// The `call_id`s, in the order in which the model asked.
+    /// Ids of the calls, each a `call_id`, in the order in which the model asked.
     pub tool_order: Vec<Arc<str>>,
-    /// Receipt of the last call that succeeded; that a repair agent gave up (`escalate`, `throw_exception`) does not count.
+    /// Receipt of the last call that succeeded. Calls by which a repair agent gave up (`escalate`, `throw_exception`)
+    /// do not count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_tool: Option<Arc<ToolEnvelope>>,
     /// URL of the run's trace; see [`Run::traces_url`](crate::agent::Run::traces_url).
@@ -258,17 +259,16 @@ impl AgentOutputs {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolEnvelope {
-    /// Deterministic id: a digest of tool, version, input and place in the run, the same on any
-    /// machine.
+    /// Deterministic id: a digest of tool, version, input and place in the run. It is the same on any machine.
     pub call_id: Arc<str>,
     /// Name of the tool.
     pub name: String,
     /// Version of the tool that was called.
     pub version: String,
-    /// Arguments of the last execution; if there was none, what the model sent, as a string if no object could be
-    /// read from it.
+    /// Arguments of the last execution. If there was none, the arguments that the model sent, as a string if no object
+    /// could be read from them.
     ///
-    /// What was given in its place and did not help is in `repairs`.
+    /// Arguments that a repair gave and that did not help are in `repairs`.
     pub input: Json,
     /// Output of the tool, if the call succeeded.
     #[serde(
@@ -284,10 +284,10 @@ pub struct ToolEnvelope {
     pub t_start: Timestamp,
     /// Time at which the call was settled.
     pub t_end: Timestamp,
-    /// Whether the output came from a cache.
+    /// Is `true` if the output came from a cache.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// Whether the output was cut to the run's limit.
+    /// Is `true` if the output was cut to the run's limit.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub truncated: bool,
     /// Content that does not fit into JSON or was too large for the receipt.
@@ -302,7 +302,7 @@ pub struct ToolEnvelope {
 }
 
 impl ToolEnvelope {
-    /// What came of the call; one of the two is always there.
+    /// Returns the output or the error of the call; a receipt always has exactly one of the two.
     pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
         let output = self.output.as_ref().map(Ok);
         output.or(self.error.as_deref().map(Err))
@@ -324,7 +324,7 @@ impl ToolEnvelope {
     }
 }
 
-/// One execution of a call.
+/// Execution of a call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -358,42 +358,44 @@ impl ToolEnvelope {
 pub struct Attempt {
     /// Number of the execution, from 1.
     pub number: u32,
-    /// Error of the execution, also if the end of the run or of its process cut it off; absent if it succeeded.
+    /// Error of the execution, also if the end of the run or of its process cut the execution off; absent if it
+    /// succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorReceipt>>,
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,
-    /// Seconds that whoever approved the execution took to do so; absent if nobody was asked before it. An approval holds
-    /// for each execution with the same arguments, and the first of them has the time.
+    /// Seconds that the approver took to approve the execution; absent if no approver was asked before it. An approval
+    /// holds for each execution with the same arguments, and the first of them has the time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval_s: Option<f64>,
-    /// Name of who approved the execution, if the approver [said so](super::Approval::by).
+    /// Name of the person or program that approved the execution, if the approver [gave one](super::Approval::by).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approved_by: Option<String>,
-    /// Whether the output is incomplete: an agent that ran within the execution returned a
+    /// Is `true` if the output is incomplete: an agent that ran within the execution returned a
     /// [partial result](crate::escalation::return_partial_result), or its model's output limit cut its answer off.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub partial: bool,
-    /// Whether it is not known if the execution took effect: the tool writes, and timed out, panicked or was cut off, by the end of
-    /// its process for instance.
+    /// Is `true` if it is not known whether the execution took effect. The tool writes in that case, and it timed out,
+    /// panicked or was cut off, for instance by the end of its process.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub effect_unknown: bool,
 }
 
-/// Reads an output that is there: `null` is one.
+/// Reads an output that is present: `null` is one too.
 fn also_null<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
     Json::deserialize(deserializer).map(Some)
 }
 
 /// Names of the two tools by which a repair agent gives up.
 pub(crate) const WAYS_OUT: [&str; 2] = ["escalate", "throw_exception"];
-/// Output of the first.
+/// Output of `escalate`.
 pub(crate) const HANDED_UP: &str = "handed up";
-/// Output of the second.
+/// Output of `throw_exception`.
 pub(crate) const THROWN: &str = "thrown";
 
-/// Returns `true` for the receipt of a repair agent that gave up: a success, but not what a run is for.
+/// Returns `true` for the receipt of a repair agent that gave up: such a call succeeds, but its output is not a result
+/// of the run.
 fn gave_up(receipt: &ToolEnvelope) -> bool {
     let output = receipt.output.as_ref();
     WAYS_OUT
@@ -424,8 +426,8 @@ pub struct Attachment {
 pub enum AttachmentKind {
     /// Arbitrary bytes, such as an output that was too large for its receipt.
     Blob,
-    /// An image. No attachment that a run makes is one; receipts that come from elsewhere may have it.
+    /// An image. A run never makes such an attachment; receipts from elsewhere may have one.
     Image,
-    /// A table. No attachment that a run makes is one; receipts that come from elsewhere may have it.
+    /// A table. A run never makes such an attachment; receipts from elsewhere may have one.
     Table,
 }

@@ -4,10 +4,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A named, stable reference to one call's receipt, for wiring an agent's outputs to something
-/// else.
+/// Named, stable reference to the receipt of one call, for wiring an agent's outputs to something else.
 ///
-/// It stays valid when its tool is taken away; then it yields what `on_missing` says.
+/// The handle stays valid when its tool is taken away; then `on_missing` says what it yields.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -24,14 +23,14 @@ use std::sync::Arc;
 pub struct PinnedHandle {
     /// Name of the handle.
     pub name: String,
-    /// Which call it refers to.
+    /// Selector of the call that the handle refers to.
     pub selector: Selector,
-    /// What it yields if there is no such call.
+    /// Result of the handle if there is no such call.
     #[serde(default)]
     pub on_missing: OnMissing,
 }
 
-/// Selects one call of a tool.
+/// Selector of one call of a tool.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -47,9 +46,9 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// The tool's own name.
+    /// Name of the tool.
     pub tool: String,
-    /// Which of the tool's calls to select.
+    /// Rule by which one of the tool's calls is selected.
     #[serde(default)]
     pub strategy: Strategy,
     /// Id of the receipt, for [`Strategy::ByCallId`].
@@ -57,11 +56,11 @@ pub struct Selector {
     pub call_id: Option<String>,
 }
 
-/// Which of a tool's calls a [`Selector`] selects.
+/// Rule by which a [`Selector`] selects one of a tool's calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
-    /// The last call, whether it succeeded or not.
+    /// The last call, successful or not.
     #[default]
     Latest,
     /// The first call that succeeded.
@@ -70,7 +69,7 @@ pub enum Strategy {
     ByCallId,
 }
 
-/// What a [`PinnedHandle`] yields if there is no matching call.
+/// Result of a [`PinnedHandle`] if there is no matching call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -85,12 +84,12 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// Nothing: `None`.
+    /// The result is `None`.
     #[default]
     Null,
-    /// An error.
+    /// The result is an error.
     Error,
-    /// The tool's last success in the previous run, if there was one.
+    /// The result is the tool's last success in the previous run, or `None` if there was none.
     StaleLastSuccess,
 }
 
@@ -108,10 +107,10 @@ impl PinnedHandle {
         }
     }
 
-    /// Finds the receipt in the outputs of a run; `previous` are the outputs of the run before.
+    /// Finds the receipt in the outputs of a run; `previous` holds the outputs of the run before.
     ///
     /// # Errors
-    /// When there was no such call, and [`OnMissing::Error`] says that this is one.
+    /// When there was no such call, and `on_missing` is [`OnMissing::Error`].
     pub fn resolve(
         &self,
         outputs: &AgentOutputs,
@@ -159,8 +158,7 @@ impl Selector {
     }
 }
 
-/// The calls of this tool, in the model's order. What was called while the agent did not have the tool
-/// is no call of it.
+/// Returns the calls of this tool, in the model's order. Calls made while the agent did not have the tool do not count.
 fn calls_of<'o>(
     outputs: &'o AgentOutputs,
     tool: &str,
@@ -176,7 +174,7 @@ impl AgentOutputs {
     /// Resolves several pinned handles, by their names; see [`PinnedHandle::resolve`].
     ///
     /// # Errors
-    /// With the first handle that cannot do without its call.
+    /// With the first handle that finds no call, although its `on_missing` is [`OnMissing::Error`].
     pub fn pinned(
         &self,
         pins: &[PinnedHandle],

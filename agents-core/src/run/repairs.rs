@@ -1,4 +1,4 @@
-//! What was done to a text before it was used, as receipts and events tell it.
+//! Changes made to a text before it was used, as receipts and events show them.
 
 use crate::reader::{Change, ChangeKind, Changes};
 use serde::{
@@ -24,24 +24,24 @@ use std::{borrow::Cow, fmt};
 #[serde(transparent)]
 pub struct Repairs(pub Vec<RepairStep>);
 
-/// One entry of [`Repairs`].
+/// Entry of [`Repairs`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RepairStep {
-    /// What was done.
+    /// Kind of the change.
     pub kind: RepairKind,
     /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
     /// Short description.
     pub note: String,
-    /// Text that was there before: its beginning, on one line.
+    /// Beginning of the text that was there before, on one line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub was: Option<String>,
-    /// Whether the text could have meant something else than what was read; see [`Change::uncertain`].
+    /// Is `true` if the text could also be read in another way; see [`Change::uncertain`].
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub uncertain: bool,
 }
 
-/// Kind of a [`RepairStep`]: on the wire, one word.
+/// Kind of a [`RepairStep`], serialized as one word.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -118,7 +118,7 @@ impl RepairStep {
         }
     }
 
-    /// Says what was there before.
+    /// Sets the text that was there before.
     #[must_use]
     pub fn was(mut self, text: &str) -> Self {
         self.was = Some(in_short(text));
@@ -227,7 +227,7 @@ impl fmt::Display for Repairs {
     }
 }
 
-/// Returns a line of the text: enough to see what it was.
+/// Returns the beginning of the text on one line, at most 200 characters.
 pub(crate) fn in_short(text: &str) -> String {
     const ENOUGH: usize = 200;
     let flat = |c: char| if c.is_control() { ' ' } else { c };

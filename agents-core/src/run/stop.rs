@@ -3,8 +3,9 @@ use crate::{Error, ErrorKind, escalation::Escalation};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Why the whole run ends, now. It is not an error that travels: whoever calls for it never
-/// returns, and the root drops everything.
+/// Reason for which the whole run ends at once.
+///
+/// A stop is not an error that travels up: the code that requests it never returns, and the root drops all work.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stop {
@@ -20,11 +21,11 @@ pub(crate) enum Stop {
         agent: Arc<str>,
         reason: String,
     },
-    /// What was done, or was about to be, cannot be stored.
+    /// A fact cannot be stored.
     Journal {
         reason: String,
     },
-    /// The run was to repeat a recorded one, and is another.
+    /// The run was to repeat a recorded one, and did something else.
     Diverged {
         reason: String,
     },
@@ -37,7 +38,7 @@ pub(crate) enum Stop {
 }
 
 impl Stop {
-    /// An agent has given back [`Error::thrown`].
+    /// Creates the stop for an agent that has returned [`Error::thrown`].
     pub(crate) fn thrown(agent: &str, error: &Error) -> Self {
         Stop::Thrown {
             source: agent.into(),

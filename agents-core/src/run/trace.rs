@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::{Arc, OnceLock};
 use tracing::Span;
 
-/// The timed steps of a run: every agent, every model turn and every tool call.
+/// Timed steps of a run: every agent, every model turn and every tool call.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -25,15 +25,14 @@ use tracing::Span;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
-    /// Trace id as in log lines and, where it is set up, OpenTelemetry; otherwise derived from the
-    /// run's id.
+    /// Id of the trace, as in log lines and, where it is set up, OpenTelemetry; otherwise derived from the run's id.
     pub id: String,
     /// Steps, in the order in which they ended.
     pub steps: Vec<Step>,
 }
 
 impl Trace {
-    /// Returns the name of the agent that made the call with this id, as a receipt has it.
+    /// Returns the name of the agent that made the call with this `call_id`.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -58,7 +57,7 @@ impl Trace {
     }
 }
 
-/// One step of a run, with its place and its times.
+/// Step of a run, with its place and its times.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -95,12 +94,12 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
-    /// The work of an agent.
+    /// Work of an agent.
     Agent {
-        /// Whether it gave an answer.
+        /// Is `true` if the agent gave an answer.
         ok: bool,
     },
-    /// A request to a model.
+    /// Request to a model.
     Turn {
         /// Number of the agent's turn, from 1.
         turn: u32,
@@ -110,14 +109,14 @@ pub enum StepKind {
         calls: Option<usize>,
         /// Tokens that the reply used.
         usage: Usage,
-        /// Whether the model was asked to choose one of the agent's skills.
+        /// Is `true` if the model was asked to choose one of the agent's skills.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
-        /// Whether the reply was an answer that did not fit and was not used.
+        /// Is `true` if the reply was an answer that did not fit and was not used.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         refused: bool,
     },
-    /// A tool call.
+    /// Tool call.
     Call {
         /// Id of the call's receipt.
         call_id: Arc<str>,
@@ -125,7 +124,7 @@ pub enum StepKind {
 }
 
 impl Step {
-    /// Returns how long the step took.
+    /// Returns the duration of the step.
     pub fn duration(&self) -> std::time::Duration {
         self.t_end.since(self.t_start)
     }
@@ -149,19 +148,19 @@ pub fn trace_with(tracing: Tracing) {
 
 static TRACING: OnceLock<Tracing> = OnceLock::new();
 
-/// The place of the span among all traces, if somebody traces it.
+/// Returns the position of the span among all traces, if it is traced.
 pub(crate) fn place(span: &Span) -> Option<String> {
     (TRACING.get()?.place)(span)
 }
 
-/// Hangs a new span in the trace that the run had before it was put down.
+/// Attaches a new span to the trace that the run had before it was put down.
 pub(crate) fn hang(span: &Span, place: &str) {
     if let Some(tracing) = TRACING.get() {
         (tracing.hang)(span, place);
     }
 }
 
-/// The id of the trace in which the span lies; without a tracer, the run's own id in the same form.
+/// Returns the id of the span's trace; without a tracer, the run's own id in the same form.
 pub(crate) fn trace_id(span: &Span, run_id: &str) -> String {
     let traced = place(span);
     let id = traced.as_deref().and_then(|place| place.split('-').nth(1));

@@ -1,10 +1,10 @@
-//! The end of a run on the wire.
+//! Serialized form of a run's outcome.
 
 use super::{AgentOutputs, Cost, Outcome, Stopped, trace::Trace};
 use crate::{Error, ErrorKind, Json, escalation::EscalationReceipt, model::Usage, run::Repairs};
 use serde::{Serialize, Serializer};
 
-/// [`Outcome`] as it is written: `result` or `error`, and all else by its name.
+/// Serialized form of [`Outcome`]: `result` or `error`, and the other fields by their names.
 #[derive(Serialize)]
 struct Written<'a> {
     run_id: &'a str,
@@ -22,7 +22,7 @@ struct Written<'a> {
     trace: &'a Trace,
 }
 
-/// What ended a run without an answer, with what caused it.
+/// Error that ended a run without an answer, with its sources.
 #[derive(Serialize)]
 struct WrittenError {
     kind: ErrorKind,
@@ -38,9 +38,10 @@ impl WrittenError {
     }
 }
 
-/// The run as data: `result`, or `error` with its `kind` and its `message`; then whether it is `partial`, what
-/// `stopped` it, and the other fields under their names. `result` is what the run gave, with secrets masked as in
-/// the receipts.
+/// Serializes the run as data: `result`, or `error` with its `kind` and its `message`. Then follow `partial`, `stopped`
+/// and the other fields under their names.
+///
+/// Secrets in `result` are masked as in the receipts.
 impl<T> Serialize for Outcome<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let error = self.result.as_ref().err();

@@ -1,7 +1,7 @@
-//! A scripted model for tests, and a handle that inspects the requests it received.
+//! Scripted model for tests, and a handle that inspects the requests that the model received.
 //!
-//! With this feature every run checks at its end that its facts lead to the state that it is in. A program that measures
-//! runs turns that off: [`check_runs`].
+//! With this feature, every run checks at its end that its facts lead to the state that it is in. Programs that measure
+//! runs turn the check off: [`check_runs`].
 
 pub(crate) mod oracle;
 mod scripted;
@@ -12,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 static CHECKS: AtomicBool = AtomicBool::new(true);
 
-/// Sets whether runs that begin from now on check themselves at their end; they do by default. The check keeps every fact
-/// as text, so it costs time and memory.
+/// Sets whether runs that begin from now on check themselves at their end; by default, they do. The check keeps every
+/// fact as text, so it costs time and memory.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -1,15 +1,15 @@
-//! A record of what runs did in tests, to compare one version of the engine with another.
+//! Record of the events and requests of runs in tests, to compare one version of the engine with another.
 //!
-//! With the variable `AGENTS_ORACLE` every event of every run, and every request to a model, is
-//! written as a line of JSON into a file of that folder, named after the test:
+//! With the variable `AGENTS_ORACLE`, every event of every run and every request to a model is written as a line of
+//! JSON. The line goes into a file of the folder that the variable names; the file is named after the test:
 //!
 //! ```text
 //! AGENTS_ORACLE=/tmp/before cargo test --test integration
 //! cargo run -p agents-core --example oracle -- /tmp/before /tmp/after
 //! ```
 //!
-//! The lines are made from what a run shows to anybody, so that the engine behind it can be
-//! replaced. Receipts are in the events of settled calls.
+//! The lines are made from data that a run shows to any subscriber, so that the engine behind it can be replaced.
+//! Receipts are in the events of settled calls.
 
 use crate::{model::Request, run::Event};
 use serde_json::{Value, json};
@@ -22,10 +22,10 @@ use std::{
     thread,
 };
 
-/// Where lines go, if anybody wants them.
+/// Folder that the lines are written to, and the runs that are known.
 struct Oracle {
     folder: PathBuf,
-    /// The test in which each run began, its number in that test, and the file.
+    /// Test in which each run began, and the run's number in that test, by the id of the run.
     runs: Mutex<HashMap<String, (String, usize)>>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn happened(run: &str, event: &Event) {
             Some(&event),
             "an event can be read again"
         );
-        // They differ from run to run.
+        // These fields differ from run to run.
         if let Value::Object(event) = &mut event {
             event.retain(|name, _| !matches!(&**name, "run_id" | "seq" | "at"));
         }
@@ -82,7 +82,7 @@ pub(crate) fn asked(run: &str, request: &Request<'_>) {
 }
 
 impl Oracle {
-    /// Appends a line. A test that cannot be recorded says so and goes on.
+    /// Appends a line. If that fails, a message is printed, and the test goes on.
     fn write(&self, run: &str, what: &str, line: Value) {
         let (test, number) = self.place_of(run);
         let line = json!({"run": number, what: line});
@@ -96,7 +96,7 @@ impl Oracle {
         }
     }
 
-    /// The test in which a run began, by the name of its thread, and the run's number there.
+    /// Returns the test in which a run began, by the name of its thread, and the run's number there.
     fn place_of(&self, run: &str) -> (String, usize) {
         let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = runs.get(run) {

@@ -9,10 +9,10 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A model for tests that answers from a script, in order.
+/// Model for tests that answers from a script, in order.
 ///
-/// It is for tests of what is *around* a model: the loop, the tools, the recovery. Nothing it says
-/// tells you how a real model behaves.
+/// The model is for tests of the code around a model: the loop, the tools, the recovery. Its answers say nothing about
+/// the behaviour of a real model.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -32,7 +32,7 @@ pub struct ScriptedModel {
     shared: Arc<Shared>,
 }
 
-/// One scripted answer of a [`ScriptedModel`].
+/// Scripted answer of a [`ScriptedModel`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -54,7 +54,7 @@ pub enum Script {
     With(Box<dyn FnOnce(&ReceivedRequest) -> Reply + Send>),
 }
 
-/// A request that a scripted model received.
+/// Request that a scripted model received.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -82,7 +82,7 @@ pub struct ReceivedRequest {
     pub declarations: Value,
     /// JSON Schema that the answer had to follow.
     pub format: Option<Value>,
-    /// Whether a streamed reply was asked for.
+    /// Is `true` if a streamed reply was asked for.
     pub streamed: bool,
 }
 
@@ -260,8 +260,8 @@ struct Shared {
 }
 
 impl ScriptedModel {
-    /// Creates a model that gives these answers in order and fails after the last, and a handle
-    /// that inspects its requests.
+    /// Creates a model that gives these answers in order and fails after the last, and a handle that inspects its
+    /// requests.
     pub fn new(script: impl IntoIterator<Item = Script>) -> (ScriptedModel, ScriptedModel) {
         let shared = Shared {
             script: Mutex::new(script.into_iter().collect()),
@@ -273,8 +273,7 @@ impl ScriptedModel {
         (model.clone(), model)
     }
 
-    /// Creates a model that gives the same reply to every request, and a handle that inspects its
-    /// requests.
+    /// Creates a model that gives the same reply to every request, and a handle that inspects its requests.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -1,5 +1,5 @@
-//! What can be said of a run's calls: under which rules they are carried out, and what stands between
-//! a call and its tool.
+//! Settings of a run for its calls: the rules under which they are carried out, and the parts that stand between a call
+//! and its tool.
 
 use super::{Agent, Run};
 use crate::{
@@ -17,7 +17,7 @@ impl<A: Agent> Run<'_, A> {
     /// The strictest of several rules applies; no rule can loosen what another rule, an agent or a
     /// tool requires.
     ///
-    /// See [`policy`](crate::policy) for those that are ready, and for writing one.
+    /// See [`policy`](crate::policy) for ready-made rules, and for writing your own.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -37,9 +37,9 @@ impl<A: Agent> Run<'_, A> {
     /// Sets the prices of the models whose ids match the pattern, per million input tokens and per
     /// million output tokens.
     ///
-    /// Of several prices that match, the one that was set first applies: those of single models stand before
-    /// the one of `*`. A price that is negative or no number is an error as soon as the run starts. The total is in [`Outcome::cost`], and
-    /// [`Budget::cost`] bounds it.
+    /// Of several prices that match, the one that was set first applies, so set prices of single models before the one
+    /// of `*`. A price that is negative or not a number is an error as soon as the run starts. The total is in
+    /// [`Outcome::cost`], and [`Budget::cost`] bounds it.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -65,8 +65,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the cache for results of tools that declare theirs reusable; by default each run has a
-    /// cache of its own.
+    /// Sets the cache for results of tools that declare their results reusable. By default, each run has a cache of its
+    /// own.
     ///
     /// See [`cache`](crate::cache).
     ///

@@ -1,4 +1,4 @@
-//! A run from outside: what is said before it begins, and what ends it.
+//! A run as its caller sees it: the settings before it begins, and the ways in which it ends.
 
 mod calls;
 mod said;
@@ -17,21 +17,22 @@ use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};
 use steer::{steer, stored_outcome};
 
-/// A run of an agent that is about to start: configure it, then await it for the answer, or call
-/// [`outcome`](Run::outcome) for everything it leaves behind.
+/// Run of an agent that is about to start: configure it, then await it for the answer, or call
+/// [`outcome`](Run::outcome) for all its results.
 ///
 /// Dropping the future ends the run at once and frees everything.
 ///
 /// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
-/// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by name. Of
-/// every other setting there is one, and the last call counts: the model, the scope, the budget, the
-/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the [`journal`](Run::journal).
+/// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by
+/// name. Every other setting has one value, and the last call counts: the model, the scope, the budget, the
+/// cancellation token, the approver, the store of [`secrets`](Run::secrets), the clock and the
+/// [`journal`](Run::journal).
 ///
-/// Inside a tool or another agent an awaited run is a part of the run that goes on there. Saying more
-/// about it than `.model(..)`, or asking for its `.outcome()`, makes it a run of its own, with its own
-/// budget, receipts and trace; the model, the journal and the secrets are then those around it unless it
-/// is given others, and what it costs is charged to both. Its own budget and its own token end it alone; a throw
-/// in it ends the run around as well, and then nothing comes back from here.
+/// Inside a tool or another agent, an awaited run is a part of the run that goes on there. Any setting other than
+/// `.model(..)`, or a call of `.outcome()`, makes it a run of its own, with its own budget, receipts and trace. The
+/// model, the journal and the secrets are then those of the run around it unless others are set. Its cost is charged to
+/// both runs. Its own budget and its own token end only this run. A throw in it ends the run around it as well, and
+/// then this call never returns.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -52,7 +53,7 @@ pub struct Run<'a, A: Agent> {
     agent: &'a A,
     input: A::In,
     settings: Settings,
-    /// Something was said that only the root of a run can do.
+    /// Is `true` if a setting was made that only the root of a run can have.
     own_root: bool,
 }
 
@@ -77,7 +78,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self
     }
 
-    /// Made in a frame of its own, which a run within a run need not keep.
+    /// Runs the agent as a run of its own, in a boxed future, so that the future of a run within a run stays small.
     fn on_its_own(self) -> BoxFuture<'a, Result<Outcome<A::Out>, Error>> {
         Box::pin(self.outcome())
     }
@@ -85,11 +86,10 @@ impl<'a, A: Agent> Run<'a, A> {
     /// Runs to the end and returns the [`Outcome`]: the result, the receipts, the usage and the
     /// trace.
     ///
-    /// This is always a run of its own, also inside another one.
+    /// The result is always a run of its own, also inside another run.
     ///
     /// # Errors
-    /// Only when nothing can run as it was put together; what happens later is in
-    /// [`Outcome::result`].
+    /// Only when the run cannot start as it is configured; later errors are in [`Outcome::result`].
     pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
         let Run {
             agent,
@@ -133,7 +133,7 @@ impl<'a, A: Agent> Run<'a, A> {
             terms.check(&settings)?;
         }
         let past = past.map(Box::new);
-        // What a stored run has finished needs no model any more.
+        // A finished stored run needs no model any more.
         let has_model = past.is_some() || settings.model_for(settings.model.clone()).is_some();
         check_run(&profile, has_model)?;
         let origin = match settings.writer.is_some() {
@@ -156,7 +156,7 @@ impl<'a, A: Agent> Run<'a, A> {
         let writer = own.and(root.settings.writer.clone());
         let run = Going::on(writer, steer(agent, input, &root));
         let mut outcome = observe::observed(&root, agent.name(), run).await;
-        // Before it is stored that the run has ended: what has ended is not charged any more.
+        // The cost is charged before the end of the run is stored: after that, it is not charged again.
         if let Some(around) = &around {
             around.charge(outcome.usage, outcome.cost);
         }
@@ -169,7 +169,7 @@ impl<'a, A: Agent> Run<'a, A> {
         #[cfg(any(test, feature = "testing"))]
         root.node.machine().check();
         if let Some(around) = around {
-            // A difference from a recording is no failure that somebody could deal with.
+            // A difference from a recording is no failure that an agent could handle.
             if let Some(stop @ Stop::Diverged { .. }) = root.stopped() {
                 match around.stop(stop).await {}
             }
@@ -189,7 +189,7 @@ impl<'a, A: Agent> Run<'a, A> {
     }
 }
 
-/// Checks that a journal is that of a run of this agent, with this input.
+/// Checks that a journal belongs to a run of this agent, with this input.
 fn belongs(stored: &Stored, agent: &str, input: &Json) -> Result<(), Error> {
     let started = &stored.started;
     let refused = |why: String| Err(Error::new(ErrorKind::Journal, why));
@@ -222,7 +222,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
         Box::pin(async move {
             match (RunContext::current(), self.own_root) {
                 (Some(cx), false) => {
-                    // Plain code is above the agent that it runs, and gets what that hands up.
+                    // Plain code is above the agent that it runs, and gets the escalations of that agent.
                     let cx = cx.under_code();
                     let cx = match self.settings.model {
                         Some(model) => cx.with_model(model),

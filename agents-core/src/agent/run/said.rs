@@ -1,5 +1,4 @@
-//! What can be said of a run as a whole: for whom it works and within which bounds, who is asked, and
-//! who is told.
+//! Settings of a run as a whole: its scope, its bounds, its models and secrets, its approver and its callbacks.
 
 use super::{Agent, Run};
 use crate::{
@@ -16,8 +15,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 impl<A: Agent> Run<'_, A> {
-    /// Sets the model that every agent of the run is driven by, whatever it brings and whatever it is given: for tests,
-    /// and for [recorded replies](crate::journal::Recorded::model).
+    /// Sets the model that drives every agent of the run, instead of any model that an agent brings or is given. The
+    /// setting is for tests, and for [recorded replies](crate::journal::Recorded::model).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -57,8 +56,8 @@ impl<A: Agent> Run<'_, A> {
         self
     }
 
-    /// Adds a model that a stored run may find by its name, where an `on_escalation` gave one: the handler is not asked
-    /// again.
+    /// Adds a model that a stored run may find by its name. If an `on_escalation` handler gave that model before, the
+    /// handler is not asked again.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -83,7 +82,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets for whom the run works: the name of a tenant, or a whole [`Scope`].
+    /// Sets the scope for which the run works: the name of a tenant, or a whole [`Scope`].
     ///
     /// ```
     /// # use agents_core as agents;
@@ -109,10 +108,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Adds a secret that tools may ask for by name, before any that [`secrets`](Run::secrets) finds.
+    /// Adds a secret that tools may ask for by name. It takes precedence over one that [`secrets`](Run::secrets) finds.
     ///
-    /// The first secret of the process installs a panic hook, which masks what panics print and wraps
-    /// the hook that is there: see [`secret`](crate::secret#the-panic-hook).
+    /// The first secret of the process installs a panic hook. The hook masks the messages of panics, and wraps the hook
+    /// that was there: see [`secret`](crate::secret#the-panic-hook).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -139,7 +138,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Adds a token that ends the run when it is cancelled; of several, each does.
+    /// Adds a token that ends the run when it is cancelled. Of several tokens, each one ends the run.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -163,8 +162,8 @@ impl<A: Agent> Run<'_, A> {
 
     /// Bounds the whole run.
     ///
-    /// Tokens, cost, time and depth are shared by all its agents; turns, tool calls and recursion
-    /// are counted for each agent, and the tighter of its own bound and this one applies.
+    /// Tokens, cost, time and depth are shared by all its agents. Turns, tool calls and recursion are counted for each
+    /// agent, and the tighter of its own bound and this one applies.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -189,7 +188,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets who is asked when a call needs approval; without an approver such calls are denied.
+    /// Sets the approver, which is asked when a call needs approval. Without an approver, such calls are denied.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -218,7 +217,7 @@ impl<A: Agent> Run<'_, A> {
 
     /// Registers a callback for every [`Event`] of the run, as it happens.
     ///
-    /// It should be quick: the run waits for it. A panic in it is logged, and the run goes on.
+    /// The callback should be quick: the run waits for it. A panic in the callback is logged, and the run goes on.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -274,14 +273,14 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Makes the run survive the end of its process: its facts are stored in this journal.
+    /// Stores the facts of the run in this journal, so that the run survives the end of its process.
     ///
-    /// An empty journal starts the run. A journal that breaks off goes on with it, for the same agent and the same
-    /// input. A journal of a finished run returns its outcome, and nothing is asked or run. Code is not stored: say
-    /// models, tools, secrets, prices, policies and an approver again. Models and policies are known by their names, so
+    /// An empty journal starts the run. A journal that breaks off continues its run, for the same agent and the same
+    /// input. A journal of a finished run returns its outcome, and nothing is asked or run. Code is not stored: set
+    /// models, tools, secrets, prices, policies and an approver again. Models and policies are found by their names, so
     /// each policy needs [one of its own](crate::policy::named).
     ///
-    /// A tool that writes runs only when the intent to run it is stored. If the process ends before the end of the
+    /// A tool that writes runs only after the intent to run it is stored. If the process ends before the end of the
     /// execution is stored, that execution is *in doubt* when the run goes on:
     ///
     /// | the tool | what happens |
@@ -315,11 +314,12 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the clock that the run takes its timestamps and its id from. A run within this one takes its time from it as
-    /// well, unless it is given a clock of its own.
+    /// Sets the clock that gives the run its timestamps and its id. A run within this one takes its time from the clock
+    /// as well, unless that run has a clock of its own.
     ///
-    /// It tells the time of all that is stored, and when a wait between two attempts is over. Deadlines of this process are
-    /// measured by the system, and so is what runs share: a cache and a rate limiter in memory.
+    /// The clock times everything that is stored, and decides when a wait between two attempts is over. Deadlines of
+    /// this process are measured by the system clock, and so are the cache and the rate limiter in memory, which runs
+    /// share.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.settings.clock = Arc::new(clock);
         self.settings.has_own_clock = true;
@@ -357,11 +357,10 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the store that is asked for the secrets of tools, on behalf of the run's
-    /// [scope](Run::scope); see [`secret`](crate::secret).
+    /// Sets the store that is asked for the secrets of tools, on behalf of the run's [scope](Run::scope); see
+    /// [`secret`](crate::secret).
     ///
-    /// The first secret that it gives in the process installs [a panic
-    /// hook](crate::secret#the-panic-hook).
+    /// The first secret that the store gives in the process installs [a panic hook](crate::secret#the-panic-hook).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -382,8 +381,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`;
-    /// filled in, it is [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
+    /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`. The filled-in URL is
+    /// [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
     ///
     /// ```
     /// # use agents_core as agents;

@@ -1,4 +1,4 @@
-//! The run from outside: the agent is polled until it answers, or until something ends the run.
+//! Driving of a run: the agent is polled until it answers, or until something ends the run.
 
 use super::Agent;
 use crate::{
@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use std::{pin::pin, sync::Arc};
 use tokio_util::sync::CancellationToken;
 
-/// Polls the agent until it answers, or until somebody ends the run; then drops what is left.
+/// Polls the agent until it answers or the run is ended; then drops the rest of the work.
 pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -> Outcome<A::Out> {
     let budget = root.settings.budget.as_ref();
     let limit = budget.and_then(|budget| budget.time);
@@ -28,7 +28,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     if let Some(budget) = budget {
         root.node.bound_run(budget);
     }
-    // It was being ended when it was put down.
+    // The run was being ended when it was put down.
     let is_ending = root.stopped().is_some();
     let result = {
         let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
@@ -48,7 +48,7 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
             }
         }
     };
-    // An answer that came in the same moment as a stop came too late.
+    // An answer that came at the same moment as a stop came too late.
     let result = result.filter(|_| root.stopped().is_none());
     let thrown = match &result {
         Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
@@ -86,7 +86,7 @@ pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Ou
     let masker = &root.settings.masker;
     let machine = root.node.machine();
     let outcome = machine.look(|state| Outcome::stored(state, &root.run_id, masker))?;
-    // Nothing is traced now, but the trace has its name.
+    // The run is not traced now, but the trace has its name.
     root.place_in_trace(&tracing::Span::none());
     Some(Outcome {
         trace: root.trace(),
@@ -98,7 +98,7 @@ pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Ou
     })
 }
 
-/// One of these tokens is cancelled.
+/// Waits until one of these tokens is cancelled.
 async fn cancelled(tokens: &[CancellationToken]) {
     match tokens {
         [] => std::future::pending().await,
@@ -110,8 +110,8 @@ async fn cancelled(tokens: &[CancellationToken]) {
 }
 
 impl RunContext {
-    /// An agent's work here: a panic in it is an error of the agent, and when the run is over, so is
-    /// work that was spawned in it.
+    /// Carries out an agent's work here. A panic in the work is an error of the agent. When the run is over, work that
+    /// was spawned in it ends with an error as well.
     pub(crate) async fn carry_out<T>(
         &self,
         agent: &str,

@@ -1,16 +1,16 @@
-//! What is not known of an execution that did not come to its own end.
+//! Doubt about the effect of an execution that was cut off.
 
 use super::{Cause, Origin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The tool writes, and whether it has done so is not known.
+/// Doubt whether a tool that writes has done so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {
-    /// Running it again does no harm.
+    /// A repeated execution does no harm.
     Repeatable,
-    /// Running it again could do twice what it may have done.
+    /// A repeated execution could apply the effect twice.
     Once,
 }
 
@@ -25,8 +25,10 @@ impl fmt::Display for Doubt {
 }
 
 impl Cause {
-    /// The same failure of a tool that writes: who returns an error knows what was done, and whoever was cut off by a
-    /// deadline or a panic has left that open.
+    /// Returns the failure of a tool that writes, with a doubt if the execution was cut off.
+    ///
+    /// A tool that returns an error knows what it did. A tool that was cut off by a deadline, a panic or the end of its
+    /// process may have taken effect or not.
     pub(crate) fn of_a_write(self, is_repeatable: bool) -> Self {
         if !self.is_cut_off() {
             return self;
@@ -38,7 +40,7 @@ impl Cause {
         self.but(|inner| inner.doubt = Some(doubt))
     }
 
-    /// The execution did not come to its own end.
+    /// Returns `true` if the execution was cut off: it timed out, panicked, or its process ended.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(
             self.origin(),

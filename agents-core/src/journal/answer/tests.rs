@@ -1,4 +1,4 @@
-//! The table of a final answer: what has happened so far, one more fact, and what comes next.
+//! Table of a final answer: the facts so far, one more fact, and the next action.
 
 use super::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 use crate::{
@@ -62,7 +62,7 @@ fn throw() -> Step {
     }
 }
 
-/// An answer, and whether the last fact belonged to it.
+/// Returns an answer after these facts, and whether the last fact belonged to its stage.
 fn after(facts: &[AnswerFact]) -> (FinalAnswer, bool) {
     let mut answer = FinalAnswer::new("about seven".into());
     let mut belongs = true;
@@ -72,7 +72,7 @@ fn after(facts: &[AnswerFact]) -> (FinalAnswer, bool) {
     (answer, belongs)
 }
 
-/// What comes next, in words.
+/// Returns the next action, in words.
 fn next(answer: &FinalAnswer) -> String {
     let by = |source: &Option<String>| source.clone().unwrap_or_else(|| "the agent".into());
     match answer.next() {
@@ -97,7 +97,7 @@ fn next(answer: &FinalAnswer) -> String {
     }
 }
 
-/// One row: behind what happened so far, this fact leads there.
+/// Checks one row: after the facts so far, this fact leads to that action.
 #[track_caller]
 fn check(shows: &str, so_far: &[AnswerFact], fact: AnswerFact, leads_to: &str) {
     let (answer, belongs) = after(&[so_far, &[fact]].concat());

@@ -13,15 +13,15 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{sync::Arc, time::Duration};
 
-/// A fact about a call. What it records is never computed again.
+/// Fact about a call. A value that a fact records is never computed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallFact {
-    /// The call is taken up: of this tool, if the agent has it.
+    /// The call is taken up; `tool` describes the tool, if the agent has it.
     TakenUp { tool: Option<Called> },
     /// The call may not be made.
     Refused(ToolError),
-    /// User code panicked where the call was dealt with.
+    /// User code panicked while the call was handled.
     Panicked(String),
     /// The text at hand was read; before another execution, read again.
     Read(Result<Accepted, Refused>),
@@ -29,7 +29,7 @@ pub(crate) enum CallFact {
     Asked,
     /// A person decided whether the call may run.
     Decided { decided: Signed, took: Duration },
-    /// The tool begins to run. Of one that writes, the intent is stored before it does.
+    /// The tool begins to run. If it writes, the intent is stored before.
     Begun {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         intent: Option<Box<Intent>>,
@@ -41,9 +41,9 @@ pub(crate) enum CallFact {
         result: Result<Json, Cause>,
         partial: bool,
     },
-    /// The tool was to run again with its key, and the time is over in which that does no harm.
+    /// The tool was to run again with its key, but the time in which that does no harm is over.
     TooLate,
-    /// The process ended while the tool ran, and this is known of what it did.
+    /// The process ended while the tool ran; the value holds the knowledge about the effect.
     Interrupted(Interrupted),
     /// The output was in the cache.
     Cached(Json),
@@ -58,7 +58,7 @@ pub(crate) enum CallFact {
         #[serde(default)]
         took: Duration,
     },
-    /// The tool asked for a secret: it was given, or was not for this reason.
+    /// The tool asked for a secret, which was given, or not given for a reason.
     Secret {
         name: String,
         found: Result<Given, String>,
@@ -67,15 +67,15 @@ pub(crate) enum CallFact {
     Waits { until: u64, wait: Duration },
     /// The wait is over.
     Woke,
-    /// The agents above were asked, and the agent goes on. It follows from the decision about the escalation, which is the
-    /// fact that is stored.
+    /// The agents above were asked, and the agent goes on. The fact follows from the decision about the escalation,
+    /// which is the fact that is stored.
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
-    /// The tool did this, and ends what it is a part of.
+    /// The tool ended the run or the repair that it is a part of, with this output.
     Did(Json),
     /// The whole output is stored elsewhere.
     Kept(Attachment),
-    /// The work around the call ends for this reason; so many calls were made within the call.
+    /// The work around the call ends for this reason; `calls` is the number of calls made within the call.
     Abandoned { why: String, calls: usize },
 }
 
@@ -84,7 +84,7 @@ pub(crate) enum CallFact {
 pub(crate) struct Given {
     /// Scope that the secret belongs to.
     pub(crate) scope: SecretScope,
-    /// Is `true` if it is the organisation's, although a user or a workspace was asked first.
+    /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
     pub(crate) fallback: bool,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Intent {
     pub(crate) key: String,
     /// Digest of the exact arguments.
     pub(crate) digest: Arc<str>,
-    /// Name of who approved it, if somebody was asked and said so.
+    /// Name of the person or program that approved the execution, if the approver gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) approved_by: Option<String>,
 }
@@ -108,11 +108,11 @@ pub(crate) struct Intent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Interrupted {
-    /// The execution took effect, and gave this.
+    /// The execution took effect, and had this output.
     Done(Json),
     /// The execution had no effect.
     NotDone,
-    /// The effect is not known; the model is told this.
+    /// The effect is not known; the model is told this cause.
     Unknown(Cause),
 }
 
@@ -120,23 +120,23 @@ pub(crate) enum Interrupted {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Called {
     pub(crate) version: String,
-    /// Its own name, where the model knows it by another.
+    /// Name of the tool itself, if the model knows the tool by another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) own_name: Option<String>,
     /// Is `true` if running the tool twice does no more than running it once.
     pub(crate) repeatable: bool,
-    /// Time from its first execution for which that holds, if it is bounded.
+    /// Time from the first execution for which the tool is repeatable, if it is bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) window: Option<Duration>,
     /// Is `true` if running the tool may change something.
     pub(crate) writes: bool,
-    /// Is `true` if the tool is a part of the run itself, as a delegate is: then it goes on where it was.
+    /// Is `true` if the tool is a part of the run itself, as a delegate is: such a tool goes on from where it was.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) goes_on: bool,
     /// Is `true` if the tool only reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reads: bool,
-    /// Is `true` if it gives what the agent knows, and is no tool of its own.
+    /// Is `true` if the tool gives a piece of the agent's knowledge, and is no tool of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) knowledge: bool,
 }
@@ -179,21 +179,21 @@ pub(crate) struct Accepted {
 pub(crate) struct Refused {
     /// Error of the text.
     pub(crate) error: ToolError,
-    /// The text that it is said of: what was read, if an object was.
+    /// Text that the error is about: the JSON that was read, if an object was read.
     pub(crate) text: String,
     /// Changes that the reader made on the way.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
 }
 
-/// Consequences of a fact around the call.
+/// Consequences of a fact beyond the call itself.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// The run ends for this reason.
+    /// Stop of the run that follows from the fact.
     pub(crate) stop: Option<Stop>,
     /// News for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of the tool, if the call is settled and it is not known what an interrupted execution did.
+    /// Name of the tool, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<String>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
@@ -202,9 +202,9 @@ pub(crate) struct After {
 /// News of a fact for subscribers.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The text at hand failed.
+    /// The text at hand failed, with this error.
     Failed(ErrorReceipt),
-    /// A repair agent gave a text that failed before: this candidate.
+    /// A repair agent gave a text that failed before, as the candidate with this index.
     Again(usize),
     /// The text at hand is about to be used.
     Accepted,
@@ -218,7 +218,7 @@ impl After {
         }
     }
 
-    /// The fact does not belong to the stage of the call.
+    /// Returns the consequences of a fact that does not belong to the stage of the call: none.
     pub(crate) fn ignored() -> Self {
         After {
             ignored: true,
@@ -233,7 +233,7 @@ impl After {
         }
     }
 
-    /// Adds what subscribers are told.
+    /// Adds news for subscribers.
     pub(super) fn with(mut self, news: News) -> Self {
         self.news = Some(news);
         self

@@ -1,6 +1,7 @@
-//! One call, as data: what was asked for, what has happened to it, and what comes next.
+//! State machine of a call, as data: its request, its course so far, and its next action.
 //!
-//! [`Call::next`] looks; [`Call::on`] is told a fact. Neither waits, calls user code or runs anything.
+//! [`Call::next`] returns the next action, and [`Call::on`] applies a fact. Neither waits, calls user code or runs
+//! anything.
 //!
 //! ```text
 //! New ► Read ► Approve? ► Execute ► Running ► Done
@@ -56,20 +57,21 @@ pub(crate) struct Call {
     tool: Option<Called>,
     /// Id in the receipt; fixed as soon as arguments are accepted.
     id: Option<Arc<str>>,
-    /// Idempotency key, if the call has other arguments than those by which it has its id.
+    /// Idempotency key, if the arguments differ from those that the id was made from.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
     /// Time at which the tool first began to run with the arguments at hand.
     begun: Option<Timestamp>,
     /// Failure of the last execution.
     failed_run: Option<Box<ToolError>>,
-    /// Number of times that the process ended while the tool ran, or was asked what it had done.
+    /// Number of times that the process ended while the tool ran, or while the tool was asked about its effect.
     interruptions: u32,
-    /// Number of interrupted executions that are repeated in their round, where what ran within them is found again.
+    /// Number of interrupted executions that are repeated in their round, where work that ran within them is found
+    /// again.
     repeated: u32,
     /// Number of rounds in which a limiter held the call back.
     held_back: u32,
-    /// Is `true` if it is not known what an interrupted execution did.
+    /// Is `true` if the effect of an interrupted execution is not known.
     in_doubt: bool,
     /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
     shown: Option<Json>,
@@ -77,9 +79,9 @@ pub(crate) struct Call {
     waited: Option<Duration>,
     /// Approval of the arguments at hand: it holds for each execution with them.
     approved: Option<Approved>,
-    /// Name of who refused the arguments at hand, if the approver said so.
+    /// Name of the person or program that refused the arguments at hand, if the approver gave one.
     pub(crate) denied_by: Option<String>,
-    /// Is `true` if whoever refused them asks for a change.
+    /// Is `true` if the approver refused the arguments and asks for a change.
     pub(crate) revised: bool,
     /// Hint of an arm for the model.
     pub(crate) hint: Option<String>,
@@ -89,25 +91,25 @@ pub(crate) struct Call {
     pub(crate) thrown: Option<String>,
     /// Stop of the run because of the call.
     ends: Option<Box<Stop>>,
-    /// Output of a tool that ends what it is a part of, and so never returns.
+    /// Output of a tool that ends the run or the repair that it is a part of, and so never returns.
     last_deed: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
     /// Message for the model, once the call is settled.
     pub(crate) message: Option<String>,
-    /// Receipt, once the call is settled; nothing else is looked at from then on.
+    /// Receipt, once the call is settled; only the receipt and the message are read from then on.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
-    /// Time at which it was taken up, in milliseconds since 1970.
+    /// Time at which the call was taken up, in milliseconds since 1970.
     pub(crate) started: Option<Timestamp>,
 }
 
 /// Approval of arguments.
 #[derive(Clone, Debug, Serialize)]
 struct Approved {
-    /// Name of who approved them, if the approver said so.
+    /// Name of the person or program that approved the arguments, if the approver gave one.
     by: Option<String>,
-    /// Time that it took, until an execution has it.
+    /// Time that the approval took, until an execution has recorded it.
     took: Option<Duration>,
 }
 
@@ -139,7 +141,7 @@ pub(crate) enum Stage {
     Arms,
     /// A repair agent has to answer.
     Repair(FixerRef),
-    /// The failure was handed up, and somebody above has to answer.
+    /// The failure was handed up, and an agent above has to answer.
     Climb { escalation: Box<Escalation> },
     /// The call ends the run.
     Ends,
@@ -156,9 +158,9 @@ pub(crate) enum Action {
     Read,
     Approve(Json),
     Execute(Json),
-    /// Find out what an interrupted execution has done.
+    /// Find out the effect of an interrupted execution.
     FindOut(Json),
-    /// Ask nothing: what an interrupted execution has done stays unknown.
+    /// Do not ask: the effect of an interrupted execution stays unknown.
     LeaveInDoubt,
     BackOff(Wait),
     Sleep {
@@ -225,7 +227,7 @@ impl Call {
         }
     }
 
-    /// Returns what comes next.
+    /// Returns the next action.
     pub(crate) fn next(&self) -> Action {
         match &self.stage {
             Stage::New => Action::TakeUp,
@@ -250,7 +252,7 @@ impl Call {
         }
     }
 
-    /// Applies a fact of this time; `place` is that of the calling agent. A fact that does not belong to the stage
+    /// Applies a fact of this time; `place` is the place of the calling agent. A fact that does not belong to the stage
     /// changes nothing.
     pub(crate) fn on(&mut self, fact: CallFact, at: Timestamp, place: &impl fmt::Display) -> After {
         let was_settled = self.result().is_some();
@@ -280,7 +282,7 @@ impl Call {
                 self.stage = Stage::Read;
                 After::default()
             }
-            // What is settled stays as it is.
+            // A settled call stays as it is.
             (
                 CallFact::Refused(_)
                 | CallFact::Panicked(_)
@@ -309,7 +311,8 @@ impl Call {
                 let args = args.clone();
                 self.interrupted(args, known)
             }
-            // Whether it may run again is looked at before. A journal may hold that it did by an earlier rule.
+            // The check whether the tool may run again is made before. A journal may hold an execution that an earlier
+            // rule allowed.
             (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
                 self.begun.get_or_insert(at);
                 self.stage = Stage::Running { args: args.clone() };
@@ -375,7 +378,7 @@ impl Call {
                 self.last_deed = Some(output);
                 After::default()
             }
-            // It is known for whoever looks at the run.
+            // This fact is only for subscribers and readers of the journal.
             (CallFact::Secret { .. }, _) => After::default(),
             (CallFact::Kept(attachment), _) => {
                 self.attachments.push(attachment);
@@ -385,7 +388,7 @@ impl Call {
         }
     }
 
-    /// The text at hand fits, and may run unless a rule or a person says no.
+    /// Records that the text at hand fits, and may run unless a policy or a person refuses it.
     fn accepted(&mut self, accepted: Accepted) -> After {
         let Accepted {
             args,
@@ -435,8 +438,8 @@ impl Call {
         self.denied(args, Cause::denied(why))
     }
 
-    /// The text at hand may not run. The model is told if it is its own. If it was given for a failure, that failure
-    /// is open again.
+    /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
+    /// failure, that failure is open again.
     fn denied(&mut self, args: Json, cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let error = ToolError::Execution {
@@ -481,7 +484,7 @@ impl Call {
         let approved_by = self.approver();
         let took = self.approved.as_mut().and_then(|yes| yes.took.take());
         self.candidates.run();
-        // Mostly the first is the last.
+        // Mostly the first execution is the last.
         self.attempts.reserve_exact(1);
         self.attempts.push(Attempt {
             number: self.attempt(),
@@ -494,17 +497,19 @@ impl Call {
         });
     }
 
-    /// The process in which the call was being dealt with has ended. An execution that was under way and may have taken
-    /// effect is an attempt, and is recorded before another one begins; so is the last of what ends its process.
+    /// Records that the process ended while the call was in progress.
+    ///
+    /// An execution that was under way and may have taken effect is an attempt. It is recorded before another execution
+    /// begins. If the tool itself ends its process, its last execution is recorded as well.
     pub(crate) fn interrupt(&mut self) {
         let args = match &self.stage {
             Stage::Running { args } => args.clone(),
-            // The question may be what ends the process, too.
+            // The query about the effect may be what ends the process, too.
             Stage::Interrupted { .. } => return self.interruptions += 1,
             _ => return,
         };
         if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
-            // It goes on where it was: that is no other execution.
+            // The tool goes on from where it was, which is no other execution.
             self.stage = Stage::Execute { args };
             return;
         }
@@ -543,7 +548,8 @@ impl Call {
         is_harmless && !self.ends_its_process()
     }
 
-    /// Returns `true` if the time is over in which the tool may run again with the key with which it may have taken effect.
+    /// Returns `true` if the tool may have taken effect, and the time is over in which it may run again with the same
+    /// key.
     pub(crate) fn is_too_late(&self, now: impl FnOnce() -> Timestamp) -> bool {
         let window = self.tool.as_ref().and_then(|tool| tool.window);
         let window = window.filter(|_| self.may_have_taken_effect());
@@ -552,13 +558,13 @@ impl Call {
             .is_some_and(|(window, begun)| now().since(begun) > window)
     }
 
-    /// Returns `true` if the process has ended so often while the tool was at work that the tool may be why: then nothing
-    /// of it runs any more.
+    /// Returns `true` if the process has ended so often while the tool was at work that the tool may be the reason.
+    /// Then no code of the tool runs any more.
     fn ends_its_process(&self) -> bool {
         self.interruptions >= MOST_INTERRUPTIONS
     }
 
-    /// Takes in the knowledge about an interrupted execution.
+    /// Records the knowledge about an interrupted execution.
     fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
         let cause = match known {
             Interrupted::Done(output) => {
@@ -576,7 +582,7 @@ impl Call {
                     cause,
                 };
                 self.found_out(Some(&error));
-                // It runs anew.
+                // The tool runs anew.
                 self.repeated = self.repeated.saturating_sub(1);
                 self.stage = Stage::Execute { args };
                 return After::default();
@@ -585,13 +591,14 @@ impl Call {
         };
         self.in_doubt = true;
         let error = ToolError::Execution { args, cause };
-        // If it was too late for another one, the last execution may have failed in its own way.
+        // If it was too late for another execution, the last one may have failed in its own way.
         let error = self.failed_run.as_deref().cloned().unwrap_or(error);
         self.settle_with(error);
         After::default()
     }
 
-    /// It is known now what the executions did that were interrupted, and how the last of them failed if it did.
+    /// Records that the effect of the interrupted executions is known now, with the failure of the last of them if it
+    /// failed.
     fn found_out(&mut self, error: Option<&ToolError>) {
         self.in_doubt = false;
         for attempt in &mut self.attempts {
@@ -621,7 +628,7 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.repeatable)
     }
 
-    /// Returns `true` if somebody has approved the arguments at hand.
+    /// Returns `true` if the arguments at hand were approved.
     pub(crate) fn is_approved(&self) -> bool {
         self.approved.is_some()
     }
@@ -635,17 +642,17 @@ impl Call {
         }
     }
 
-    /// Returns `true` if the call asks for what the agent knows.
+    /// Returns `true` if the call asks for a piece of the agent's knowledge.
     pub(crate) fn is_knowledge(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.knowledge)
     }
 
-    /// Returns the name of who approved the arguments at hand, if the approver said so.
+    /// Returns the name of the person or program that approved the arguments at hand, if the approver gave one.
     pub(crate) fn approver(&self) -> Option<String> {
         self.approved.as_ref()?.by.clone()
     }
 
-    /// Returns a digest of the arguments as they stand, made with the key of the run if it has one.
+    /// Returns a digest of the current arguments, made with the key of the run if it has one.
     pub(crate) fn input_digest(&self, key: Option<RunKey>) -> Arc<str> {
         let input = self.input();
         let text = canonical(input.as_str());
@@ -669,12 +676,12 @@ impl Call {
         self.attempts.iter().any(|run| run.effect_unknown)
     }
 
-    /// Returns `true` if the tool has run, and what it may have done is not to be done again.
+    /// Returns `true` if the tool has run, and may have had an effect that must not happen twice.
     fn is_in_doubt(&self) -> bool {
         !self.is_repeatable() && self.executions() > 0 || self.may_have_taken_effect()
     }
 
-    /// Returns the number of the next execution, from 1, or of the one that is in question.
+    /// Returns the number of the next execution, from 1, or of the execution whose effect is in question.
     pub(crate) fn attempt(&self) -> u32 {
         match self.stage {
             Stage::Interrupted { .. } => self.executions(),
@@ -682,20 +689,20 @@ impl Call {
         }
     }
 
-    /// Returns how often the call was about to run: executions, and rounds in which a limiter held it back. This is
-    /// what `retry` bounds.
+    /// Returns the number of times that the call was about to run: executions, and rounds in which a limiter held it
+    /// back. A `retry` bounds this number.
     pub(crate) fn rounds(&self) -> u32 {
         self.executions().saturating_add(self.held_back)
     }
 
-    /// Returns the number of the round under way, from 1. Places within the call are named by it, so that what is
-    /// repeated finds what ran within it before.
+    /// Returns the number of the round under way, from 1. Places within the call are named by the round, so that a
+    /// repeated execution finds the work that ran within it before.
     pub(crate) fn round(&self) -> u32 {
         let over = self.rounds().saturating_sub(self.repeated);
         over.saturating_add(1)
     }
 
-    /// Returns the arguments as they stand: those that are accepted, else what a receipt would show.
+    /// Returns the current arguments: those that are accepted, else those that a receipt would show.
     pub(crate) fn input(&self) -> Json {
         match &self.stage {
             Stage::Approve { args }
@@ -738,7 +745,7 @@ impl Call {
         self.id.as_ref()
     }
 
-    /// Returns what services know the call by, with the arguments at hand.
+    /// Returns the key by which services know the call, with the arguments at hand.
     pub(crate) fn key(&self) -> Option<&Arc<str>> {
         self.key.as_ref().or(self.id.as_ref())
     }
@@ -759,7 +766,7 @@ impl Call {
         id(&digest.finalize())
     }
 
-    /// Returns what came of the call, once it is settled.
+    /// Returns the result of the call, once it is settled.
     pub(crate) fn result(&self) -> Option<&Result<Json, ToolError>> {
         match &self.stage {
             Stage::Done { result, .. } => Some(result),
@@ -774,7 +781,7 @@ const MOST_INTERRUPTIONS: u32 = 3;
 /// Remark on a result that a delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";
 
-/// Text that goes into a digest as it is written.
+/// Writer that feeds formatted text into a digest.
 struct Written<'a>(&'a mut hmac_sha256::Hash);
 
 impl Write for Written<'_> {

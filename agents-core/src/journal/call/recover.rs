@@ -1,4 +1,4 @@
-//! The one way back: a failed call asks the arms, and follows their plan to the next candidate.
+//! Recovery of a failed call: the arms are asked, and their plan is followed to the next candidate.
 
 use super::{After, Call, News, Refused, Stage};
 use crate::{
@@ -10,23 +10,23 @@ use crate::{
     run::Stop,
 };
 
-/// Remark for a model whose call was given up, where nobody has settled that.
+/// Remark for a model whose call was escalated, if the escalation was not handled.
 const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to go on";
 
 /// Remark for a model that takes over from the one that made the call.
 const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
     needed";
 
-/// Takes the next step after a tool has run that must not do twice what it may have done.
+/// Remark for such a model if the tool has run, and may have had an effect that must not happen twice.
 const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
     effect though it failed, so find that out before making the call again";
 
-/// Remark for a model whose call an arm would have changed, if it had not run.
+/// Remark for a model whose call an arm would have changed, if it had not run already.
 const WITHHELD: &str =
     "it was not run again with other arguments, since that could have done it twice";
 
 impl Call {
-    /// The text at hand does not fit.
+    /// Records that the text at hand does not fit.
     pub(super) fn misread(&mut self, refused: Refused) -> After {
         let Refused {
             error,
@@ -56,8 +56,7 @@ impl Call {
         After::news(news)
     }
 
-    /// Returns `true` if the path is of another field than the one for which the text at hand was given, and not within
-    /// it.
+    /// Returns `true` if the path is neither the field for which the text at hand was given nor within it.
     fn is_elsewhere(&self, path: &str) -> bool {
         let before = self.candidates.at_hand().instead_of;
         let failed = before.and_then(|before| self.candidates.get(before).failed());
@@ -69,7 +68,7 @@ impl Call {
             && within.is_none_or(|rest| !matches!(rest.bytes().next(), None | Some(b'.' | b'[')))
     }
 
-    /// The tool failed, or a limiter held it back.
+    /// Records that the tool failed, or that a limiter held the call back.
     pub(super) fn failed_to_run(&mut self, args: Json, mut cause: Cause) -> After {
         let text = args.as_str().to_owned();
         let handed = cause.hand_over();
@@ -84,7 +83,7 @@ impl Call {
         let news = News::Failed(error.receipt());
         self.candidates.fail(text, error.clone());
         if let Some(reason) = thrown {
-            // What ends the run is no failure of the call.
+            // A throw is no failure of the call: it ends the run.
             return self.throw(self.call.name.clone(), &reason);
         }
         match handed {
@@ -114,7 +113,7 @@ impl Call {
         }
     }
 
-    /// The arms have answered.
+    /// Follows the plan of the arms, or goes back if they gave none.
     pub(super) fn planned(&mut self, plan: Option<Plan>) -> After {
         match plan {
             Some(plan) => {
@@ -125,7 +124,7 @@ impl Call {
         }
     }
 
-    /// Goes on with the candidate before: nothing is left to be done about the failure at hand.
+    /// Goes on with the candidate before, as no step is left for the failure at hand.
     pub(super) fn go_back(&mut self) -> After {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -142,7 +141,7 @@ impl Call {
         let in_doubt = self.may_have_taken_effect();
         let next = self.candidates.next(|failure| Circumstances {
             rounds,
-            // Another attempt has no other credentials.
+            // A repeated execution would have the same missing credentials.
             repeatable: failure.code() != Code::AuthRequired
                 && (repeatable || failure.is_limited()),
             in_doubt,
@@ -177,7 +176,7 @@ impl Call {
         After::default()
     }
 
-    /// A repair agent has answered.
+    /// Records the answer of a repair agent.
     pub(super) fn repaired(
         &mut self,
         fixer: &str,
@@ -210,7 +209,7 @@ impl Call {
         }
     }
 
-    /// The failure is handed up: whoever is above is asked next.
+    /// Hands the failure up: the agents above are asked next.
     fn give_up(&mut self, source: String, reason: String, severity: Severity) {
         let Some(original) = own_failure(&self.candidates) else {
             return;
@@ -238,12 +237,12 @@ impl Call {
         self.climbed(raised, remark);
     }
 
-    /// Tells the model that nobody handled the escalation.
+    /// Tells the model that the escalation was not handled.
     pub(super) fn unhandled(&mut self, escalation: Escalation) {
         self.climbed(escalation, UNSETTLED);
     }
 
-    /// Settles the call: its agent goes on.
+    /// Settles the call with the escalation as its error; the agent goes on.
     fn climbed(&mut self, escalation: Escalation, remark: &str) {
         let above = escalation.raised.iter().skip(1).map(Raised::passed_on);
         let remarks: Vec<_> = above.chain([remark.to_owned()]).collect();
@@ -251,7 +250,7 @@ impl Call {
         self.settle_with(escalation.into());
     }
 
-    /// The run ends because of this call.
+    /// Ends the run because of this call.
     fn throw(&mut self, source: String, reason: &str) -> After {
         self.thrown = Some(reason.to_owned());
         self.end(Stop::Thrown {

@@ -1,4 +1,4 @@
-//! Changes and tries, as a receipt tells them: a projection of the candidates.
+//! Changes and tries as a receipt shows them: a projection of the candidates.
 
 use crate::{
     error::{ErrorReceipt, ToolError},
@@ -10,7 +10,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Tells what was changed and tried for the arguments of a call, from the candidate `first` on.
+/// Returns the changes and tries for the arguments of a call, from the candidate `first` on.
 pub(crate) fn of_call(
     candidates: &Candidates<ToolError>,
     first: usize,
@@ -19,15 +19,17 @@ pub(crate) fn of_call(
     told(candidates, "the arguments", first, masker)
 }
 
-/// Tells what was changed and tried for an answer.
+/// Returns the changes and tries for an answer.
 pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> Repairs {
     told(candidates, "the answer", 0, masker)
 }
 
-/// Tells of each candidate in turn. A text that is used was `fixed`, and what the reader changed in it is told; one that
-/// is not was `tried`. What the reader changed in the model's own text is always told.
+/// Returns the steps for each candidate in turn.
 ///
-/// The texts are cut, so what has to be hidden in them is hidden before.
+/// A text that is used is `fixed`, and the reader's changes to it are listed. A text that is not used is `tried`. The
+/// reader's changes to the model's own text are always listed.
+///
+/// The texts are cut, so secrets are masked before.
 fn told<F: Fault>(
     candidates: &Candidates<F>,
     what: &str,
@@ -35,7 +37,7 @@ fn told<F: Fault>(
     masker: &Masker,
 ) -> Repairs {
     let mut repairs = Repairs::default();
-    // Mostly there is nothing but the model's own text, of which this is not asked.
+    // Mostly there is only the model's own text, for which this is not needed.
     let mut used = None;
     let mut is_used = |at: usize| used.get_or_insert_with(|| candidates.used())[at];
     for (at, one) in candidates.iter().enumerate().skip(first) {
@@ -57,7 +59,7 @@ fn told<F: Fault>(
     repairs
 }
 
-/// Returns the error of a text that failed before, as subscribers are told.
+/// Returns the error of a text that failed before, for subscribers.
 pub(crate) fn again(
     candidates: &Candidates<ToolError>,
     index: usize,
@@ -78,7 +80,7 @@ pub(crate) fn again(
     })
 }
 
-/// A text that is used in place of another, or for one value in it.
+/// Returns the step of a text that is used in place of another, or for one value in it.
 fn fixed<F: Fault>(
     candidates: &Candidates<F>,
     one: &Candidate<F>,
@@ -108,7 +110,7 @@ fn fixed<F: Fault>(
     }
 }
 
-/// A text that is not used.
+/// Returns the step of a text that is not used.
 fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> RepairStep {
     let text = in_short(&masker.text(text));
     let mut note = format!(
@@ -123,7 +125,7 @@ fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> Rep
     tried(note)
 }
 
-/// A repair agent that gave no text.
+/// Returns the step of a repair agent that gave no text.
 fn gave_none<F>(one: &Candidate<F>, why: &FixError) -> RepairStep {
     let did = match why {
         FixError::Failed(_) => "gave nothing of use".to_owned(),
@@ -135,7 +137,7 @@ fn gave_none<F>(one: &Candidate<F>, why: &FixError) -> RepairStep {
     tried(format!("`{by}` {did}{cost}: {}", why.reason()))
 }
 
-/// The tool may have taken effect already: nobody is asked for other arguments, nor are any used.
+/// Returns the step of a repair that was withheld, since the tool may have taken effect already.
 fn withheld<F>(one: &Candidate<F>, text: Option<&str>, masker: &Masker) -> RepairStep {
     let did = match text {
         Some(text) => format!("tried `{}` in vain", in_short(&masker.text(text))),
@@ -147,7 +149,7 @@ fn withheld<F>(one: &Candidate<F>, text: Option<&str>, masker: &Masker) -> Repai
     ))
 }
 
-/// A repair agent that was asked, and what it was a part of ended before it answered.
+/// Returns the step of a repair agent whose work ended before it answered.
 fn cut_off<F>(one: &Candidate<F>) -> RepairStep {
     let by = one.by.name();
     tried(format!("`{by}` was asked, and cut off before it answered"))
@@ -157,7 +159,7 @@ fn tried(note: String) -> RepairStep {
     RepairStep::new(RepairKind::Tried, "", note)
 }
 
-/// Returns the tokens of a repair agent's model, if one was asked.
+/// Returns the cost of a repair agent's try in tokens, in words; empty if no model was asked.
 fn cost(tokens: u64) -> String {
     match tokens {
         0 => String::new(),

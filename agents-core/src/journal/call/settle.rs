@@ -1,4 +1,4 @@
-//! The end of a call: settled with a result, refused, or abandoned with what it was a part of.
+//! End of a call: it is settled with a result, refused, or abandoned with the work that it was a part of.
 
 use super::{After, Call, Stage, recover::own_failure};
 use crate::{
@@ -9,21 +9,21 @@ use crate::{
 /// Remark beside the failure of an execution after which a limiter held the call back.
 const HELD_BACK: &str = "it was to run again, and was called too often for that";
 
-/// Reason for which nobody saw the end of an execution before the call was refused.
+/// Reason why the end of an execution is not known, for a call that is refused afterwards.
 const INTERRUPTED: &str = "the run was interrupted";
 
-/// Returns the error of a call that was not yet approved.
+/// Remark on a call that was not yet approved.
 const UNDECIDED: &str = "it waited for approval, and nobody had decided";
 
 impl Call {
-    /// Settles the call with the failure of what the model sent, or of an execution.
+    /// Settles the call with the failure of the model's arguments, or of an execution.
     pub(super) fn settle(&mut self) {
         if let Some(error) = own_failure(&self.candidates) {
             self.settle_with(error);
         }
     }
 
-    /// Settles the call with an error. Of the arguments its receipt keeps those that ran, else what the model sent.
+    /// Settles the call with an error. Its receipt shows the arguments that ran, else those that the model sent.
     pub(super) fn settle_with(&mut self, mut error: ToolError) {
         self.candidates.go_back_to_own();
         if let Some(failed) = self.failed_run.take() {
@@ -58,7 +58,7 @@ impl Call {
         After::default()
     }
 
-    /// An execution was begun, and its end is not known.
+    /// Records an execution that was begun and whose end is not known.
     fn was_cut_off(&mut self, why: &str, calls: usize) {
         let error = self.error_at_the_end(why, calls);
         self.ran(Some(&error));
@@ -68,7 +68,7 @@ impl Call {
         }
     }
 
-    /// Settles the call so, whatever would have come of it.
+    /// Settles the call with this result, whatever its stage.
     pub(super) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
@@ -77,9 +77,11 @@ impl Call {
         self.stage = Stage::Done { input, result };
     }
 
-    /// Ends a call that is not settled, since what it is a part of ends for this reason: with what its tool has done to
-    /// end that, with the failure that was being dealt with, as cut off while it ran, or as left undone. `calls` is the
-    /// number of calls that were made within it.
+    /// Ends a call that is not settled, since the work that it is a part of ends for this reason.
+    ///
+    /// If the tool itself ended that work, the result is the tool's output. Otherwise it is the failure that was being
+    /// handled, or an error that says that the call was cut off or left undone. `calls` is the number of calls that
+    /// were made within it.
     pub(super) fn abandon(&mut self, why: &str, calls: usize) {
         if self.result().is_some() {
             return;
@@ -130,7 +132,7 @@ impl Call {
         }
     }
 
-    /// A text that was given for a failure waits to run, and will not: the failure is at hand again.
+    /// Withdraws a text that was given for a failure and waits to run: the failure is at hand again.
     fn leave_waiting(&mut self, why: &str) {
         let why = match &self.stage {
             Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
@@ -143,8 +145,8 @@ impl Call {
         }
     }
 
-    /// Something else is told in the end than that the tool may have done its work: then that is told beside it. A later
-    /// execution that succeeded has settled it.
+    /// Adds a remark about an execution that may have taken effect, if the reported error does not tell of it. A later
+    /// execution that succeeded has settled the question.
     pub(super) fn tell_of_effects(&mut self) {
         let Some(Err(told)) = self.result() else {
             return;
@@ -158,7 +160,7 @@ impl Call {
         }
     }
 
-    /// Adds a remark behind those that there are.
+    /// Adds a remark behind the earlier ones.
     fn remark_beside(&mut self, said: String) {
         self.remark = Some(match self.remark.take() {
             Some(before) => format!("{before}; {said}"),
@@ -167,7 +169,7 @@ impl Call {
     }
 }
 
-/// Says what is known of an execution that was begun and did not end, within which so many calls were made.
+/// Describes an execution that was begun and did not end; `calls` is the number of calls that were made within it.
 fn cut_off(calls: usize, writes: bool) -> String {
     let known = match calls {
         0 if writes => ", and whether it took effect is not known".to_owned(),

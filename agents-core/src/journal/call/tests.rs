@@ -1,4 +1,4 @@
-//! The table of a call: what has happened so far, one more fact, and what comes next.
+//! Table of a call: the facts so far, one more fact, and the next action.
 
 use super::{Accepted, Action, Call, CallFact, Called, Interrupted, Refused};
 use crate::{
@@ -15,7 +15,7 @@ use std::time::Duration;
 
 const SENT: &str = r#"{"n":20}"#;
 
-/// What happens to a call: a fact, or the end of its process.
+/// Event in the course of a call: a fact, or the end of its process.
 #[derive(Clone)]
 enum Then {
     Fact(CallFact),
@@ -43,22 +43,22 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
     CallFact::TakenUp { tool }.into()
 }
 
-/// A tool that reads.
+/// Takes the call up with a tool that reads.
 fn reads() -> Then {
     called(true, false, false)
 }
 
-/// A tool that writes, and may run twice.
+/// Takes the call up with a tool that writes, and may run twice.
 fn idempotent() -> Then {
     called(true, true, false)
 }
 
-/// A tool that writes.
+/// Takes the call up with a tool that writes.
 fn writes() -> Then {
     called(false, true, false)
 }
 
-/// A part of the run that may write.
+/// Takes the call up with a part of the run that may write.
 fn delegate() -> Then {
     called(false, true, true)
 }
@@ -92,7 +92,7 @@ fn is_denied(args: &str) -> Then {
     CallFact::Read(Ok(Accepted { denied, ..accepted })).into()
 }
 
-/// Nothing could be read.
+/// Reads a text from which no object can be read.
 fn unreadable(text: &str) -> Then {
     let error = ToolError::InvalidArgs {
         raw_args: text.to_owned(),
@@ -108,7 +108,7 @@ fn unreadable(text: &str) -> Then {
     .into()
 }
 
-/// A field does not fit.
+/// Reads a text with a field that does not fit.
 fn misfit(text: &str, path: &str) -> Then {
     let error = ToolError::Deserialization {
         raw_value: text.to_owned(),
@@ -143,7 +143,7 @@ fn held_back() -> Then {
     ended(Err(Cause::rate_limited("called too often", None)))
 }
 
-/// The tool that writes did not come to its own end.
+/// Ends an execution of a tool that writes by its timeout.
 fn late(repeatable: bool) -> Then {
     ended(Err(
         Cause::timed_out(Duration::from_secs(1)).of_a_write(repeatable)
@@ -269,7 +269,7 @@ fn cached() -> Then {
     CallFact::Cached(Json::string("seen before")).into()
 }
 
-/// A call, and whether the last fact changed nothing.
+/// Returns a call after these facts, and whether the last fact changed nothing.
 fn after(facts: &[Then]) -> (Call, bool) {
     let mut call = Call::new(
         0,
@@ -293,7 +293,7 @@ fn after(facts: &[Then]) -> (Call, bool) {
     (call, ignored)
 }
 
-/// What comes next, in words.
+/// Returns the next action, in words.
 fn next(call: &Call) -> String {
     match call.next() {
         Action::TakeUp => "take it up".into(),
@@ -329,7 +329,7 @@ fn next(call: &Call) -> String {
     }
 }
 
-/// One row: behind what happened so far, this fact leads there.
+/// Checks one row: after the facts so far, this fact leads to that action.
 #[track_caller]
 fn check(shows: &str, so_far: &[Then], fact: impl Into<Then>, leads_to: &str) -> Call {
     let facts = [so_far, &[fact.into()]].concat();
@@ -339,7 +339,7 @@ fn check(shows: &str, so_far: &[Then], fact: impl Into<Then>, leads_to: &str) ->
     call
 }
 
-/// The calls in each stage.
+/// Returns a call in each stage, as the facts that lead there.
 fn stages() -> Vec<(&'static str, Vec<Then>)> {
     let at_arms = [reads(), unreadable("rubbish")];
     vec![
@@ -427,7 +427,7 @@ fn a_fact_that_does_not_belong_to_the_stage_changes_nothing() {
             let (call, ignored) = after(&[&so_far[..], std::slice::from_ref(fact)].concat());
             assert_eq!(ignored, !belongs.contains(&stage), "{name} in {stage}");
             let is_same = serde_json::to_string(&call).unwrap() == before;
-            // That somebody is asked changes the time of the run, and what fits already fits again.
+            // A request for approval changes the time of the run, and a text that fits already fits again.
             let may_be_same = matches!((*name, stage), ("asked", _) | ("fits", "execute"));
             assert!(is_same == ignored || may_be_same, "{name} in {stage}");
         }
@@ -1045,7 +1045,7 @@ fn a_process_ends_while_the_tool_runs() {
         refused(),
         "it failed: there is no such tool [it has run: the process ended while it ran, and whether it took effect is not known: find that out before calling it again]",
     );
-    // Not known is known in the end for all of them.
+    // A last answer that is known settles all of them.
     let not_done = [begun(), Then::ProcessEnds, known(Interrupted::NotDone)];
     let mut facts = [&[writes(), fits(SENT)], &not_done[..], &not_done[..2]].concat();
     assert_eq!(next(&after(&facts).0), find_out);
@@ -1088,7 +1088,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];
-    // All that has happened, happened at 0.
+    // All facts so far have the time 0.
     let is_too_late = |facts: &[Then], seconds: u64| {
         let (call, _) = after(facts);
         call.is_too_late(|| crate::run::Timestamp::from_millis(seconds * 1000))
@@ -1130,7 +1130,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
     );
 }
 
-/// Tells for which tools the last fact leaves a doubt.
+/// Returns the tools for which the last fact leaves a doubt.
 fn doubt(so_far: &[Then], fact: Then) -> Option<String> {
     let Then::Fact(fact) = fact else {
         return None;
@@ -1155,7 +1155,7 @@ fn what_an_interrupted_execution_did_is_a_doubt_until_it_is_known() {
         let facts = [&interrupted[..], &[fact, begun()]].concat();
         assert_eq!(doubt(&facts, fails("no")), None);
     }
-    // One that may run again, and does not or in vain.
+    // Calls that may run again, and do not or in vain.
     let again = [idempotent(), fits(SENT), begun(), Then::ProcessEnds];
     for fact in [refused(), abandoned(), is_denied(SENT)] {
         assert_eq!(doubt(&again, fact).as_deref(), Some("pay"));

@@ -1,4 +1,4 @@
-//! The table of a frame: what has happened so far, a budget, and what comes next.
+//! Table of a frame: the events so far, a budget, and the next action.
 
 use super::{Frame, Next};
 use crate::{
@@ -6,16 +6,16 @@ use crate::{
     run::Budget,
 };
 
-/// What happens to a frame, as the fold tells it.
+/// Event in the course of a frame, as the fold applies it.
 #[derive(Clone, Copy, Debug)]
 enum Then {
-    /// The model makes so many calls.
+    /// The model makes this number of calls.
     Calls(usize),
     /// The model answers.
     Says,
     /// All calls have their receipts.
     Answered,
-    /// The answer goes back.
+    /// The answer goes back to the model.
     Refused(&'static str),
     /// The skill is chosen.
     Chosen,
@@ -23,7 +23,7 @@ enum Then {
 
 use Then::{Answered, Calls, Chosen, Refused, Says};
 
-/// A frame of an agent that was given its task.
+/// Returns the frame of an agent that was given its task.
 fn begun() -> Frame {
     let mut frame = Frame::default();
     frame.begin(Default::default(), 0, "You count.", "How many?".into());
@@ -65,12 +65,12 @@ fn calling(count: usize) -> Reply {
     }
 }
 
-/// So many turns and tool calls.
+/// Returns a budget of this many turns and tool calls.
 fn budget(turns: u32, calls: u32) -> Budget {
     Budget::new().max_turns(turns).max_tool_calls(calls)
 }
 
-/// What comes next, in words.
+/// Returns the next action, in words.
 fn next(frame: &Frame, budget: &Budget) -> String {
     match frame.next(budget) {
         Next::Chat { turn, must_fit } => match must_fit {
@@ -84,7 +84,7 @@ fn next(frame: &Frame, budget: &Budget) -> String {
     }
 }
 
-/// One row: with this budget, what happened so far leads there.
+/// Checks one row: with this budget, the events so far lead to that action.
 #[track_caller]
 fn check(shows: &str, so_far: &[Then], budget: Budget, leads_to: &str) {
     let frame = after(begun(), so_far);

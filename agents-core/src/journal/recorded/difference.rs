@@ -7,7 +7,7 @@ use crate::{
 };
 use std::{cmp::Reverse, fmt};
 
-/// The first request of a run that was not made in the recorded run, beside the recorded request that is most like it.
+/// First request of a run that the recorded run did not make, with the recorded request that is most similar.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -48,7 +48,7 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// Compares a request with those recorded ones that are left.
+    /// Compares a request with the recorded requests that are left.
     pub(super) fn of<'a>(
         heard: &Heard,
         left: impl Iterator<Item = (usize, &'a Asked)>,
@@ -99,7 +99,7 @@ impl Difference {
         }
     }
 
-    /// The recorded run ended before this request was answered.
+    /// Creates the difference for a request whose recorded counterpart was never answered.
     pub(super) fn of_end(place: String) -> Difference {
         let what = "the recorded run ended before this request was answered".to_owned();
         Difference::new(place, what)
@@ -116,7 +116,8 @@ impl Difference {
     }
 }
 
-/// Returns the text of a message; all of it where that is not enough to tell two apart.
+/// Returns the text of a message; for a model's message, all of it as JSON, since its text alone may not tell two
+/// apart.
 fn said(message: &Message) -> String {
     match message {
         Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
@@ -128,7 +129,7 @@ fn said(message: &Message) -> String {
     }
 }
 
-/// Returns both texts from shortly before they part, shortened.
+/// Returns both texts from shortly before they differ, shortened.
 fn parted(then: &str, now: &str) -> (String, String) {
     let pairs = then.chars().zip(now.chars());
     let same = pairs.take_while(|(a, b)| a == b).count();

@@ -1,4 +1,4 @@
-//! Requests to models and their replies, as a journal has them.
+//! Requests to models and their replies, from a journal.
 
 use crate::{
     Json,
@@ -11,23 +11,23 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Heard {
     pub(super) requests: Vec<Asked>,
-    /// Conversations; each only grows.
+    /// Conversations; messages are only added to them.
     talks: Vec<Vec<Message>>,
-    /// Conversations that go on, by the path of their agents.
+    /// Conversations that go on, by the paths of their agents.
     going: BTreeMap<String, usize>,
-    /// Requests that are not answered yet, by their path.
+    /// Requests that are not answered yet, by their paths.
     open: BTreeMap<String, usize>,
     /// Is `true` if the run came to an end of its own.
     pub(super) has_ended: bool,
 }
 
-/// A request.
+/// Request to a model.
 pub(super) struct Asked {
     /// Place of the agent's turn.
     pub(super) place: String,
     /// Path of the agent.
     path: String,
-    /// Conversation that it is a part of, and the number of messages there were.
+    /// Conversation of the request, and the number of messages that it had.
     talk: usize,
     messages: usize,
     pub(super) offer: Option<Offer>,
@@ -40,12 +40,12 @@ pub(super) enum Said {
     /// A reply; secrets in it are references.
     Reply(Json),
     Failure(ModelError),
-    /// The run went on or ended without an answer.
+    /// No answer: the run went on or ended without one.
     Nothing,
 }
 
 impl Heard {
-    /// Takes in a fact that is about to be folded.
+    /// Records a fact that is about to be folded.
     pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
         match fact {
             // Another conversation begins.
@@ -66,7 +66,7 @@ impl Heard {
         }
     }
 
-    /// Takes down the end of each run.
+    /// Records the end of each run.
     pub(super) fn end(&mut self, runs: &[Stored]) {
         let finished = runs.first().and_then(|run| run.state.finished.as_ref());
         self.has_ended = matches!(
@@ -80,7 +80,7 @@ impl Heard {
         }
     }
 
-    /// Takes down what was said at a place since it was last looked at. Returns the number of the conversation.
+    /// Records the messages at a place since it was last looked at. Returns the number of the conversation.
     fn catch_up(&mut self, state: &State, place: PlaceId) -> Option<usize> {
         let frame = state.place(place).frame.as_ref()?;
         let messages = frame.history.messages();
@@ -140,7 +140,7 @@ impl Heard {
         talk.map_or(&[], |talk| &self.talks[*talk])
     }
 
-    /// Returns what was last offered at a path.
+    /// Returns the last offer at a path that has no answer format.
     pub(super) fn offer(&self, path: &str) -> Option<&Offer> {
         let mut asked = self.requests.iter().rev();
         let of_path = |asked: &&Asked| asked.path == path;
@@ -160,7 +160,7 @@ impl Heard {
     }
 }
 
-/// Returns the reply in an entry, with the references in it.
+/// Returns the reply in an entry, with its references to secrets.
 fn reply_in(raw: &Entry) -> Said {
     #[derive(serde::Deserialize)]
     struct Named {
@@ -176,7 +176,7 @@ fn reply_in(raw: &Entry) -> Said {
     }
 }
 
-/// Returns the reply as the model gave it, secrets included, as far as `restore` knows them.
+/// Returns the reply as the model gave it, with the secrets that `restore` knows.
 pub(super) fn reply_of(
     json: &Json,
     restore: impl FnOnce(&str) -> String,

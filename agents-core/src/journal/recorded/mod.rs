@@ -1,4 +1,4 @@
-//! A stored run, to look at: what was said, called and answered, without its agent.
+//! A stored run for inspection: its conversations, calls and answers, without its agent.
 
 mod difference;
 mod heard;
@@ -23,7 +23,7 @@ use heard::Heard;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 
-/// A stored run, to look at and to try things on. No agent, model or tool is needed.
+/// Stored run, for inspection and for experiments. No agent, model or tool is needed.
 ///
 /// | | |
 /// |-|-|
@@ -58,9 +58,9 @@ use std::{fmt, sync::Arc};
 /// ```
 pub struct Recorded {
     entries: Vec<Entry>,
-    /// The same, with the names of secrets in the place of references.
+    /// Entries with the names of secrets in the place of references.
     seen: Vec<Entry>,
-    /// The run, and the runs of their own within it.
+    /// Stored run, and the runs of their own within it.
     runs: Vec<Stored>,
     heard: Arc<Heard>,
 }
@@ -69,7 +69,7 @@ impl Recorded {
     /// Reads the entries of a journal.
     ///
     /// # Errors
-    /// When they are those of no run, or do not follow from each other; the message names the entry.
+    /// When the entries are those of no run, or do not follow from each other; the message names the entry.
     pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
         let seen = with_names(&entries)?;
         let mut heard = Heard::default();
@@ -117,7 +117,7 @@ impl Recorded {
         self.started().input.to()
     }
 
-    /// Returns the prompt of the agent that was run; `None` if it has not begun, or no model drives it.
+    /// Returns the prompt of the agent that was run; `None` if the agent has not begun, or no model drives it.
     pub fn prompt(&self) -> Option<&str> {
         match self.heard.of("").first()? {
             Message::System { content } => Some(content),
@@ -130,20 +130,21 @@ impl Recorded {
         self.heard.of("")
     }
 
-    /// Returns the tools that were last offered to the model of the agent that was run: function declarations.
+    /// Returns the tools that were last offered to the model of the agent that was run, as function declarations.
     pub fn tools(&self) -> Vec<serde_json::Value> {
         let offer = self.heard.offer("");
         offer.map_or_else(Vec::new, |offer| offer.tools.to().unwrap_or_default())
     }
 
-    /// Returns the events of the run, in order: those that subscribers were told, but for the pieces of streamed text.
+    /// Returns the events of the run, in order. They are the events that subscribers got, without the pieces of
+    /// streamed text.
     ///
-    /// They are numbered anew, from 1; a run that went on in another process has one more
+    /// The events are numbered anew, from 1. A run that went on in another process has one more
     /// [`RunStarted`](crate::run::EventKind::RunStarted) for each time.
     pub fn events(&self) -> Vec<Event> {
         let mut events: Vec<Event> = Vec::new();
         let run_id: Arc<str> = self.run_id().into();
-        // They were folded when they were read.
+        // The facts were folded without an error when the journal was read.
         let _ = refold(&self.seen, &Masker::new(), |state, fact, position| {
             let Entry { run, place, at, .. } = *position.entry;
             let (after, told) = state.fold_and_tell(place, fact, at, position.projection);
@@ -172,7 +173,7 @@ impl Recorded {
         self.runs[0].state.receipts(0)
     }
 
-    /// Returns everything that the run has left behind; `None` if it has not ended.
+    /// Returns the outcome of the run; `None` if the run has not ended.
     pub fn outcome<O: DeserializeOwned>(&self) -> Option<Outcome<O>> {
         let (started, state) = (self.started(), &self.runs[0].state);
         let masker = Masker::new();
@@ -190,9 +191,9 @@ impl Recorded {
     /// Returns a model that answers with the recorded replies.
     ///
     /// Each reply is given once, to the request that has the same messages, tools and answer format as the one that it
-    /// answered. Which model it was does not count. A request that was not made in the recorded run ends the run with
-    /// [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
-    /// approvers do what they always do.
+    /// answered. The name of the model does not count. A request that was not made in the recorded run ends the run
+    /// with [`ErrorKind::Replay`](crate::ErrorKind::Replay), which names the first difference. Tools, arms, guards and
+    /// approvers work as in any run.
     ///
     /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts it in the place of every
     /// model.
@@ -200,12 +201,12 @@ impl Recorded {
         RecordedModel::new(self.heard.clone())
     }
 
-    /// Starts a variation of the run: one result or decision is another, and what follows from it is not there.
+    /// Starts a variation of the run, in which a result or a decision is changed and its consequences are left out.
     pub fn what_if(&self) -> WhatIf<'_> {
         WhatIf::new(self)
     }
 
-    /// Returns each fact, with the number of its run and its place there.
+    /// Returns each fact, with its entry.
     fn facts(&self) -> impl Iterator<Item = (&Entry, Fact)> {
         let fact = |entry: &Entry| entry.fact.to().ok();
         self.entries
@@ -214,7 +215,7 @@ impl Recorded {
     }
 }
 
-/// Puts the names of secrets in the place of references.
+/// Replaces references by the names of secrets.
 fn with_names(entries: &[Entry]) -> Result<Vec<Entry>, JournalError> {
     let named = |entry: &Entry| {
         let fact = Json::parse(shown(entry.fact.as_str())).map_err(|error| {

@@ -1,4 +1,4 @@
-//! A model that answers with recorded replies.
+//! Model that answers with recorded replies.
 
 use super::{
     Difference,
@@ -17,14 +17,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// A model that answers with the replies of a recorded run, made by [`Recorded::model`](super::Recorded::model). Clones
-/// share what is left.
+/// Model that answers with the replies of a recorded run, created by [`Recorded::model`](super::Recorded::model).
+/// Clones share the replies that are left.
 #[derive(Clone)]
 pub struct RecordedModel(Arc<Reader>);
 
 struct Reader {
     heard: Arc<Heard>,
-    /// Requests that were made again.
+    /// Indices of the requests that were made again.
     used: Mutex<BTreeSet<usize>>,
     difference: Mutex<Option<Difference>>,
 }
@@ -51,7 +51,7 @@ impl RecordedModel {
         lock(&self.0.difference).clone()
     }
 
-    /// Finds the recorded request that this one repeats.
+    /// Finds the recorded request that the new request repeats.
     fn find(&self, request: &Request<'_>) -> Result<&Asked, ModelError> {
         let Reader { heard, used, .. } = &*self.0;
         let mut used = lock(used);
@@ -60,7 +60,7 @@ impl RecordedModel {
         let same = heard.left(&used).filter(|(_, asked)| {
             heard.messages(asked) == &*messages && asked.offers_the_same(request)
         });
-        // Of several, the one that was made in the same place.
+        // Of several, the request that was made in the same place.
         let nearest = same.max_by_key(|(index, asked)| (asked.place == place, Reverse(*index)));
         let Some((index, asked)) = nearest else {
             let left = heard.left(&used);
@@ -105,7 +105,7 @@ impl Model for RecordedModel {
         let asked = self.find(&request)?;
         let reply = match &asked.said {
             Said::Failure(error) => return Err(error.clone()),
-            // Nobody waited for it to the end; nor will anybody now.
+            // The recorded request was never answered, as its work was dropped; so it never is now.
             Said::Nothing if self.0.heard.has_ended => return std::future::pending().await,
             Said::Nothing => return Err(self.differs(Difference::of_end(request.place()))),
             Said::Reply(reply) => reply_of(reply, |text| match request.masker() {
@@ -139,7 +139,7 @@ impl fmt::Debug for RecordedModel {
     }
 }
 
-/// Returns the conversation as it may be shown: without secrets.
+/// Returns the conversation without secrets.
 fn seen<'a>(request: &Request<'a>) -> Cow<'a, [Message]> {
     match request.masker() {
         Some(masker) => {

@@ -1,4 +1,4 @@
-//! Variations of a recorded run: a journal in which one thing is another, and nothing that follows from it.
+//! Variations of a recorded run: a journal with a change, and without the consequences of what was changed.
 
 use super::{Entry, Fact, JournalError, Recorded};
 use crate::{
@@ -11,12 +11,12 @@ use crate::{
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
 
-/// A variation of a recorded run, made by [`Recorded::what_if`]: what would have happened if a call had ended otherwise?
+/// Variation of a recorded run, created by [`Recorded::what_if`]: the course of the run if a call had ended otherwise.
 ///
-/// [`journal`](WhatIf::journal) gives a journal that breaks off at the change. Calls of the same reply that have nothing
-/// to do with it stay as they were. A run with that journal goes on from there: arms are asked and tools run as in any
-/// run, so say `.policy(read_only())` where nothing may be written. With the recorded replies as its model, the run ends
-/// at the first request that is another; with a live model it goes on.
+/// [`journal`](WhatIf::journal) creates a journal that breaks off at the change. Calls of the same reply that do not
+/// depend on it stay as they were. A run with that journal goes on from there. Arms are asked and tools run as in any
+/// run, so set `.policy(read_only())` if nothing may be written. With the recorded replies as its model, the run ends
+/// at the first request that differs; with a live model, it goes on.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,11 +50,11 @@ use std::{collections::BTreeMap, fmt};
 pub struct WhatIf<'a> {
     recorded: &'a Recorded,
     changes: Vec<(RecordedCall, Change)>,
-    /// Reason why something cannot be changed so.
+    /// Reason why a change is not possible.
     fault: Option<String>,
 }
 
-/// Selects a call of a recorded run: by its index in [`Recorded::receipts`], or by the id of its receipt.
+/// Selector of a call of a recorded run: its index in [`Recorded::receipts`], or the id of its receipt.
 #[derive(Clone, Debug)]
 pub enum RecordedCall {
     /// Index of the call, from 0.
@@ -84,7 +84,7 @@ impl fmt::Display for RecordedCall {
     }
 }
 
-/// A change of a recorded call.
+/// Change of a recorded call.
 #[derive(Clone, Debug)]
 enum Change {
     Result(Result<Json, Cause>),
@@ -92,7 +92,7 @@ enum Change {
 }
 
 impl Change {
-    /// Returns `true` if this is the kind of fact that is changed.
+    /// Returns `true` if the fact is of the kind that is changed.
     fn is_of(&self, fact: &CallFact) -> bool {
         match self {
             Change::Result(_) => matches!(
@@ -103,7 +103,7 @@ impl Change {
         }
     }
 
-    /// Returns the fact in the place of the recorded one.
+    /// Returns the fact that replaces the recorded one.
     fn instead_of(self, fact: &CallFact) -> CallFact {
         match (self, fact) {
             (Change::Plan(plan), _) => CallFact::Planned(Some(plan)),
@@ -156,7 +156,7 @@ impl<'a> WhatIf<'a> {
         self.with(call.into(), Change::Result(Err(cause)))
     }
 
-    /// Replaces what the arms said last about a call's failure by this plan.
+    /// Replaces the last plan of the arms for a call's failure.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -181,8 +181,8 @@ impl<'a> WhatIf<'a> {
     /// Creates the journal of the variation; [`Run::journal`](crate::agent::Run::journal) takes it.
     ///
     /// # Errors
-    /// When the recording has no such call, when there is nothing of the kind to change about it, when a change follows
-    /// from an earlier one, or when an output cannot be written as JSON.
+    /// When the recording has no such call, or the call has nothing of the kind to change. When a change follows from
+    /// an earlier one. When an output cannot be written as JSON.
     pub fn journal(self) -> Result<MemoryJournal, JournalError> {
         if let Some(fault) = self.fault {
             return Err(JournalError::new(fault));
@@ -253,13 +253,13 @@ fn call_path(state: &State, place: u32, seq: u32) -> String {
     format!("{}/call{seq:04}", state.path(place))
 }
 
-/// The entries up to the change, and those after it that do not follow from it.
+/// Entries up to the change, and later entries that do not follow from it.
 #[derive(Default)]
 struct Prefix {
     entries: Vec<Entry>,
     /// Paths of the calls that are changed.
     changed: Vec<String>,
-    /// Paths of agents that have gone on with a change: nothing there counts any more.
+    /// Paths of agents that have gone on after a change: their later facts do not count.
     gone_on: Vec<String>,
     /// Numbers of the runs that are left, and of the escalations in each.
     runs: BTreeMap<u32, u32>,
@@ -291,7 +291,7 @@ impl Prefix {
             self.changed.push(path);
             is_changed = true;
         }
-        // Numbers of what is left are as if the rest had never been.
+        // Entries that are left are numbered as if the others had never been.
         let mut renumbered = is_changed;
         match &mut fact {
             Fact::Started(_) if !follows => {
@@ -337,12 +337,12 @@ impl Prefix {
         Ok(())
     }
 
-    /// Returns `true` if the fact follows from a change, or may.
+    /// Returns `true` if the fact follows from a change, or may follow.
     fn follows(&mut self, state: &State, place: u32, fact: &Fact, run: u32) -> bool {
         if self.changed.is_empty() {
             return false;
         }
-        // What becomes of an escalation belongs to the call that it is about.
+        // The facts of an escalation belong to the call that it is about.
         let mut about = fact.clone();
         let ticket = ticket_of(&mut about).and_then(|ticket| self.tickets.get(&(run, *ticket)));
         let (place, raiser) = match (fact, ticket) {
@@ -353,14 +353,14 @@ impl Prefix {
         let path = state.path(place).to_string();
         let here = match fact {
             _ if let Some(Raiser::Call(seq)) = raiser => call_path(state, place, seq),
-            // Places and offers are counted: they stay, and nothing comes of them.
+            // Places and offers are numbered, so these facts stay; they have no effect.
             Fact::Opened { .. } | Fact::Offered(_) => return !self.runs.contains_key(&run),
             Fact::Call { seq, .. } | Fact::Settled { seq, .. } => call_path(state, place, *seq),
             _ => path.clone(),
         };
         let is_call = here.len() > path.len();
         let changed = |changed: &String| match is_call {
-            // The changed call, what it is within, and what is within it.
+            // The changed call, the work around it, and the work within it.
             true => is_within(&here, changed) || is_within(changed, &here),
             false => is_within(&path, changed),
         };
@@ -369,7 +369,7 @@ impl Prefix {
         {
             return true;
         }
-        // The agent that made the changed call goes on, or one around it.
+        // The agent that made the changed call goes on, or an agent around it.
         let goes_on = !is_call && self.changed.iter().any(|changed| is_within(changed, &path));
         if goes_on {
             self.gone_on.push(path);
@@ -378,7 +378,7 @@ impl Prefix {
     }
 }
 
-/// An escalation: its number among those that are left, and what it is about.
+/// Escalation: its number among those that are left, and its subject.
 struct Ticket {
     number: u64,
     place: u32,
@@ -395,7 +395,7 @@ fn ticket_of(fact: &mut Fact) -> Option<&mut u64> {
     }
 }
 
-/// Returns `true` if one path is another, or lies within it. Places within a call have its path, a point and the
+/// Returns `true` if one path equals another, or lies within it. Places within a call have its path, a point and the
 /// attempt.
 fn is_within(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer)
