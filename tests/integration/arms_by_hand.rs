@@ -1,6 +1,6 @@
 //! Recovery arms without macros, on tools made at run time, and on agents for tools by name.
 
-use crate::recovery::Plain;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Code, Effects, ToolFailure,
     journal::MemoryJournal,
@@ -130,7 +130,7 @@ async fn a_stored_plan_finds_a_repair_agent_that_the_tool_lists() {
         let mender = AgentBuilder::<Repair, String>::new("mender").model(model);
         (Arc::new(mender.build()), handle)
     };
-    let agent = |mender: Arc<agents::agent::ModelAgent<'static, Repair, String>>| {
+    let agent = |mender: Arc<Plain<Repair>>| {
         let named = mender.clone();
         let tool = stock(0)
             .0

@@ -1,7 +1,6 @@
-use crate::world::{Add, work, worker};
+use crate::world::{Add, Plain, work, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects,
-    agent::ModelAgent,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
     tool::{Approval, FnTool, ToolSpec},
@@ -208,7 +207,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
 }
 
 /// Asks a person, who takes ten minutes, and then does a minute's work.
-fn clerk(budget: Budget) -> ModelAgent<'static, String, String> {
+fn clerk(budget: Budget) -> Plain {
     let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}))
         .approval(Approval::Always);
     let send = FnTool::with_spec(spec, |_, _| async {
@@ -269,7 +268,7 @@ async fn time_stands_still_around_a_run_of_its_own_too() {
     );
     let (model, handle) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("end")]);
     let time = minutes(2);
-    let boss: ModelAgent<'_, String, String> = AgentBuilder::new("boss")
+    let boss: Plain = AgentBuilder::new("boss")
         .tool(ask)
         .budget(Budget::new().time(time))
         .model(model)

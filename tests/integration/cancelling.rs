@@ -1,4 +1,4 @@
-use crate::world::worker;
+use crate::world::{Plain, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ErrorKind,
     run::Stopped,
@@ -52,7 +52,7 @@ fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
     (tool, body, child)
 }
 
-fn agent(tool: FnTool) -> agents::agent::ModelAgent<'static, String, String> {
+fn agent(tool: FnTool) -> Plain {
     let (model, _) = ScriptedModel::new([Script::call("sleep", "{}")]);
     AgentBuilder::new("sleeper").tool(tool).model(model).build()
 }
@@ -107,7 +107,7 @@ async fn a_cancelled_token_asks_no_model() {
     assert_eq!(handle.count(), 0);
 }
 
-fn payer(model: ScriptedModel) -> agents::agent::ModelAgent<'static, String, String> {
+fn payer(model: ScriptedModel) -> Plain {
     let pay = FnTool::new(
         "pay",
         "Pays.",

@@ -7,10 +7,10 @@ mod race;
 mod several;
 mod storing;
 
-use crate::world::Add;
+use crate::world::{Add, Plain};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Severity,
-    agent::{Data, ModelAgent, Skill},
+    agent::{Data, Skill},
     compose::{
         Contribution, Failed, RanOut,
         Step::{Again, Done},
@@ -32,8 +32,6 @@ use std::{
 };
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-
-type Plain<I = String, O = String> = ModelAgent<'static, I, O>;
 
 /// An agent without a model.
 fn native<I, O, F, Fut>(name: &'static str, body: F) -> Plain<I, O>

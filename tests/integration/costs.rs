@@ -1,9 +1,8 @@
 //! Cost of models: it is counted during the run, and checked before each request.
 
-use crate::world::{Add, agent_with, put_down};
+use crate::world::{Add, Plain, agent_with, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
-    agent::ModelAgent,
     journal::MemoryJournal,
     model::{Model, ModelError, Reply, Request},
     run::{Cost, Limit, Stopped},
@@ -16,7 +15,7 @@ use std::sync::Arc;
 
 /// Creates an agent that never ends. Each turn has 10 input and 5 output tokens, which cost 0.00004 at 2 and 4 per
 /// million.
-fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
+fn endless() -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)

@@ -9,9 +9,9 @@
 //!
 //! Existing files are kept.
 
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
-    agent::ModelAgent,
     escalation::{self, Escalation},
     journal::{Entry, FileJournal, Key, Recorded, recorded},
     recovery::*,
@@ -80,10 +80,8 @@ fn spec(name: &'static str, effects: Effects) -> ToolSpec {
     ToolSpec::new(name, "Does it.", effects, schema)
 }
 
-type Worker<O> = ModelAgent<'static, String, O>;
-
 /// Creates an agent that makes one call of a tool that reads.
-fn looker() -> Worker<u32> {
+fn looker() -> Plain<String, u32> {
     let look = FnTool::with_spec(spec("look", Effects::Reads), |args, _| async move {
         Ok::<_, io::Error>(args["n"].clone())
     });
@@ -91,7 +89,7 @@ fn looker() -> Worker<u32> {
 }
 
 /// Creates an agent that pays; if `hangs`, the payment never ends.
-fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
+fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Plain {
     let paid = paid.clone();
     let pay = FnTool::with_spec(spec("pay", Effects::Writes), move |_, _| {
         paid.fetch_add(1, SeqCst);
@@ -106,7 +104,7 @@ fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
 }
 
 /// Creates the agent of the eventful run.
-fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Worker<u32> {
+fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Plain<String, u32> {
     let signed = spec("sign", Effects::Writes)
         .idempotent()
         .approval(Asks::Always);

@@ -1,9 +1,8 @@
 //! Repair agents that give up, end the run or are cut off: receipts tell only known facts of a call.
 
+use crate::world::Plain;
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Outcome,
-    agent::ModelAgent,
-    console,
+    Agent, AgentBuilder, Effects, Error, Outcome, console,
     prelude::*,
     recovery::*,
     run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
@@ -87,9 +86,7 @@ fn mender(script: Vec<Script>) -> AgentBuilder<'static, Repair, String> {
     AgentBuilder::new("mender").model(model)
 }
 
-fn shared(
-    mender: AgentBuilder<'static, Repair, String>,
-) -> Arc<ModelAgent<'static, Repair, String>> {
+fn shared(mender: AgentBuilder<'static, Repair, String>) -> Arc<Plain<Repair>> {
     Arc::new(mender.build())
 }
 

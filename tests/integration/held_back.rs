@@ -1,9 +1,8 @@
 //! Calls that a limiter holds back: they have not run, and a retry waits until they are allowed.
 
+use crate::world::Plain;
 use agents::{
-    Agent, AgentBuilder, Code, Effects,
-    agent::ModelAgent,
-    async_trait, console,
+    Agent, AgentBuilder, Code, Effects, async_trait, console,
     rate::{MemoryLimiter, Rate, RateLimiter},
     recovery::*,
     run::RepairKind,
@@ -21,7 +20,7 @@ use std::{
 };
 
 /// Returns the number of its execution, as its context has it.
-fn sounder(runs: &Arc<AtomicU32>) -> ModelAgent<'static, String, String> {
+fn sounder(runs: &Arc<AtomicU32>) -> Plain {
     let runs = runs.clone();
     let spec = ToolSpec::new(
         "sound",

@@ -1,9 +1,9 @@
 //! Property tests that hold for all scripts of calls and all arms.
 
-use crate::world::put_down;
+use crate::world::{Plain, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
-    agent::{ModelAgent, Run},
+    agent::Run,
     async_trait,
     journal::MemoryJournal,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
@@ -200,7 +200,7 @@ fn job() -> FnTool {
     })
 }
 
-type Fixing = Arc<ModelAgent<'static, Repair, String>>;
+type Fixing = Arc<Plain<Repair>>;
 
 fn common<K: Kind>(one: &Try, scribe: &Fixing) -> Option<Decision<K>> {
     Some(match one {
@@ -243,7 +243,7 @@ fn arm<E>(plans: &[Vec<Try>], scribe: &Fixing, error: &CallError<'_, E>) -> Opti
     }
 }
 
-fn agent(case: &Case) -> ModelAgent<'static, String, u32> {
+fn agent(case: &Case) -> Plain<String, u32> {
     let scribe: Fixing = Arc::new(
         AgentBuilder::new("scribe")
             .model(Scribe(case.scribe.clone()))
@@ -298,10 +298,7 @@ fn most_attempts(case: &Case) -> u32 {
 }
 
 /// Prepares a run of this case, without further settings.
-fn begun<'a>(
-    worker: &'a ModelAgent<'static, String, u32>,
-    case: &Case,
-) -> Run<'a, ModelAgent<'static, String, u32>> {
+fn begun<'a>(worker: &'a Plain<String, u32>, case: &Case) -> Run<'a, Plain<String, u32>> {
     worker.run("go").model(Planned(case.clone()))
 }
 

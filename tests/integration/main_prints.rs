@@ -1,8 +1,9 @@
 //! Output of a program whose `main` returns the error of a run.
 
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     testing::{Script, ScriptedModel},
 };
 use std::{env, io, process::Command};
@@ -39,7 +40,7 @@ fn a_main_prints_what_a_person_can_read() {
 
 #[tokio::test]
 async fn causes_are_told_and_secrets_are_not() {
-    let reader: ModelAgent<'_, String, String> = AgentBuilder::new("reader")
+    let reader: Plain = AgentBuilder::new("reader")
         .skill(Skill::native(
             "read",
             "Reads.",

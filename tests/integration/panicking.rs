@@ -1,9 +1,9 @@
 //! Panics in user code: only the part that panics fails.
 
-use crate::world::{Add, told};
+use crate::world::{Add, Plain, told};
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind, Outcome,
-    agent::{Data, ModelAgent, Skill},
+    agent::{Data, Skill},
     branch,
     compose::{Step, routed},
     prelude::*,
@@ -15,8 +15,6 @@ use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering::SeqCst},
 };
-
-type Plain<O = String> = ModelAgent<'static, String, O>;
 
 /// Returns its input.
 #[agent]
@@ -97,7 +95,7 @@ where
     left(agent).await.1.to_string()
 }
 
-fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<O> {
+fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<String, O> {
     AgentBuilder::new("clerk")
         .skill(Skill::native("work", "Works.", move |task: String| {
             let now = body(task);
@@ -215,7 +213,7 @@ async fn a_delegate_that_panics_has_panicked_as_a_tool_does() {
 #[tokio::test]
 async fn nothing_is_left_in_disorder() {
     // The same agent runs again after a run in which it panicked.
-    let fussy: Plain<usize> = AgentBuilder::new("fussy")
+    let fussy: Plain<String, usize> = AgentBuilder::new("fussy")
         .skill(Skill::native(
             "count",
             "Counts.",

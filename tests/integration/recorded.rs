@@ -5,10 +5,9 @@ mod ended;
 mod generated;
 mod what_if;
 
-use crate::world::{tells_the_same, worker};
+use crate::world::{Plain, tells_the_same, worker};
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome, Severity,
-    agent::ModelAgent,
     blob::MemoryBlobs,
     journal::{MemoryJournal, Recorded, RecordedModel},
     model::{Message, ModelError, ModelErrorKind},
@@ -132,7 +131,7 @@ fn tools(runs: &Runs) -> [FnTool; 9] {
 }
 
 /// An agent that throws if its answer is no number.
-fn thrower() -> ModelAgent<'static, String, u64> {
+fn thrower() -> Plain<String, u64> {
     let agent = AgentBuilder::<String, u64>::new("thrower").prompt("Count.");
     let throws = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::InvalidOutput(..) => Some(throw::<InvalidOutput>("no number").into()),
@@ -167,7 +166,7 @@ fn arms(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
     }
 }
 
-pub(crate) fn busy(runs: &Runs) -> ModelAgent<'static, String, String> {
+pub(crate) fn busy(runs: &Runs) -> Plain {
     let agent = AgentBuilder::<String, String>::new("busy").prompt("Be busy.");
     let agent = tools(runs).into_iter().fold(agent, AgentBuilder::tool);
     agent.fixer(Mender).on_error(arms).build()
@@ -380,7 +379,7 @@ async fn a_request_that_the_run_did_not_wait_for_ends_the_repetition() {
 }
 
 /// Creates a captain whose tool runs another agent in a separate run, and accepts any result.
-fn captain(order: &'static str) -> ModelAgent<'static, String, String> {
+fn captain(order: &'static str) -> Plain {
     let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| async move {
         let hand = AgentBuilder::<String, String>::new("hand").build();
         let outcome = hand.run(order).outcome().await;

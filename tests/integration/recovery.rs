@@ -1,8 +1,8 @@
 //! Recovery: arms, repair agents and limits.
 
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Code, Error, ErrorKind, Severity,
-    agent::ModelAgent,
     prelude::*,
     recovery::{
         CallError, Decision, ErrorContext, Execution, Failure, InvalidArgs, Plan, Repair, *,
@@ -45,7 +45,6 @@ pub(crate) fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
     )
 }
 
-pub(crate) type Plain = ModelAgent<'static, String, String>;
 type Arm = fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan>;
 
 /// Creates an agent with one flaky tool, these default arms and this script.

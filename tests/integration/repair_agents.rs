@@ -3,7 +3,8 @@
 mod given;
 mod wire;
 
-use crate::recovery::{Plain, one_call, tool_with};
+use crate::recovery::{one_call, tool_with};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
     recovery::*,

@@ -1,9 +1,10 @@
 //! Repairs during which the run is cancelled or interrupted, and the models of repair agents.
 
-use crate::recovery::{Plain, tool_with};
+use crate::recovery::tool_with;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     journal::MemoryJournal,
     recovery::*,
     run::{Approval, Stopped},
@@ -20,10 +21,8 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-type Mender = ModelAgent<'static, Repair, String>;
-
 /// Creates an agent whose call cannot be read, and is repaired by this agent.
-fn mended_by(mender: Mender) -> AgentBuilder<'static, String, String> {
+fn mended_by(mender: Plain<Repair>) -> AgentBuilder<'static, String, String> {
     let mender = Arc::new(mender);
     let listed = mender.clone();
     AgentBuilder::new("caller")
@@ -98,7 +97,7 @@ async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
 }
 
 /// Creates a repair agent whose tool needs approval; also returns the count of its executions.
-fn asking(model: ScriptedModel) -> (Mender, Arc<AtomicU32>) {
+fn asking(model: ScriptedModel) -> (Plain<Repair>, Arc<AtomicU32>) {
     let looked = Arc::new(AtomicU32::new(0));
     let count = looked.clone();
     let spec = ToolSpec::new(

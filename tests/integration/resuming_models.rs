@@ -1,10 +1,8 @@
 //! A stored run goes on with the models that it had.
 
-use crate::world::{PutDown, counted, put_down, put_down_after, spec};
+use crate::world::{Plain, PutDown, counted, put_down, put_down_after, spec};
 use agents::{
-    Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome,
-    agent::ModelAgent,
-    async_trait,
+    Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome, async_trait,
     journal::{Entry, Journal, MemoryJournal},
     model::{ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
@@ -33,9 +31,7 @@ fn named(name: &'static str, script: impl IntoIterator<Item = Script>) -> (Named
     (Named(name, model), handle)
 }
 
-type Worker = ModelAgent<'static, String, String>;
-
-fn worker() -> (Worker, Arc<AtomicU32>) {
+fn worker() -> (Plain, Arc<AtomicU32>) {
     let (write, writes) = counted(spec("write", Effects::Writes));
     (AgentBuilder::new("worker").tool(write).build(), writes)
 }

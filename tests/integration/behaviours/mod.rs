@@ -75,9 +75,10 @@ mod told_before;
 mod tried;
 mod unsettled;
 
+use crate::world::Plain;
 use ::agents::{
     Agent, AgentBuilder, Budget, Error, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     error::{AnyError, ErrorReceipt},
     recovery::{
         CallError, Decision, Deserialization, ErrorContext, Execution, Failure, InvalidArgs, Plan,
@@ -96,8 +97,7 @@ use std::{
     },
 };
 
-pub(crate) type Plain = ModelAgent<'static, String, String>;
-pub(crate) type ScribeAgent = Arc<ModelAgent<'static, Repair, String>>;
+pub(crate) type ScribeAgent = Arc<Plain<Repair>>;
 
 /// Counts its runs, and fails `failures` times at first.
 #[tool(reads)]

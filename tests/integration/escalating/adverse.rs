@@ -2,10 +2,11 @@
 //! handlers that do not help.
 
 use super::own::{Work, asks};
-use super::team::{Plain, coder, passes_on};
+use super::team::{coder, passes_on};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     compose::{Step, first_of},
     escalation::{
         Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
@@ -37,7 +38,7 @@ fn clerk<R: IntoResolution<String, String>>(
 }
 
 /// Creates an agent to which a clerk may reroute its work.
-fn deputy(script: impl IntoIterator<Item = Script>) -> ModelAgent<'static, String, String> {
+fn deputy(script: impl IntoIterator<Item = Script>) -> Plain {
     AgentBuilder::new("deputy")
         .tool(Work)
         .model(ScriptedModel::new(script).0)

@@ -1,6 +1,7 @@
 //! Limits shared by a tree of agents: budgets, and the end of the run.
 
-use super::team::{Plain, passes_on};
+use super::team::passes_on;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget,
     prelude::*,

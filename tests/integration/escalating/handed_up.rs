@@ -2,9 +2,9 @@
 
 use super::{
     own::{Work, asks},
-    team::{Deputy, Plain, coder, passes_on, team},
+    team::{Deputy, coder, passes_on, team},
 };
-use crate::world::{put_down, same};
+use crate::world::{Plain, put_down, same};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{

@@ -1,10 +1,8 @@
 //! Each raised escalation is settled once, in the events, on the console and in the outcome, even if its work is
 //! dropped.
 
-use super::{
-    own::Work,
-    team::{Plain, passes_on},
-};
+use super::{own::Work, team::passes_on};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error, Model, Outcome, Severity,
     agent::Run,

@@ -2,8 +2,9 @@
 
 use super::{
     own::{Work, asks},
-    team::{Plain, passes_on},
+    team::passes_on,
 };
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Severity,
     escalation::{Settlement, return_partial_result},

@@ -1,6 +1,6 @@
 //! Escalations of an agent's own tools, which the agent settles itself.
 
-use crate::world::{put_down, same};
+use crate::world::{Plain, put_down, same};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{Escalation, Resolution, Settlement, return_partial_result, throw},
@@ -157,7 +157,7 @@ async fn critical_and_unhandled_ends_the_run() {
 
 fn with_handler<R: agents::escalation::IntoResolution<String, String>>(
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
-) -> agents::agent::ModelAgent<'static, String, String> {
+) -> Plain {
     AgentBuilder::new("lead")
         .tool(Work)
         .on_escalation(handler)

@@ -1,7 +1,7 @@
 //! Several escalations, in parallel and in sequence, and the remains of dropped work.
 
 use super::own::{Work, asks};
-use super::team::Plain;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder,
     agent::Skill,

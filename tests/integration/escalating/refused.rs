@@ -1,10 +1,11 @@
 //! Resolutions that cannot be carried out: the escalation climbs on, and the reason is recorded.
 
 use super::own::{Work, asks};
-use super::team::{Plain, coder, passes_on};
+use super::team::{coder, passes_on};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     console,
     escalation::{
         IntoResolution, Refused, Resolution, Settlement, reroute_to, reroute_to_skill,
@@ -88,7 +89,7 @@ async fn the_error_says_it_as_well() {
 
     // A parent that is plain code gets the same.
     let inner = Arc::new(agent());
-    let outer: ModelAgent<'static, String, String> = AgentBuilder::new("outer")
+    let outer: Plain = AgentBuilder::new("outer")
         .skill(Skill::native("ask", "Asks.", move |input: String| {
             let inner = inner.clone();
             async move { Ok(inner.run(input).await.unwrap_err().to_string()) }

@@ -1,7 +1,6 @@
 //! The table "Which verb?" of the book's chapter "Recovery by example", with a run for each row.
 
-use super::team::Plain;
-use crate::world::told;
+use crate::world::{Plain, told};
 use agents::{
     Agent, AgentBuilder, Outcome, Severity,
     escalation::{Escalation, Settlement, reroute_to, retry_with_model, return_partial_result},

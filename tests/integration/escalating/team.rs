@@ -1,9 +1,10 @@
 //! A team for tests of escalations: coder ► lead ► boss. The lead has no handler unless a test sets one.
 
 use super::own::{Work, asks};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Severity,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     compose::Step,
     escalation::{
         Escalation, IntoResolution, Settlement, escalate, inherit, reroute_to, reroute_to_skill,
@@ -14,8 +15,6 @@ use agents::{
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };
-
-pub(crate) type Plain = ModelAgent<'static, String, String>;
 
 pub(crate) fn coder(script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);

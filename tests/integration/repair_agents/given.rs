@@ -1,6 +1,7 @@
 //! Input of repair agents: the text that failed, or the complete report.
 
-use crate::recovery::{Plain, one_call, tool_with};
+use crate::recovery::{one_call, tool_with};
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     agent::{Profile, Skill},

@@ -1,9 +1,9 @@
 //! Leaks a secret in every possible way, and checks that no written text contains it.
 
 use crate::spans::All;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Error, Json, Severity, ToolContext,
-    agent::ModelAgent,
     blob::{BlobStore, MemoryBlobs},
     cache::{CacheError, CacheKey, ToolCache},
     journal::MemoryJournal,
@@ -102,7 +102,7 @@ impl Agent for Blabber {
     }
 }
 
-fn agent(bank: &MemoryBank) -> ModelAgent<'static, String, u32> {
+fn agent(bank: &MemoryBank) -> Plain<String, u32> {
     AgentBuilder::<String, u32>::new("leaky")
         .memory(bank.clone())
         .prompt(format!("Use the key {SECRET}."))

@@ -1,6 +1,7 @@
 //! Puts a secret across every place where texts are cut, and checks that at most a few of its characters are left.
 
 use super::canary::Kept;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::Run,
@@ -56,9 +57,7 @@ fn left(written: &str) -> Vec<&str> {
 }
 
 /// Creates an agent with one tool that takes `say` and a number `n`, and fails with `say`. Its arms also fail with it.
-fn agent(
-    script: impl IntoIterator<Item = Script>,
-) -> agents::agent::ModelAgent<'static, String, u32> {
+fn agent(script: impl IntoIterator<Item = Script>) -> Plain<String, u32> {
     let schema = json!({"type": "object", "properties": {
         "n": {"type": "integer"}, "say": {"type": "string"}, "fail": {"type": "boolean"},
     }});

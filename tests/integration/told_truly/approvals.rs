@@ -1,10 +1,8 @@
 //! Approvals on receipts: the person who decided, and the time that the decision took.
 
-use crate::world::{agent_with, counted, recorded, spec, tells_the_same};
+use crate::world::{Plain, agent_with, counted, recorded, spec, tells_the_same};
 use agents::{
-    Agent, AgentBuilder, Effects, Outcome,
-    agent::ModelAgent,
-    console,
+    Agent, AgentBuilder, Effects, Outcome, console,
     recovery::{CallError, Execution, fix},
     run::{Approval, ApprovalRequest, EventKind, Signed, ToolEnvelope},
     testing::{Script, ScriptedModel},
@@ -12,8 +10,6 @@ use agents::{
     tool::{self, FnTool},
 };
 use std::sync::{Arc, Mutex};
-
-type Plain = ModelAgent<'static, String, String>;
 
 /// Pays three times.
 fn payer() -> Plain {

@@ -1,11 +1,9 @@
 //! Receipts list only executions that happened. A refused execution has not run, and an interrupted repair agent was
 //! asked.
 
-use crate::world::{agent_with, counted, spec};
+use crate::world::{Plain, agent_with, counted, spec};
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Severity,
-    agent::ModelAgent,
-    async_trait,
+    Agent, AgentBuilder, Effects, Error, Severity, async_trait,
     escalation::{Escalation, retry_with_model},
     rate::{MemoryLimiter, Rate},
     recovery::*,
@@ -21,7 +19,7 @@ async fn a_write_that_a_limit_refused_has_not_run() {
     let (pay, runs) = counted(spec("pay", Effects::Writes));
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
     let (model, _) = ScriptedModel::new([Script::call("pay", "{}")]);
-    let payer: ModelAgent<'_, String, String> = AgentBuilder::new("payer")
+    let payer: Plain = AgentBuilder::new("payer")
         .tool(pay)
         .model(model)
         .on_error(|error, _| match error {
@@ -58,7 +56,7 @@ async fn a_write_that_a_limit_refused_may_be_tried_again() {
         Script::text("done"),
     ];
     let (model, _) = ScriptedModel::new(script);
-    let payer: ModelAgent<'_, String, String> = AgentBuilder::new("payer")
+    let payer: Plain = AgentBuilder::new("payer")
         .tool(pay)
         .model(model)
         .on_error(|error, _| match error {

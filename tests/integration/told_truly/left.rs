@@ -1,9 +1,10 @@
 //! Abandoned calls: receipts have the time and the reason, with a journal as without one.
 
+use crate::world::Plain;
 use crate::{
     escalating::{
         own::{Work, asks},
-        team::{Plain, passes_on, team},
+        team::{passes_on, team},
     },
     world::{Wait, agent_with, put_down, spec, tells_the_same},
 };
