@@ -1,4 +1,4 @@
-use crate::world::{Add, Plain, work, worker};
+use crate::world::{Add, Plain, scripted_agent, work, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
@@ -214,11 +214,9 @@ fn clerk(budget: Budget) -> Plain {
         tokio::time::sleep(Duration::from_secs(60)).await;
         Ok::<_, String>("sent")
     });
-    let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);
-    AgentBuilder::new("clerk")
+    scripted_agent("clerk", [Script::call("send", "{}"), Script::text("done")])
         .tool(send)
         .budget(budget)
-        .model(model)
         .build()
 }
 

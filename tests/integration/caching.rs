@@ -2,7 +2,7 @@
 
 mod instances;
 
-use crate::world::{Plain, agent_with, counted, spec};
+use crate::world::{Plain, agent_with, counted, scripted_model, spec};
 use agents::async_trait;
 use agents::{
     Agent, AgentBuilder, Effects, Json, Outcome,
@@ -10,7 +10,7 @@ use agents::{
     escalation::return_partial_result,
     recovery::{CallError, InvalidOutput, escalate},
     secret::SecretStore,
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool::{Cache, FnTool, Scope, ToolSpec},
 };
 use serde_json::json;
@@ -323,7 +323,7 @@ async fn what_is_partial_is_not_kept() {
                     _ => None,
                 })
                 .on_escalation(|_| return_partial_result(7))
-                .model(ScriptedModel::new([Script::text("not a number")]).0)
+                .model(scripted_model([Script::text("not a number")]))
                 .build()
                 .run("go")
                 .await

@@ -1,4 +1,4 @@
-use crate::world::{Plain, worker};
+use crate::world::{Plain, scripted_agent, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ErrorKind,
     run::Stopped,
@@ -53,8 +53,9 @@ fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
 }
 
 fn agent(tool: FnTool) -> Plain {
-    let (model, _) = ScriptedModel::new([Script::call("sleep", "{}")]);
-    AgentBuilder::new("sleeper").tool(tool).model(model).build()
+    scripted_agent("sleeper", [Script::call("sleep", "{}")])
+        .tool(tool)
+        .build()
 }
 
 async fn freed(flag: &AtomicBool) -> bool {

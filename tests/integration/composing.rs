@@ -7,7 +7,7 @@ mod race;
 mod several;
 mod storing;
 
-use crate::world::{Add, Plain};
+use crate::world::{Add, Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Severity,
     agent::{Data, Skill},
@@ -91,8 +91,7 @@ fn endless(name: &'static str, freed: &Arc<AtomicU32>) -> Plain {
 
 /// Creates a model-driven agent that gives these answers, at 15 tokens each.
 fn says<const N: usize>(name: &'static str, texts: [&str; N]) -> Plain {
-    let (model, _) = ScriptedModel::new(texts.map(Script::text));
-    AgentBuilder::new(name).model(model).build()
+    scripted_agent(name, texts.map(Script::text)).build()
 }
 
 fn shout() -> Plain {
@@ -210,10 +209,8 @@ async fn a_composite_runs_in_a_spawned_task_and_repairs_calls() {
         }),
     ));
     let fixer = Arc::new(fixer.then(native("check", |text: String| async move { Ok(text) })));
-    let (model, _) = ScriptedModel::new([Script::call("add", "?"), Script::text("done")]);
-    let agent: Plain = AgentBuilder::new("adder")
+    let agent: Plain = scripted_agent("adder", [Script::call("add", "?"), Script::text("done")])
         .tool(Add)
-        .model(model)
         .on_error(move |error, _| match error {
             CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
             _ => None,

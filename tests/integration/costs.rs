@@ -1,6 +1,6 @@
 //! Cost of models: it is counted during the run, and checked before each request.
 
-use crate::world::{Add, Plain, agent_with, put_down};
+use crate::world::{Add, Plain, agent_with, put_down, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
     journal::MemoryJournal,
@@ -168,13 +168,7 @@ async fn a_run_that_was_put_down_owes_what_it_owed() {
             Script::text("2"),
         ]
     };
-    let adder = |script: Vec<Script>| {
-        let (model, _) = ScriptedModel::new(script);
-        AgentBuilder::<String, String>::new("adder")
-            .tool(Add)
-            .model(model)
-            .build()
-    };
+    let adder = |script: Vec<Script>| scripted_agent("adder", script).tool(Add).build();
     let agent = adder(script().into());
     let run = agent.run("go").price("*", 2.0, 4.0);
     let whole = run.journal(journal.clone()).outcome().await.unwrap();

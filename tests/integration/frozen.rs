@@ -9,7 +9,7 @@
 //!
 //! Existing files are kept.
 
-use crate::world::Plain;
+use crate::world::{Plain, scripted_model};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     escalation::{self, Escalation},
@@ -146,7 +146,7 @@ async fn make() {
     if let Some(journal) = journal(FINISHED, Key::none()) {
         let script = [Script::call("look", r#"{"n": 7}"#), Script::text("7")];
         let agent = looker();
-        let run = agent.run("go").model(ScriptedModel::new(script).0);
+        let run = agent.run("go").model(scripted_model(script));
         assert_eq!(run.journal(journal).await.unwrap(), 7);
     }
     if let Some(journal) = journal(EVENTFUL, Key::from(KEY)) {
@@ -156,17 +156,17 @@ async fn make() {
             Script::call("fail", r#"{"n": 4}"#),
         ];
         let lead = lead(
-            ScriptedModel::new([Script::text("helped")]).0,
-            ScriptedModel::new([Script::text("about seven")]).0,
+            scripted_model([Script::text("helped")]),
+            scripted_model([Script::text("about seven")]),
         );
-        let run = lead.run("go").model(ScriptedModel::new(script).0);
+        let run = lead.run("go").model(scripted_model(script));
         let run = run.approver(|_: ApprovalRequest| async { Approval::Approve.by("ada") });
         assert_eq!(run.journal(journal).await.unwrap(), 7);
     }
     if let Some(journal) = journal(BROKEN_OFF, Key::from(KEY)) {
         let script = [Script::call("pay", r#"{"n": 5}"#)];
         let agent = payer(true, &Arc::default());
-        let run = agent.run("go").model(ScriptedModel::new(script).0);
+        let run = agent.run("go").model(scripted_model(script));
         let run = run.journal(journal).outcome();
         // Ends before the tool's time limit.
         let a_second = Duration::from_secs(1);
@@ -196,7 +196,7 @@ async fn a_finished_run_of_format_1_is_read() {
     let copy = Copy::of(text(FINISHED).as_bytes());
     let journal = FileJournal::open(&copy.0, Key::none()).unwrap();
     let agent = looker();
-    let run = agent.run("go").model(ScriptedModel::new([]).0);
+    let run = agent.run("go").model(scripted_model([]));
     let live = run.journal(journal).outcome().await.unwrap();
     let written = |outcome: &Outcome<u32>| serde_json::to_string(outcome).unwrap();
     assert_eq!(written(&live), written(&told));
@@ -241,7 +241,7 @@ async fn an_eventful_run_of_format_1_is_read() {
 
     let copy = Copy::of(text(EVENTFUL).as_bytes());
     let journal = FileJournal::open(&copy.0, KEY).unwrap();
-    let nobody = || ScriptedModel::new([]).0;
+    let nobody = || scripted_model([]);
     let agent = lead(nobody(), nobody());
     let run = agent.run("go").model(nobody()).journal(journal);
     let live = run.outcome().await.unwrap();

@@ -1,6 +1,6 @@
 //! Tools from a server's list, with policies by their names.
 
-use crate::world::{Add, Plain, WriteFile, told};
+use crate::world::{Add, Plain, WriteFile, scripted_model, told};
 use agents::{
     Agent, AgentBuilder, Effects,
     prelude::agent,
@@ -194,7 +194,7 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
         .policy("ad", ToolPolicy::new())
         .on_error_of_named("github_*", |_, _| None)
         .build();
-    let model = ScriptedModel::new([]).0;
+    let model = scripted_model([]);
     let error = loosening.run("go").model(model).outcome().await;
     let error = error.unwrap_err();
     assert!(error.is_build());

@@ -1,11 +1,7 @@
 //! Output of a program whose `main` returns the error of a run.
 
-use crate::world::Plain;
-use agents::{
-    Agent, AgentBuilder, Error, ErrorKind,
-    agent::Skill,
-    testing::{Script, ScriptedModel},
-};
+use crate::world::{Plain, scripted_agent};
+use agents::{Agent, AgentBuilder, Error, ErrorKind, agent::Skill, testing::Script};
 use std::{env, io, process::Command};
 
 /// Program that the next test runs.
@@ -75,10 +71,8 @@ async fn who_threw_and_why_is_one_line() {
         }
         _ => None,
     });
-    let (model, _) = ScriptedModel::new([Script::call("open", "{}")]);
-    let porter = AgentBuilder::<String, String>::new("porter")
+    let porter = scripted_agent("porter", [Script::call("open", "{}")])
         .tool(open)
-        .model(model)
         .build();
     let error = porter.run("go").await.unwrap_err();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! Memory of agents from one run to the next.
 
-use crate::world::{Add, Plain, told};
+use crate::world::{Add, Plain, scripted_model, told};
 use agents::{
     Agent, AgentBuilder,
     agent::Skill,
@@ -167,7 +167,7 @@ async fn only_skills_that_ask_for_it_have_it() {
 #[tokio::test]
 async fn a_memory_without_a_skill_and_a_skill_without_a_memory_are_refused() {
     async fn said(agent: Plain) -> agents::Error {
-        let run = agent.run("go").model(ScriptedModel::new([]).0);
+        let run = agent.run("go").model(scripted_model([]));
         run.await.unwrap_err()
     }
     let idle = AgentBuilder::<String, String>::new("clerk")

@@ -1,6 +1,6 @@
 //! Panics in user code: only the part that panics fails.
 
-use crate::world::{Add, Plain, told};
+use crate::world::{Add, Plain, scripted_agent, told};
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind, Outcome,
     agent::{Data, Skill},
@@ -54,14 +54,13 @@ async fn who_only_looks_on_stops_nothing() {
         }
     };
     let (skill, knowledge, used) = (count(), count(), count());
-    let agent: Plain = AgentBuilder::new("worker")
+    let agent: Plain = scripted_agent("worker", adds())
         .tool(Add)
         .knowledge("style", "How to write.", || "Briefly.")
         .skill(Skill::model("work", "Works."))
         .on_skill_chosen(move |_| skill())
         .on_knowledge_used(move |_| knowledge())
         .on_tool_use(move |_, _, _| used())
-        .model(ScriptedModel::new(adds()).0)
         .build();
     let (event, tool) = (count(), count());
     let outcome = agent

@@ -1,7 +1,7 @@
 //! Policies of a run: they restrict the settings of agents and tools, and a denial has a receipt like any other
 //! failure.
 
-use crate::world::{Add, agent_with, counted, errors, spec, told};
+use crate::world::{Add, agent_with, counted, errors, scripted_agent, spec, told};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Json,
     policy::{
@@ -136,15 +136,13 @@ async fn rules_see_the_arguments_as_they_will_run() {
         ]),
         Script::text("done"),
     ];
-    let (model, _) = ScriptedModel::new(script);
     // A repair cannot bypass a policy, since changed arguments pass all checks again.
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let agent = scripted_agent("clerk", script)
         .tool(pay)
         .on_error(|error, _| match error {
             CallError::Deserialization(..) => Some(sanitize::<Deserialization>(5000).into()),
             _ => None,
         })
-        .model(model)
         .build();
     let outcome = agent.run("go").policy(at_most_100).outcome().await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);
@@ -167,15 +165,16 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
     let (pay, _) = pay();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
-    let (model, _) = ScriptedModel::new([Script::call("pay", "rubbish"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("clerk")
-        .tool(pay)
-        .on_error(move |_, _| {
-            count.fetch_add(1, SeqCst);
-            None
-        })
-        .model(model)
-        .build();
+    let agent = scripted_agent(
+        "clerk",
+        [Script::call("pay", "rubbish"), Script::text("done")],
+    )
+    .tool(pay)
+    .on_error(move |_, _| {
+        count.fetch_add(1, SeqCst);
+        None
+    })
+    .build();
     let run = agent.run("go").policy(deny_tools("pay"));
     let outcome = run.outcome().await.unwrap();
     assert_eq!(
@@ -187,17 +186,15 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_is_asked_again_before_each_execution() {
-    let (model, _) = ScriptedModel::new([Script::call("flaky", "{}"), Script::text("done")]);
     let flaky = FnTool::with_spec(spec("flaky", Effects::Reads), |_, _| async {
         Err::<(), _>(std::io::Error::other("not now"))
     });
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let agent = scripted_agent("clerk", [Script::call("flaky", "{}"), Script::text("done")])
         .tool(flaky)
         .on_error(|error, _| match error {
             CallError::Execution(_) => Some(retry::<Execution>().max_attempts(9).into()),
             _ => None,
         })
-        .model(model)
         .build();
     let asked = AtomicU32::new(0);
     let twice = move |action: &Action<'_>| match action {

@@ -1,6 +1,6 @@
 //! Recovery: arms, repair agents and limits.
 
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Code, Error, ErrorKind, Severity,
     prelude::*,
@@ -328,9 +328,7 @@ async fn a_final_answer_climbs_the_same_ladder() {
 
 #[tokio::test]
 async fn arms_for_a_tool_the_agent_does_not_have_are_refused_when_built() {
-    let (model, _) = ScriptedModel::new([]);
-    let agent: Plain = AgentBuilder::new("odd")
-        .model(model)
+    let agent: Plain = scripted_agent("odd", [])
         .on_error_of::<io::Error>("delete_file", |_, _| None)
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
@@ -377,11 +375,9 @@ async fn a_tool_that_writes_is_not_retried_by_a_helper_either() {
         Err(io::Error::other("no"))
     }
     let runs = Arc::new(AtomicU32::new(0));
-    let (model, _) = ScriptedModel::new([Script::call("post", "{}"), Script::text("end")]);
-    let agent: Plain = AgentBuilder::new("poster")
+    let agent: Plain = scripted_agent("poster", [Script::call("post", "{}"), Script::text("end")])
         .tool(Post { runs: runs.clone() })
         .on_error(retrying)
-        .model(model)
         .build();
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);

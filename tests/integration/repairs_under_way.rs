@@ -1,7 +1,7 @@
 //! Repairs during which the run is cancelled or interrupted, and the models of repair agents.
 
 use crate::recovery::tool_with;
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
     agent::Skill,
@@ -231,15 +231,13 @@ async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anyt
 async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_again() {
     let (fixer, asked) = ScriptedModel::always(Script::text(r#"{"n": 3}"#));
     let unlisted = || {
-        let (model, _) = ScriptedModel::new([broken(), Script::text("end")]);
         let mender = Arc::new(mender().model(fixer.clone()).build());
-        let agent: Plain = AgentBuilder::new("caller")
+        let agent: Plain = scripted_agent("caller", [broken(), Script::text("end")])
             .tool(tool_with(0).0)
             .on_error(move |error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(mender.clone()).into()),
                 _ => None,
             })
-            .model(model)
             .build();
         agent
     };
@@ -275,14 +273,12 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
             spec = spec.approval(tool::Approval::Always);
         }
         let load = FnTool::with_spec(spec, |_, _| async { Ok::<_, String>("loaded") });
-        let (model, _) = ScriptedModel::new([Script::call("load", "three crates")]);
-        let agent: Plain = AgentBuilder::new("mate")
+        let agent: Plain = scripted_agent("mate", [Script::call("load", "three crates")])
             .tool(load)
             .on_error(|error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n":3}"#).into()),
                 _ => None,
             })
-            .model(model)
             .build();
         let token = CancellationToken::new();
         let trigger = token.clone();

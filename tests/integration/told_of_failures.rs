@@ -1,6 +1,6 @@
 //! Failed calls, and calls that somebody decided about, on receipts, in the model's results and in timelines.
 
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use crate::{
     bakery::{Bake, Baker, bakery, baking, run},
     world::{Hang, recorded, tells_the_same},
@@ -98,10 +98,8 @@ const NOT_AGAIN: &str = "the tool has run, and may have taken effect though it f
 /// Runs a baker that escalates unreadable arguments and gets another model; also returns the request to that model.
 async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
-    let (model, _) = ScriptedModel::new([Script::call("bake", arguments)]);
-    let baker: Plain = AgentBuilder::new("baker")
+    let baker: Plain = scripted_agent("baker", [Script::call("bake", arguments)])
         .tool(Bake)
-        .model(model)
         .on_error(|error, _| match error {
             CallError::Deserialization(..) => {
                 let up: Decision<Deserialization> =

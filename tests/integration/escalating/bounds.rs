@@ -1,13 +1,13 @@
 //! Limits shared by a tree of agents: budgets, and the end of the run.
 
 use super::team::passes_on;
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget,
     prelude::*,
     run::{Limit, Stopped},
     team::Member,
-    testing::{Script, ScriptedModel},
+    testing::Script,
 };
 use std::{
     sync::{
@@ -48,7 +48,7 @@ fn agent(
     name: &'static str,
     script: impl IntoIterator<Item = Script>,
 ) -> AgentBuilder<'static, String, String> {
-    AgentBuilder::new(name).model(ScriptedModel::new(script).0)
+    scripted_agent(name, script)
 }
 
 fn lingering(name: &'static str, waiting: &Arc<AtomicU32>) -> Plain {

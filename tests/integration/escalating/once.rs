@@ -2,7 +2,7 @@
 //! dropped.
 
 use super::{own::Work, team::passes_on};
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error, Model, Outcome, Severity,
     agent::Run,
@@ -104,10 +104,7 @@ pub(super) fn reply(calls: &[&str]) -> Script {
 pub(super) fn clerk(
     script: impl IntoIterator<Item = Script>,
 ) -> AgentBuilder<'static, String, String> {
-    AgentBuilder::new("clerk")
-        .tool(Work)
-        .tool(Quit)
-        .model(ScriptedModel::new(script).0)
+    scripted_agent("clerk", script).tool(Work).tool(Quit)
 }
 
 pub(super) fn how(outcome: &Outcome<String>) -> Vec<String> {
@@ -156,7 +153,7 @@ async fn a_model_that_is_never_asked_has_not_gone_on() {
 
 #[tokio::test]
 async fn calls_of_one_reply_are_given_one_model() {
-    let named = |name, script: Vec<Script>| Named(name, ScriptedModel::new(script).0);
+    let named = |name, script: Vec<Script>| Named(name, scripted_model(script));
     let given = Mutex::new(vec![
         named("first", vec![]),
         named("second", vec![reply(&["low"])]),
@@ -249,8 +246,7 @@ async fn whatever_happens_beside_it() {
                 };
                 let by_hand = |task: String| async move { Ok(task) };
                 let skill = agents::agent::Skill::native("by_hand", "By hand.", by_hand);
-                let boss = AgentBuilder::<String, String>::new("boss")
-                    .model(ScriptedModel::new(passes_on("clerk", "code it")).0)
+                let boss = scripted_agent("boss", passes_on("clerk", "code it"))
                     .skill(agents::agent::Skill::model("manage", "Manages.").when(|_| true))
                     .skill(skill)
                     .on_escalation(by_severity)
@@ -303,9 +299,8 @@ async fn whatever_ends_the_work_from_without() {
     let (outcome, _) = watched(half_told().run("go".to_owned()).budget(in_time)).await;
     assert_eq!(how(&outcome), ended);
 
-    let quick = AgentBuilder::<String, String>::new("quick")
+    let quick = scripted_agent("quick", [Script::call("slow", "{}"), Script::text("first")])
         .tool(slow(5))
-        .model(ScriptedModel::new([Script::call("slow", "{}"), Script::text("first")]).0)
         .build();
     let race = first_of((half_told(), quick));
     let (outcome, _) = watched(race.run("go".to_owned())).await;
@@ -321,10 +316,12 @@ async fn whatever_ends_the_work_from_without() {
         let asked = tokio::time::timeout(Duration::from_secs(5), agent.run("go".to_owned()));
         Ok::<_, Error>(format!("{}", asked.await.is_err()))
     });
-    let asks = AgentBuilder::<String, String>::new("asks")
-        .tool(impatient)
-        .model(ScriptedModel::new([Script::call("ask", "{}"), Script::text("too late")]).0)
-        .build();
+    let asks = scripted_agent(
+        "asks",
+        [Script::call("ask", "{}"), Script::text("too late")],
+    )
+    .tool(impatient)
+    .build();
     let (outcome, _) = watched(asks.run("go".to_owned())).await;
     assert_eq!(
         (outcome.result.is_ok(), how(&outcome)),

@@ -2,7 +2,7 @@
 
 use super::own::{Work, asks};
 use super::team::{coder, passes_on};
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Outcome,
     agent::Skill,
@@ -13,7 +13,7 @@ use agents::{
     },
     run::EventKind,
     team::Member,
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool,
 };
 use std::sync::{Arc, Mutex};
@@ -23,10 +23,8 @@ fn clerk<R: IntoResolution<String, String>>(
     how: &str,
     handler: impl Fn(agents::escalation::Escalation) -> R + Send + Sync + 'static,
 ) -> AgentBuilder<'static, String, String> {
-    let (model, _) = ScriptedModel::new([asks(how), Script::text("told")]);
-    AgentBuilder::new("clerk")
+    scripted_agent("clerk", [asks(how), Script::text("told")])
         .tool(Work)
-        .model(model)
         .on_escalation(handler)
 }
 
@@ -102,12 +100,10 @@ async fn the_error_says_it_as_well() {
 #[tokio::test]
 async fn whoever_is_above_reads_what_was_refused_below() {
     let (coder, _) = coder([asks("high")]);
-    let lead: Plain = AgentBuilder::new("lead")
-        .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+    let lead: Plain = scripted_agent("lead", passes_on("coder", "code it"))
         .on_escalation(|_| reroute_to_skill("nothing"))
         .build();
-    let boss: Plain = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+    let boss: Plain = scripted_agent("boss", passes_on("lead", "plan it"))
         .on_escalation(|escalation| {
             let seen: Vec<_> = escalation.refused.iter().map(ToString::to_string).collect();
             agents::escalation::return_partial_result(seen.join("; "))
@@ -138,10 +134,7 @@ async fn work_is_not_left_to_somebody_who_may_do_more() {
             Script::call("jot", r#"{"text":"past it"}"#),
             Script::text("end"),
         ];
-        AgentBuilder::new(name)
-            .tool(Jot)
-            .model(ScriptedModel::new(script).0)
-            .build()
+        scripted_agent(name, script).tool(Jot).build()
     };
     let lead = clerk("medium", move |_| reroute_to(free("free"))).build();
     let team = Member::new(lead).grant::<Work>().build();
@@ -181,7 +174,7 @@ async fn what_has_been_done_often_enough_is_refused() {
             4 => Script::text("enough"),
             _ => asks(how),
         });
-        ScriptedModel::new(turns).0
+        scripted_model(turns)
     };
     let anew: Plain = AgentBuilder::new("clerk")
         .tool(Work)

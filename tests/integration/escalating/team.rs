@@ -1,7 +1,7 @@
 //! A team for tests of escalations: coder ► lead ► boss. The lead has no handler unless a test sets one.
 
 use super::own::{Work, asks};
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Severity,
     agent::Skill,
@@ -36,9 +36,7 @@ pub(crate) fn passes_on(to: &str, task: &str) -> [Script; 2] {
 }
 
 fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
-    AgentBuilder::new("lead")
-        .model(ScriptedModel::new(script).0)
-        .build()
+    scripted_agent("lead", script).build()
 }
 
 /// Creates a boss with a handler, above a lead without one.
@@ -49,8 +47,7 @@ pub(crate) fn team<R: IntoResolution<String, String>>(
     let by_hand = Skill::native("by_hand", "By hand.", |task: String| async move {
         Ok(format!("{task}, by hand"))
     });
-    let boss = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+    let boss = scripted_agent("boss", passes_on("lead", "plan it"))
         .skill(Skill::model("manage", "Manages.").when(|_: &String| true))
         .skill(by_hand)
         .on_escalation(handler)
@@ -248,15 +245,13 @@ async fn a_throw_from_above_ends_the_run() {
 #[tokio::test]
 async fn the_nearest_handler_decides_by_severity_and_the_next_gets_the_rest() {
     for (what, by) in [("medium", "lead"), ("high", "boss")] {
-        let lead = AgentBuilder::<String, String>::new("lead")
-            .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+        let lead = scripted_agent("lead", passes_on("coder", "code it"))
             .on_escalation(|escalation| match escalation.severity {
                 Severity::Medium => return_partial_result("from the lead".to_owned()),
                 _ => inherit(),
             })
             .build();
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+        let boss = scripted_agent("boss", passes_on("lead", "plan it"))
             .on_escalation(|_| return_partial_result("from the boss".to_owned()))
             .build();
         let team = Member::new(boss)
@@ -291,11 +286,7 @@ async fn the_nearest_handler_decides_by_severity_and_the_next_gets_the_rest() {
 #[tokio::test]
 async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
     let escalating = || coder([asks("high")]).0;
-    let reviewer = || {
-        AgentBuilder::<String, String>::new("reviewer")
-            .model(ScriptedModel::new([Script::text("fine")]).0)
-            .build()
-    };
+    let reviewer = || scripted_agent("reviewer", [Script::text("fine")]).build();
     let both = (escalating(), reviewer())
         .map(|(code, review): (String, String)| format!("{code} {review}"));
     let again = escalating()
@@ -308,8 +299,7 @@ async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
             .filter(|word| !word.is_empty())
             .collect::<Vec<_>>()
             .join("_");
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on(&tool, "do it")).0)
+        let boss = scripted_agent("boss", passes_on(&tool, "do it"))
             .on_escalation(|escalation| return_partial_result(format!("{:?}", escalation.path)))
             .build();
         let team = Member::new(boss).delegate(member).build();

@@ -1,6 +1,7 @@
 //! Redirects: their targets are checked, and secrets are not sent to another server.
 
 use super::server::{Answer, Server, call, get, json, with};
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Code,
     http::{HttpAnswer, HttpTool, Method},
@@ -284,21 +285,22 @@ async fn a_redirect_is_the_answer_of_each_attempt_that_was_approved() {
     })
     .await;
     let get = json!({ "url": server.url("/moved") }).to_string();
-    let (model, _) = ScriptedModel::new([Script::call("http_request", get), Script::text("done")]);
-    let outcome = AgentBuilder::<String, String>::new("clerk")
-        .tool(server.tool())
-        .on_error(|error, _| match error {
-            CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
-            _ => None,
-        })
-        .model(model)
-        .build()
-        .run("go")
-        .policy(confirm_tools("http_request"))
-        .approver(|_: ApprovalRequest| async { Approval::Approve })
-        .outcome()
-        .await
-        .unwrap();
+    let outcome = scripted_agent(
+        "clerk",
+        [Script::call("http_request", get), Script::text("done")],
+    )
+    .tool(server.tool())
+    .on_error(|error, _| match error {
+        CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+        _ => None,
+    })
+    .build()
+    .run("go")
+    .policy(confirm_tools("http_request"))
+    .approver(|_: ApprovalRequest| async { Approval::Approve })
+    .outcome()
+    .await
+    .unwrap();
     assert_eq!(outcome.outputs.receipts().next().unwrap().attempts.len(), 2);
     assert_eq!(
         server.asked().len(),

@@ -1,7 +1,7 @@
 //! Leaks a secret in every possible way, and checks that no written text contains it.
 
 use crate::spans::All;
-use crate::world::Plain;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Error, Json, Severity, ToolContext,
     blob::{BlobStore, MemoryBlobs},
@@ -337,10 +337,8 @@ async fn a_program_that_panics() {
             }
         },
     );
-    let (model, _) = ScriptedModel::new([Script::call("reckless", "{}"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("a")
+    let agent = scripted_agent("a", [Script::call("reckless", "{}"), Script::text("done")])
         .tool(reckless)
-        .model(model)
         .build();
     let run = agent.run("go").secret("k", SECRET.to_owned());
     let outcome = run.outcome().await.unwrap();
