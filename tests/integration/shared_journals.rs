@@ -1,4 +1,4 @@
-//! One journal that is given to two runs: one after the other, and at once.
+//! Two runs with one journal: one after the other, and at once.
 
 use crate::world::{Plain, agent_with, spec};
 use agents::{
