@@ -1,4 +1,4 @@
-use crate::world::{Add, Plain, scripted_agent, work, worker};
+use crate::world::{Add, Plain, always_adds, scripted_agent, work, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
@@ -8,15 +8,11 @@ use agents::{
 use serde_json::json;
 use std::time::Duration;
 
-fn endless() -> ScriptedModel {
-    ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#)).0
-}
-
 #[tokio::test]
 async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .outcome()
         .await
         .unwrap();
@@ -68,7 +64,7 @@ async fn recursion_counts_turns_and_rounds() {
     let agent = AgentBuilder::<String, String>::new("looper")
         .tool(Add)
         .budget(budget)
-        .model(endless())
+        .model(always_adds().0)
         .build();
     let outcome = agent.run("go").outcome().await.unwrap();
     assert_eq!(
@@ -85,7 +81,7 @@ async fn recursion_counts_turns_and_rounds() {
 async fn tokens_are_shared_by_the_run() {
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(tokens(40))
         .outcome()
         .await
@@ -180,7 +176,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
     let budget = Budget::new().max_turns(2);
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(budget)
         .outcome()
         .await
@@ -195,7 +191,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
     let budget = Budget::new().max_turns(50).max_tool_calls(3);
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(budget)
         .outcome()
         .await

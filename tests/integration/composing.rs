@@ -7,10 +7,9 @@ mod race;
 mod several;
 mod storing;
 
-use crate::world::{Add, Plain, scripted_agent};
+use crate::world::{Add, Plain, always_adds, native, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Severity,
-    agent::{Data, Skill},
     compose::{
         Contribution, Failed, RanOut,
         Step::{Again, Done},
@@ -32,19 +31,6 @@ use std::{
 };
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-
-/// An agent without a model.
-fn native<I, O, F, Fut>(name: &'static str, body: F) -> Plain<I, O>
-where
-    I: Data,
-    O: Data + schemars::JsonSchema,
-    F: Fn(I) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<O, Error>> + Send + 'static,
-{
-    AgentBuilder::new(name)
-        .skill(Skill::native("work", "Works.", body))
-        .build()
-}
 
 /// Creates an agent that answers with its name after this many seconds.
 fn after(name: &'static str, seconds: u64) -> Plain {
@@ -209,7 +195,7 @@ async fn a_composite_runs_in_a_spawned_task_and_repairs_calls() {
         }),
     ));
     let fixer = Arc::new(fixer.then(native("check", |text: String| async move { Ok(text) })));
-    let agent: Plain = scripted_agent("adder", [Script::call("add", "?"), Script::text("done")])
+    let agent = scripted_agent("adder", [Script::call("add", "?"), Script::text("done")])
         .tool(Add)
         .on_error(move |error, _| match error {
             CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
@@ -235,7 +221,7 @@ async fn a_composite_runs_in_a_spawned_task_and_repairs_calls() {
 async fn a_shared_budget_ends_the_whole_and_nothing_swallows_it() {
     let freed = Arc::new(AtomicU32::new(0));
     let greedy = || {
-        let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+        let (model, _) = always_adds();
         AgentBuilder::<String, String>::new("greedy")
             .tool(Add)
             .model(model)

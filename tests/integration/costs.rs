@@ -1,6 +1,6 @@
 //! Cost of models: it is counted during the run, and checked before each request.
 
-use crate::world::{Add, Plain, agent_with, put_down, scripted_agent};
+use crate::world::{Add, Plain, agent_with, always_adds, put_down, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
     journal::MemoryJournal,
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// Creates an agent that never ends. Each turn has 10 input and 5 output tokens, which cost 0.00004 at 2 and 4 per
 /// million.
 fn endless() -> (Plain, ScriptedModel) {
-    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let (model, handle) = always_adds();
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)
 }
@@ -67,7 +67,7 @@ async fn the_run_ends_before_the_call_that_goes_over() {
 
 #[tokio::test]
 async fn an_agent_s_own_bound_counts_as_well() {
-    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let (model, handle) = always_adds();
     let agent = AgentBuilder::<String, String>::new("adder")
         .tool(Add)
         .budget(Budget::new().cost(0.00004))

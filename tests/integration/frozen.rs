@@ -9,7 +9,7 @@
 //!
 //! Existing files are kept.
 
-use crate::world::{Plain, scripted_model};
+use crate::world::{Plain, scripted_model, spec_with_n};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     escalation::{self, Escalation},
@@ -17,7 +17,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{Approval as Asks, FnTool},
 };
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use serde_json::{Value, json};
@@ -74,15 +74,9 @@ impl Drop for Copy {
     }
 }
 
-fn spec(name: &'static str, effects: Effects) -> ToolSpec {
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    ToolSpec::new(name, "Does it.", effects, schema)
-}
-
 /// Creates an agent that makes one call of a tool that reads.
 fn looker() -> Plain<String, u32> {
-    let look = FnTool::with_spec(spec("look", Effects::Reads), |args, _| async move {
+    let look = FnTool::with_spec(spec_with_n("look", Effects::Reads), |args, _| async move {
         Ok::<_, io::Error>(args["n"].clone())
     });
     AgentBuilder::new("looker").tool(look).build()
@@ -91,7 +85,7 @@ fn looker() -> Plain<String, u32> {
 /// Creates an agent that pays; if `hangs`, the payment never ends.
 fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Plain {
     let paid = paid.clone();
-    let pay = FnTool::with_spec(spec("pay", Effects::Writes), move |_, _| {
+    let pay = FnTool::with_spec(spec_with_n("pay", Effects::Writes), move |_, _| {
         paid.fetch_add(1, SeqCst);
         async move {
             match hangs {
@@ -105,20 +99,20 @@ fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Plain {
 
 /// Creates the agent of the eventful run.
 fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Plain<String, u32> {
-    let signed = spec("sign", Effects::Writes)
+    let signed = spec_with_n("sign", Effects::Writes)
         .idempotent()
         .approval(Asks::Always);
     let sign = FnTool::with_spec(signed, |args, _| async move {
         Ok::<_, io::Error>(format!("signed {}", args["n"]))
     });
-    let ask = FnTool::with_spec(spec("ask", Effects::None), move |_, _| {
+    let ask = FnTool::with_spec(spec_with_n("ask", Effects::None), move |_, _| {
         let model = colleague.clone();
         async move {
             let colleague = AgentBuilder::<String, String>::new("colleague").model(model);
             colleague.build().run("help").outcome().await?.result
         }
     });
-    let fail = FnTool::with_spec(spec("fail", Effects::Reads), |_, _| async {
+    let fail = FnTool::with_spec(spec_with_n("fail", Effects::Reads), |_, _| async {
         Err::<u32, _>(io::Error::other("it does not move"))
     });
     AgentBuilder::new("lead")

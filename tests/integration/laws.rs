@@ -1,6 +1,6 @@
 //! Property tests that hold for all scripts of calls and all arms.
 
-use crate::world::{Plain, put_down};
+use crate::world::{Plain, put_down, spec_with_n};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
     agent::Run,
@@ -9,7 +9,7 @@ use agents::{
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
     run::{EventKind, RepairKind, RepairStep},
-    tool::{FnTool, ToolSpec},
+    tool::FnTool,
 };
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
@@ -186,11 +186,7 @@ fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
 
 /// Creates a tool that fails as often as its argument says, and hangs at 6. It keeps no state between runs.
 fn job() -> FnTool {
-    let schema = json!({
-        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
-    });
-    let spec =
-        ToolSpec::new("job", "Does it.", Effects::Reads, schema).timeout(Duration::from_secs(1));
+    let spec = spec_with_n("job", Effects::Reads).timeout(Duration::from_secs(1));
     FnTool::with_spec(spec, |args, cx| async move {
         match args["n"].as_u64().unwrap_or_default() {
             6 => std::future::pending().await,

@@ -54,7 +54,7 @@ async fn who_only_looks_on_stops_nothing() {
         }
     };
     let (skill, knowledge, used) = (count(), count(), count());
-    let agent: Plain = scripted_agent("worker", adds())
+    let agent = scripted_agent("worker", adds())
         .tool(Add)
         .knowledge("style", "How to write.", || "Briefly.")
         .skill(Skill::model("work", "Works."))

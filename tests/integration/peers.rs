@@ -1,6 +1,6 @@
 //! Regression tests for defects of other frameworks, one turn each.
 
-use crate::world::{Add, Plain, told, work};
+use crate::world::{Add, Plain, always_adds, told, work};
 use agents::{
     Agent, AgentBuilder, Code,
     testing::{Script, ScriptedModel},
@@ -80,7 +80,7 @@ async fn the_default_budget_is_enough_for_a_tool_call() {
 /// Running out of turns that looks like an empty answer.
 #[tokio::test]
 async fn running_out_of_turns_is_an_error() {
-    let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let (model, _) = always_adds();
     let agent: Plain = AgentBuilder::new("a").tool(Add).model(model).build();
     assert!(agent.run("go").await.unwrap_err().is_budget());
 }

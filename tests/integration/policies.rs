@@ -1,7 +1,7 @@
 //! Policies of a run: they restrict the settings of agents and tools, and a denial has a receipt like any other
 //! failure.
 
-use crate::world::{Add, agent_with, counted, errors, scripted_agent, spec, told};
+use crate::world::{Add, agent_with, always_adds, counted, errors, scripted_agent, spec, told};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Json,
     policy::{
@@ -10,7 +10,7 @@ use agents::{
     },
     recovery::{CallError, Deserialization, Execution, retry, sanitize},
     run::{Approval, ApprovalRequest, Stopped},
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool::{FnTool, ToolSpec},
 };
 use serde_json::json;
@@ -165,16 +165,14 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
     let (pay, _) = pay();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
-    let agent = scripted_agent(
-        "clerk",
-        [Script::call("pay", "rubbish"), Script::text("done")],
-    )
-    .tool(pay)
-    .on_error(move |_, _| {
-        count.fetch_add(1, SeqCst);
-        None
-    })
-    .build();
+    let script = [Script::call("pay", "rubbish"), Script::text("done")];
+    let agent = scripted_agent("clerk", script)
+        .tool(pay)
+        .on_error(move |_, _| {
+            count.fetch_add(1, SeqCst);
+            None
+        })
+        .build();
     let run = agent.run("go").policy(deny_tools("pay"));
     let outcome = run.outcome().await.unwrap();
     assert_eq!(
@@ -252,7 +250,7 @@ async fn with_nobody_to_confirm_the_answer_is_no() {
 #[tokio::test]
 async fn a_denied_model_call_ends_the_run() {
     let (add, handle) = {
-        let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+        let (model, handle) = always_adds();
         let agent = AgentBuilder::<String, String>::new("adder")
             .tool(Add)
             .model(model);

@@ -232,7 +232,7 @@ async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_agai
     let (fixer, asked) = ScriptedModel::always(Script::text(r#"{"n": 3}"#));
     let unlisted = || {
         let mender = Arc::new(mender().model(fixer.clone()).build());
-        let agent: Plain = scripted_agent("caller", [broken(), Script::text("end")])
+        let agent = scripted_agent("caller", [broken(), Script::text("end")])
             .tool(tool_with(0).0)
             .on_error(move |error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(mender.clone()).into()),
@@ -273,7 +273,7 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
             spec = spec.approval(tool::Approval::Always);
         }
         let load = FnTool::with_spec(spec, |_, _| async { Ok::<_, String>("loaded") });
-        let agent: Plain = scripted_agent("mate", [Script::call("load", "three crates")])
+        let agent = scripted_agent("mate", [Script::call("load", "three crates")])
             .tool(load)
             .on_error(|error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n":3}"#).into()),

@@ -1,30 +1,15 @@
 //! A stored run goes on with the models that it had.
 
-use crate::world::{Plain, PutDown, counted, put_down, put_down_after, spec};
+use crate::world::{Named, Plain, PutDown, counted, put_down, put_down_after, spec};
 use agents::{
-    Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome, async_trait,
+    Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome,
     journal::{Entry, Journal, MemoryJournal},
-    model::{ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering::SeqCst},
 };
-
-/// A model of that name.
-struct Named(&'static str, ScriptedModel);
-
-#[async_trait]
-impl Model for Named {
-    fn id(&self) -> &str {
-        self.0
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.1.chat(request).await
-    }
-}
 
 fn named(name: &'static str, script: impl IntoIterator<Item = Script>) -> (Named, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
@@ -126,7 +111,7 @@ async fn a_finished_run_needs_none() {
     assert_eq!(handle.count(), 0);
 }
 
-/// Who answered differs from who was asked: what counts is who was asked.
+/// Checks that the model that was asked counts, if another model has answered.
 #[tokio::test]
 async fn a_model_with_another_behind_it_is_bound_as_the_two() {
     let both = |script: Vec<Script>| {

@@ -98,7 +98,7 @@ const NOT_AGAIN: &str = "the tool has run, and may have taken effect though it f
 /// Runs a baker that escalates unreadable arguments and gets another model; also returns the request to that model.
 async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
-    let baker: Plain = scripted_agent("baker", [Script::call("bake", arguments)])
+    let baker = scripted_agent("baker", [Script::call("bake", arguments)])
         .tool(Bake)
         .on_error(|error, _| match error {
             CallError::Deserialization(..) => {

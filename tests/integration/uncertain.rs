@@ -217,18 +217,16 @@ async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {
     let arguments = r#"{"guest":"Ida","nights":"3 weeks"}"#;
     let asked: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
     let seen = asked.clone();
-    let agent = scripted_agent(
-        "desk",
-        [Script::call("book", arguments), Script::text("done")],
-    )
-    .tool(tool)
-    .on_error(|error: CallError<'_, AnyError>, _: &ErrorContext| {
-        let CallError::Deserialization(..) = error else {
-            return None;
-        };
-        Some(fix::<Deserialization>(r#"{"guest": "Ida", "nights": "21"}"#).into())
-    })
-    .build();
+    let script = [Script::call("book", arguments), Script::text("done")];
+    let agent = scripted_agent("desk", script)
+        .tool(tool)
+        .on_error(|error: CallError<'_, AnyError>, _: &ErrorContext| {
+            let CallError::Deserialization(..) = error else {
+                return None;
+            };
+            Some(fix::<Deserialization>(r#"{"guest": "Ida", "nights": "21"}"#).into())
+        })
+        .build();
     let outcome = agent
         .run("Three weeks for Ida.")
         .approver(move |request: ApprovalRequest| {

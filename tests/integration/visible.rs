@@ -107,15 +107,11 @@ fn mender(_broken: String) -> Result<String, Error> {
 async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(lines.clone());
-    let agent = scripted_agent(
-        "counter",
-        [
-            Script::call("shaky", "count to three"),
-            Script::text("three"),
-        ],
-    )
-    .tool(Shaky)
-    .build();
+    let script = [
+        Script::call("shaky", "count to three"),
+        Script::text("three"),
+    ];
+    let agent = scripted_agent("counter", script).tool(Shaky).build();
     let outcome = agent.run("go").outcome().await.unwrap();
 
     let receipt = outcome.outputs.last_tool.unwrap();
@@ -205,12 +201,8 @@ tool! {
 async fn escalations_are_in_the_log() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(lines.clone());
-    let agent = scripted_agent(
-        "asker",
-        [Script::call("giver", "{}"), Script::text("then not")],
-    )
-    .tool(Giver)
-    .build();
+    let script = [Script::call("giver", "{}"), Script::text("then not")];
+    let agent = scripted_agent("asker", script).tool(Giver).build();
     agent.run("go").await.unwrap();
     let raised = lines.of("escalated;");
     assert_eq!(

@@ -4,8 +4,13 @@ use agents::{
     Agent, AgentBuilder, Code, Effects, Error, Model, Outcome,
     agent::{Data, ModelAgent, Run, Skill},
     async_trait,
+    error::AnyError,
     journal::{Entry, MemoryJournal, Recorded},
     model::{ModelError, Reply, Request},
+    recovery::{
+        CallError, Decision, Deserialization, ErrorContext, Execution, Failure, InvalidArgs, Plan,
+        Raw, ReadError,
+    },
     run::{AgentOutputs, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
@@ -165,6 +170,47 @@ pub(crate) fn scripted_agent(
     script: impl IntoIterator<Item = Script>,
 ) -> AgentBuilder<'static, String, String> {
     AgentBuilder::new(name).model(scripted_model(script))
+}
+
+/// Default arms of an agent, as a function.
+pub(crate) trait Arms:
+    Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
+{
+}
+
+impl<F> Arms for F where
+    F: Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
+{
+}
+
+/// Returns arms with one for `invalid_args` alone.
+pub(crate) fn on_args(
+    arm: impl Fn(&Raw<'_>, &ReadError) -> Decision<InvalidArgs> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::InvalidArgs(raw, fault) => Some(arm(raw, fault).into()),
+        _ => None,
+    }
+}
+
+/// Returns arms with one for `deserialization_error` alone.
+pub(crate) fn on_field(
+    arm: impl Fn(Option<&Value>, &ReadError) -> Decision<Deserialization> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::Deserialization(value, fault) => Some(arm(value, fault).into()),
+        _ => None,
+    }
+}
+
+/// Returns arms with one for `execution_error` alone.
+pub(crate) fn on_failure(
+    arm: impl Fn(&Failure<'_, AnyError>) -> Decision<Execution> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::Execution(failure) => Some(arm(&failure).into()),
+        _ => None,
+    }
 }
 
 /// Creates an agent that works in code, without a model.

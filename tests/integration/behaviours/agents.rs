@@ -188,21 +188,19 @@ async fn a_model_s_failure_is_not_for_the_arms() {
 #[tokio::test]
 async fn what_is_used_up_is_counted_for_each_run() {
     let runs = Arc::new(AtomicU32::new(0));
-    let agent: Plain = scripted_agent(
-        "a",
-        [
-            Script::call("job", r#"{"n":1}"#),
-            Script::text("one"),
-            Script::call("job", r#"{"n":2}"#),
-            Script::text("two"),
-        ],
-    )
-    .tool(Job {
-        runs: runs.clone(),
-        failures: 0,
-    })
-    .budget(Budget::new().max_tool_calls(1))
-    .build();
+    let script = [
+        Script::call("job", r#"{"n":1}"#),
+        Script::text("one"),
+        Script::call("job", r#"{"n":2}"#),
+        Script::text("two"),
+    ];
+    let agent = scripted_agent("a", script)
+        .tool(Job {
+            runs: runs.clone(),
+            failures: 0,
+        })
+        .budget(Budget::new().max_tool_calls(1))
+        .build();
     assert_eq!(agent.run("go").await.unwrap(), "one");
     assert_eq!(agent.run("go").await.unwrap(), "two");
     assert_eq!(runs.load(SeqCst), 2);

@@ -90,13 +90,11 @@ async fn mended_arguments_are_approved_again() {
             Ok("sent")
         }
     });
-    let agent: Plain = scripted_agent(
-        "worker",
-        [Script::call("post", r#"{"to":"a"}"#), Script::text("end")],
-    )
-    .tool(tool)
-    .on_error(on_failure(|_| fix(r#"{"to":"b"}"#)))
-    .build();
+    let script = [Script::call("post", r#"{"to":"a"}"#), Script::text("end")];
+    let agent = scripted_agent("worker", script)
+        .tool(tool)
+        .on_error(on_failure(|_| fix(r#"{"to":"b"}"#)))
+        .build();
     let approver = move |request: ::agents::run::ApprovalRequest| {
         seen.lock().unwrap().push(request.args.as_str().to_owned());
         async { Approval::Approve }

@@ -178,7 +178,7 @@ async fn a_tool_s_deadline_covers_one_execution_and_neither_repairs_nor_waits() 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_run_covers_repairs_and_waits() {
     let runs = Arc::new(AtomicU32::new(0));
-    let agent: Plain = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
+    let agent = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
         .tool(Job { runs, failures: 9 })
         .on_error(on_failure(|_| {
             retry()

@@ -138,7 +138,7 @@ async fn a_deadline_stands_still_while_a_person_is_asked() {
         .tool(send)
         .model(model)
         .build();
-    let boss: Plain = scripted_agent("boss", one_ask())
+    let boss = scripted_agent("boss", one_ask())
         .tool(asks(agent, 0))
         .on_error(stubborn())
         .build();
@@ -224,7 +224,7 @@ async fn a_cancellation_ends_a_back_off() {
         trigger.cancel();
     });
     let runs = Arc::new(AtomicU32::new(0));
-    let agent: Plain = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
+    let agent = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
         .tool(Job {
             runs: runs.clone(),
             failures: 9,

@@ -89,16 +89,14 @@ async fn what_was_denied_was_a_try() {
         runs: Arc::default(),
         failures: 9,
     };
-    let worker = scripted_agent(
-        "worker",
-        [Script::call("job", r#"{"n": 3}"#), Script::text("end")],
-    )
-    .tool(tool)
-    .on_error(on_failure(move |_| {
-        let first = fix(Some(r#"{"n": 4}"#.to_owned()));
-        first.or(fix_with(agent.clone()))
-    }))
-    .build();
+    let script = [Script::call("job", r#"{"n": 3}"#), Script::text("end")];
+    let worker = scripted_agent("worker", script)
+        .tool(tool)
+        .on_error(on_failure(move |_| {
+            let first = fix(Some(r#"{"n": 4}"#.to_owned()));
+            first.or(fix_with(agent.clone()))
+        }))
+        .build();
     let times = AtomicU32::new(0);
     let run = worker
         .run("go")

@@ -77,7 +77,7 @@ async fn the_first_failure_drops_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_dropped_with_its_agent_has_a_receipt() {
-    let slow: Plain = scripted_agent("slow", [Script::call("wait", r#"{"millis":60000}"#)])
+    let slow = scripted_agent("slow", [Script::call("wait", r#"{"millis":60000}"#)])
         .tool(crate::world::Wait)
         .build();
     let all = settled(vec![

@@ -2,7 +2,7 @@
 //! handlers that do not help.
 
 use super::own::{Work, asks};
-use super::team::{coder, passes_on};
+use super::team::{clerk, coder, passes_on};
 use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind,
@@ -25,16 +25,6 @@ use std::{
     time::Duration,
 };
 use tokio_util::sync::CancellationToken;
-
-/// Creates a clerk with this script and this handler of escalations.
-fn clerk<R: IntoResolution<String, String>>(
-    script: impl IntoIterator<Item = Script>,
-    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
-) -> AgentBuilder<'static, String, String> {
-    scripted_agent("clerk", script)
-        .tool(Work)
-        .on_escalation(handler)
-}
 
 /// Creates an agent to which a clerk may reroute its work.
 fn deputy(script: impl IntoIterator<Item = Script>) -> Plain {
@@ -80,10 +70,10 @@ async fn a_partial_result_counts_if_what_is_made_of_it_wins() {
 #[tokio::test]
 async fn a_partial_round_does_not_count_within_more() {
     let rounds = AtomicU32::new(0);
-    let agent: Plain = scripted_agent("clerk", [asks("high"), Script::text("whole")])
-        .tool(Work)
-        .on_escalation(|_| return_partial_result("half".to_owned()))
-        .build();
+    let agent = clerk([asks("high"), Script::text("whole")], |_| {
+        return_partial_result("half".to_owned())
+    })
+    .build();
     let until = agent.until(move |said: String| match rounds.fetch_add(1, SeqCst) {
         0 => Step::Again(said),
         _ => Step::Done(said),
@@ -119,7 +109,7 @@ fn above_two<R: IntoResolution<String, String>>(
     let one =
         |name: &'static str| -> Plain { scripted_agent(name, [asks(how)]).tool(Work).build() };
     let both = (one("left"), one("right")).map(|(left, right): (String, String)| left + &right);
-    let boss: Plain = scripted_agent("boss", passes_on("left_right", "code it"))
+    let boss = scripted_agent("boss", passes_on("left_right", "code it"))
         .on_escalation(handler)
         .build();
     Member::new(boss).delegate(both).build()
@@ -251,10 +241,10 @@ async fn whoever_takes_over_and_gives_up_again_is_not_asked_for_ever() {
 #[tokio::test]
 async fn a_handler_that_panics_is_passed_by() {
     let (coder, _) = coder([asks("high")]);
-    let lead: Plain = scripted_agent("lead", passes_on("coder", "code it"))
+    let lead = scripted_agent("lead", passes_on("coder", "code it"))
         .on_escalation(|_| -> Resolution<String, String> { panic!("not my day") })
         .build();
-    let boss: Plain = scripted_agent("boss", passes_on("lead", "plan it"))
+    let boss = scripted_agent("boss", passes_on("lead", "plan it"))
         .on_escalation(|escalation| return_partial_result(escalation.refused[0].why.clone()))
         .build();
     let team = Member::new(boss)

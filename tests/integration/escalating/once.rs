@@ -2,9 +2,9 @@
 //! dropped.
 
 use super::{own::Work, team::passes_on};
-use crate::world::{Plain, scripted_agent, scripted_model};
+use crate::world::{Named, Plain, scripted_agent, scripted_model};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects, Error, Model, Outcome, Severity,
+    Agent, AgentBuilder, Budget, Effects, Error, Outcome, Severity,
     agent::Run,
     compose::first_of,
     console,
@@ -12,7 +12,6 @@ use agents::{
         Escalation, Resolution, Settlement, reroute_to_skill, retry_with_model,
         return_partial_result, throw,
     },
-    model::{ModelError, Reply, Request},
     run::{EventKind, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
@@ -76,20 +75,6 @@ pub(super) async fn watched<A: Agent<Out = String>>(
 #[tool(none)]
 async fn quit() -> Result<String, Error> {
     Err(Error::thrown("I am off"))
-}
-
-/// A model with this name.
-struct Named(&'static str, ScriptedModel);
-
-#[agents::async_trait]
-impl Model for Named {
-    fn id(&self) -> &str {
-        self.0
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.1.chat(request).await
-    }
 }
 
 /// Several calls of one reply.
@@ -316,12 +301,8 @@ async fn whatever_ends_the_work_from_without() {
         let asked = tokio::time::timeout(Duration::from_secs(5), agent.run("go".to_owned()));
         Ok::<_, Error>(format!("{}", asked.await.is_err()))
     });
-    let asks = scripted_agent(
-        "asks",
-        [Script::call("ask", "{}"), Script::text("too late")],
-    )
-    .tool(impatient)
-    .build();
+    let script = [Script::call("ask", "{}"), Script::text("too late")];
+    let asks = scripted_agent("asks", script).tool(impatient).build();
     let (outcome, _) = watched(asks.run("go".to_owned())).await;
     assert_eq!(
         (outcome.result.is_ok(), how(&outcome)),

@@ -111,7 +111,7 @@ async fn the_agent_goes_on_with_three_models_at_most_however_many_calls_ask() {
 
 #[tokio::test]
 async fn what_was_partial_in_an_earlier_round_is_not_partial() {
-    let agent: Plain = scripted_agent("lead", [asks("high"), Script::text("whole")])
+    let agent = scripted_agent("lead", [asks("high"), Script::text("whole")])
         .tool(Work)
         .on_escalation(|_| return_partial_result("half".to_owned()))
         .build();

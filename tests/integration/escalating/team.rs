@@ -35,8 +35,14 @@ pub(crate) fn passes_on(to: &str, task: &str) -> [Script; 2] {
     ]
 }
 
-fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
-    scripted_agent("lead", script).build()
+/// Creates a clerk with [`Work`], which a model with this script drives and which has this handler.
+pub(crate) fn clerk<R: IntoResolution<String, String>>(
+    script: impl IntoIterator<Item = Script>,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
+) -> AgentBuilder<'static, String, String> {
+    scripted_agent("clerk", script)
+        .tool(Work)
+        .on_escalation(handler)
 }
 
 /// Creates a boss with a handler, above a lead without one.
@@ -52,8 +58,9 @@ pub(crate) fn team<R: IntoResolution<String, String>>(
         .skill(by_hand)
         .on_escalation(handler)
         .build();
+    let lead = scripted_agent("lead", passes_on("coder", "code it")).build();
     Member::new(boss)
-        .delegate(Member::new(lead(passes_on("coder", "code it"))).delegate(coder))
+        .delegate(Member::new(lead).delegate(coder))
         .build()
 }
 

@@ -198,24 +198,20 @@ async fn only_reading_unless_somebody_says_otherwise() {
     let writing = || server.tool().allow_method(Method::Post);
     assert_eq!(writing().spec().effects, Effects::Writes);
     // Without an approver, writing is denied; reading needs no approval.
-    let agent = scripted_agent(
-        "clerk",
-        [
-            Script::calls([
-                (
-                    "http_request",
-                    json!({ "url": server.url("/get") }).to_string(),
-                ),
-                (
-                    "http_request",
-                    json!({ "url": server.url("/post"), "method": "POST" }).to_string(),
-                ),
-            ]),
-            Script::text("done"),
-        ],
-    )
-    .tool(writing())
-    .build();
+    let script = [
+        Script::calls([
+            (
+                "http_request",
+                json!({ "url": server.url("/get") }).to_string(),
+            ),
+            (
+                "http_request",
+                json!({ "url": server.url("/post"), "method": "POST" }).to_string(),
+            ),
+        ]),
+        Script::text("done"),
+    ];
+    let agent = scripted_agent("clerk", script).tool(writing()).build();
     let outcome = agent.run("go").outcome().await.unwrap();
     let codes: Vec<_> = outcome
         .outputs

@@ -285,22 +285,20 @@ async fn a_redirect_is_the_answer_of_each_attempt_that_was_approved() {
     })
     .await;
     let get = json!({ "url": server.url("/moved") }).to_string();
-    let outcome = scripted_agent(
-        "clerk",
-        [Script::call("http_request", get), Script::text("done")],
-    )
-    .tool(server.tool())
-    .on_error(|error, _| match error {
-        CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
-        _ => None,
-    })
-    .build()
-    .run("go")
-    .policy(confirm_tools("http_request"))
-    .approver(|_: ApprovalRequest| async { Approval::Approve })
-    .outcome()
-    .await
-    .unwrap();
+    let script = [Script::call("http_request", get), Script::text("done")];
+    let outcome = scripted_agent("clerk", script)
+        .tool(server.tool())
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
+            _ => None,
+        })
+        .build()
+        .run("go")
+        .policy(confirm_tools("http_request"))
+        .approver(|_: ApprovalRequest| async { Approval::Approve })
+        .outcome()
+        .await
+        .unwrap();
     assert_eq!(outcome.outputs.receipts().next().unwrap().attempts.len(), 2);
     assert_eq!(
         server.asked().len(),

@@ -130,15 +130,11 @@ pub(crate) async fn call(tool: HttpTool, arguments: serde_json::Value) -> Arc<To
 }
 
 pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome<String> {
-    let agent = scripted_agent(
-        "clerk",
-        [
-            Script::call("http_request", arguments.to_string()),
-            Script::text("done"),
-        ],
-    )
-    .tool(tool)
-    .build();
+    let script = [
+        Script::call("http_request", arguments.to_string()),
+        Script::text("done"),
+    ];
+    let agent = scripted_agent("clerk", script).tool(tool).build();
     agent
         .run("go")
         .secret("crm", "the-key-of-the-crm".to_owned())

@@ -1,5 +1,6 @@
 //! Recordings of runs that ended before their answer.
 
+use super::thrower;
 use crate::world::{Plain, recorded, spec, tells_the_same};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome,
@@ -12,16 +13,6 @@ use agents::{
 use std::{io, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-
-/// A helper that throws if its input cannot be read.
-fn thrower() -> Plain<String, u32> {
-    AgentBuilder::<String, u32>::new("thrower")
-        .on_error(|error, _| match error {
-            CallError::InvalidOutput(..) => Some(throw::<InvalidOutput>("no number").into()),
-            _ => None,
-        })
-        .build()
-}
 
 fn at_once() -> FnTool {
     FnTool::with_spec(spec("at_once", Effects::Reads), |_, _| async {

@@ -220,17 +220,13 @@ async fn a_secret_of_the_run_comes_first_and_is_there_in_runs_within_it() {
             Ok::<_, agents::Error>(outcome.outputs.last_tool.unwrap().output.clone())
         },
     );
-    let boss = scripted_agent(
-        "boss",
-        [
-            Script::call("ask_clerk", "{}"),
-            Script::call("whose_key", "{}"),
-            Script::text("told"),
-            Script::text("done"),
-        ],
-    )
-    .tool(ask)
-    .build();
+    let script = [
+        Script::call("ask_clerk", "{}"),
+        Script::call("whose_key", "{}"),
+        Script::text("told"),
+        Script::text("done"),
+    ];
+    let boss = scripted_agent("boss", script).tool(ask).build();
     let outcome = boss
         .run("go")
         .scope(full_scope())

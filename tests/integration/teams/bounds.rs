@@ -83,7 +83,7 @@ async fn tokens_are_shared_by_all_below() {
 #[tokio::test]
 async fn a_bound_on_depth_counts_from_the_place() {
     let team = |depth| {
-        let master: Plain = scripted_agent("master", ask("coder")).build();
+        let master = scripted_agent("master", ask("coder")).build();
         let (coder, _) = driven("coder", [Script::text("x")]);
         structure!(
             lead(ask("master"))
@@ -124,7 +124,7 @@ async fn a_delegate_whose_time_is_over_has_failed_and_the_run_goes_on() {
             Ok::<_, Error>("at last")
         },
     );
-    let waiting: Plain = scripted_agent("waiting", [Script::call("wait", "{}"), Script::text("x")])
+    let waiting = scripted_agent("waiting", [Script::call("wait", "{}"), Script::text("x")])
         .tool(wait)
         .budget(Budget::new().time(minutes(1)))
         .build();
@@ -199,7 +199,7 @@ async fn a_cancelled_root_frees_all_below_at_once() {
             .build()
     };
     let both = || Script::calls([("one", r#"{"input":"x"}"#), ("two", r#"{"input":"x"}"#)]);
-    let master: Plain = scripted_agent("master", [both()]).build();
+    let master = scripted_agent("master", [both()]).build();
     let team = structure!(
         lead(ask("master"))
             .0
@@ -248,7 +248,7 @@ async fn a_delegate_is_retried_only_if_nothing_below_writes() {
             .model(scripted_model(script))
             .budget(Budget::new().max_turns(1))
             .build();
-        let boss: Plain = scripted_agent("boss", ask("worker"))
+        let boss = scripted_agent("boss", ask("worker"))
             .on_error(|error, _| match error {
                 CallError::Execution(_) => Some(retry::<Execution>().max_attempts(3).into()),
                 _ => None,

@@ -1,7 +1,7 @@
 //! Receipts list only executions that happened. A refused execution has not run, and an interrupted repair agent was
 //! asked.
 
-use crate::world::{Plain, agent_with, counted, scripted_agent, spec};
+use crate::world::{agent_with, counted, scripted_agent, spec};
 use agents::{
     Agent, Effects, Error, Severity, async_trait,
     escalation::{Escalation, retry_with_model},
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 async fn a_write_that_a_limit_refused_has_not_run() {
     let (pay, runs) = counted(spec("pay", Effects::Writes));
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
-    let payer: Plain = scripted_agent("payer", [Script::call("pay", "{}")])
+    let payer = scripted_agent("payer", [Script::call("pay", "{}")])
         .tool(pay)
         .on_error(|error, _| match error {
             CallError::Execution(_) => {
@@ -53,7 +53,7 @@ async fn a_write_that_a_limit_refused_may_be_tried_again() {
         Script::calls([("pay", r#"{"n":1}"#), ("pay", r#"{"n":2}"#)]),
         Script::text("done"),
     ];
-    let payer: Plain = scripted_agent("payer", script)
+    let payer = scripted_agent("payer", script)
         .tool(pay)
         .on_error(|error, _| match error {
             CallError::Execution(_) => Some(retry::<Execution>().max_attempts(3).into()),

@@ -24,16 +24,14 @@ use std::{
 
 /// Creates an agent with a call that waits for a long time, and another that escalates.
 fn coder(how: &str) -> Plain {
-    scripted_agent(
-        "coder",
-        [Script::calls([
-            ("wait", r#"{"millis":60000}"#.to_owned()),
-            ("work", format!(r#"{{"what":"{how}"}}"#)),
-        ])],
-    )
-    .tool(Wait)
-    .tool(Work)
-    .build()
+    let script = [Script::calls([
+        ("wait", r#"{"millis":60000}"#.to_owned()),
+        ("work", format!(r#"{{"what":"{how}"}}"#)),
+    ])];
+    scripted_agent("coder", script)
+        .tool(Wait)
+        .tool(Work)
+        .build()
 }
 
 /// Returns the receipt of the abandoned call, and checks that it is the same with and without a journal.
@@ -229,11 +227,8 @@ async fn what_ran_within_a_call_stands_behind_it() {
         Script::text("done"),
     ];
     let (worker, _) = agent_with([ask], twice);
-    let auditor = scripted_agent(
-        "auditor",
-        [Script::call("gone", "{}"), Script::text("fine")],
-    )
-    .build();
+    let script = [Script::call("gone", "{}"), Script::text("fine")];
+    let auditor = scripted_agent("auditor", script).build();
     let outcome = Audited(worker, auditor).run("go").outcome().await.unwrap();
     let names: Vec<_> = outcome
         .outputs
@@ -245,11 +240,11 @@ async fn what_ran_within_a_call_stands_behind_it() {
 
 #[tokio::test]
 async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
-    let half: Plain = scripted_agent("half", [asks("high")])
+    let half = scripted_agent("half", [asks("high")])
         .tool(Work)
         .on_escalation(|_| return_partial_result("half".to_owned()))
         .build();
-    let boss: Plain = scripted_agent("boss", passes_on("half", "code it")).build();
+    let boss = scripted_agent("boss", passes_on("half", "code it")).build();
     let team = agents::team::Member::new(boss).delegate(half).build();
     let ended = Arc::<Mutex<Vec<_>>>::default();
     let noted = ended.clone();
@@ -322,7 +317,7 @@ async fn a_stored_agent_that_was_dropped_is_told_of_what_it_left() {
     });
     assert!(between.len() > 2, "{}", between.len());
     for at in between {
-        let again: Plain = scripted_agent("worker", [Script::text("done")])
+        let again = scripted_agent("worker", [Script::text("done")])
             .tool(ask())
             .tool(Wait)
             .build();
