@@ -28,7 +28,7 @@ use std::{
     time::Duration,
 };
 
-/// Agent that needs no lifetime; from text to text, unless it is given other types.
+/// Agent from text to text, or from `I` to `O`.
 pub(crate) type Plain<I = String, O = String> = ModelAgent<'static, I, O>;
 
 /// Adds two integers.
@@ -159,12 +159,12 @@ pub(crate) fn scripted_model(script: impl IntoIterator<Item = Script>) -> Script
     ScriptedModel::new(script).0
 }
 
-/// Creates a model that calls [`add`] in every reply, and never answers; also returns its handle.
+/// Creates a model that calls [`add`] in every reply and never answers; also returns its handle.
 pub(crate) fn always_adds() -> (ScriptedModel, ScriptedModel) {
     ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#))
 }
 
-/// Starts an agent of this name, with a model that has this script. Tests add tools, arms and handlers.
+/// Creates an agent of this name, which a model with this script drives. Tests add its tools, arms and handlers.
 pub(crate) fn scripted_agent(
     name: impl Into<Cow<'static, str>>,
     script: impl IntoIterator<Item = Script>,
@@ -226,7 +226,7 @@ where
         .build()
 }
 
-/// Model of this name that has a script.
+/// Scripted model with this name.
 pub(crate) struct Named(pub(crate) &'static str, pub(crate) ScriptedModel);
 
 #[async_trait]
