@@ -232,14 +232,13 @@ async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_agai
     let (fixer, asked) = ScriptedModel::always(Script::text(r#"{"n": 3}"#));
     let unlisted = || {
         let mender = Arc::new(mender().model(fixer.clone()).build());
-        let agent = scripted_agent("caller", [broken(), Script::text("end")])
+        scripted_agent("caller", [broken(), Script::text("end")])
             .tool(tool_with(0).0)
             .on_error(move |error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(mender.clone()).into()),
                 _ => None,
             })
-            .build();
-        agent
+            .build()
     };
     let agent = unlisted();
     let outcome = agent
