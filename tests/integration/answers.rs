@@ -1,8 +1,8 @@
 use crate::world::worker;
-use crate::world::{put_down, same};
+use crate::world::{Plain, put_down, same};
 use agents::{
     Agent, AgentBuilder, Budget,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     journal::MemoryJournal,
     recovery::{CallError, Decision, InvalidOutput, Repair, fix, fix_with},
     testing::{Script, ScriptedModel},
@@ -176,10 +176,7 @@ async fn an_invalid_output_says_which_field() {
 
 /// Creates an agent that gives the same invalid answer twice. A repair agent repairs each, with one attempt per
 /// answer. The arguments are the numbers of replies given already.
-fn mended_judge(
-    said: usize,
-    mended: usize,
-) -> (ModelAgent<'static, String, u32>, [ScriptedModel; 2]) {
+fn mended_judge(said: usize, mended: usize) -> (Plain<String, u32>, [ScriptedModel; 2]) {
     let answers = ["no idea", "no idea", "7"].map(Script::text);
     let (model, handle) = ScriptedModel::new(answers.into_iter().skip(said));
     let better = ["worse", "even worse"].map(Script::text);

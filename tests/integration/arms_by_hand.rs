@@ -1,6 +1,6 @@
 //! Recovery arms without macros, on tools made at run time, and on agents for tools by name.
 
-use crate::recovery::Plain;
+use crate::world::{Plain, schema_of_n};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ToolFailure,
     journal::MemoryJournal,
@@ -9,7 +9,6 @@ use agents::{
     tool,
     tool::FnTool,
 };
-use serde_json::json;
 use std::{
     io,
     sync::{
@@ -23,8 +22,7 @@ use std::{
 fn stock(failures: u32) -> (FnTool, Arc<AtomicU32>) {
     let runs = Arc::new(AtomicU32::new(0));
     let count = runs.clone();
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let schema = schema_of_n();
     let tool = FnTool::new(
         "stock",
         "Counts.",
@@ -130,7 +128,7 @@ async fn a_stored_plan_finds_a_repair_agent_that_the_tool_lists() {
         let mender = AgentBuilder::<Repair, String>::new("mender").model(model);
         (Arc::new(mender.build()), handle)
     };
-    let agent = |mender: Arc<agents::agent::ModelAgent<'static, Repair, String>>| {
+    let agent = |mender: Arc<Plain<Repair>>| {
         let named = mender.clone();
         let tool = stock(0)
             .0

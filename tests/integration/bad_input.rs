@@ -1,6 +1,6 @@
 //! Bad arguments lead to a clear error and one receipt, and the run continues.
 
-use crate::world::{told, work, worker};
+use crate::world::{schema_of_n, told, work, worker};
 use agents::{
     Agent, AgentBuilder, Code, Effects, Json,
     testing::{Script, ScriptedModel},
@@ -243,8 +243,7 @@ async fn a_constraint_is_checked_although_the_type_would_take_the_value() {
 
 #[tokio::test]
 async fn an_integer_that_a_run_time_tool_would_round_is_refused() {
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    let schema = schema_of_n();
     let double = FnTool::new(
         "double",
         "Doubles.",

@@ -1,7 +1,6 @@
-use crate::world::{Add, work, worker};
+use crate::world::{Add, Plain, always_adds, scripted_agent, work, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects,
-    agent::ModelAgent,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
     tool::{Approval, FnTool, ToolSpec},
@@ -9,15 +8,11 @@ use agents::{
 use serde_json::json;
 use std::time::Duration;
 
-fn endless() -> ScriptedModel {
-    ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#)).0
-}
-
 #[tokio::test]
 async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .outcome()
         .await
         .unwrap();
@@ -69,7 +64,7 @@ async fn recursion_counts_turns_and_rounds() {
     let agent = AgentBuilder::<String, String>::new("looper")
         .tool(Add)
         .budget(budget)
-        .model(endless())
+        .model(always_adds().0)
         .build();
     let outcome = agent.run("go").outcome().await.unwrap();
     assert_eq!(
@@ -86,7 +81,7 @@ async fn recursion_counts_turns_and_rounds() {
 async fn tokens_are_shared_by_the_run() {
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(tokens(40))
         .outcome()
         .await
@@ -181,7 +176,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
     let budget = Budget::new().max_turns(2);
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(budget)
         .outcome()
         .await
@@ -196,7 +191,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
     let budget = Budget::new().max_turns(50).max_tool_calls(3);
     let outcome = worker::<String>()
         .run("go")
-        .model(endless())
+        .model(always_adds().0)
         .budget(budget)
         .outcome()
         .await
@@ -208,18 +203,16 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
 }
 
 /// Asks a person, who takes ten minutes, and then does a minute's work.
-fn clerk(budget: Budget) -> ModelAgent<'static, String, String> {
+fn clerk(budget: Budget) -> Plain {
     let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}))
         .approval(Approval::Always);
     let send = FnTool::with_spec(spec, |_, _| async {
         tokio::time::sleep(Duration::from_secs(60)).await;
         Ok::<_, String>("sent")
     });
-    let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);
-    AgentBuilder::new("clerk")
+    scripted_agent("clerk", [Script::call("send", "{}"), Script::text("done")])
         .tool(send)
         .budget(budget)
-        .model(model)
         .build()
 }
 
@@ -269,7 +262,7 @@ async fn time_stands_still_around_a_run_of_its_own_too() {
     );
     let (model, handle) = ScriptedModel::new([Script::call("ask", "{}"), Script::text("end")]);
     let time = minutes(2);
-    let boss: ModelAgent<'_, String, String> = AgentBuilder::new("boss")
+    let boss: Plain = AgentBuilder::new("boss")
         .tool(ask)
         .budget(Budget::new().time(time))
         .model(model)

@@ -2,16 +2,15 @@
 
 mod instances;
 
-use crate::world::{agent_with, counted, spec};
+use crate::world::{Plain, agent_with, counted, scripted_model, spec};
 use agents::async_trait;
 use agents::{
     Agent, AgentBuilder, Effects, Json, Outcome,
-    agent::ModelAgent,
     cache::{CacheError, CacheKey, MemoryCache, MokaCache, SharedCache, ToolCache},
     escalation::return_partial_result,
     recovery::{CallError, InvalidOutput, escalate},
     secret::SecretStore,
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool::{Cache, FnTool, Scope, ToolSpec},
 };
 use serde_json::json;
@@ -48,8 +47,6 @@ fn cached(outcome: &Outcome<String>) -> Vec<bool> {
     });
     cached.collect()
 }
-
-type Worker = ModelAgent<'static, String, String>;
 
 /// Scope and secret of a run.
 struct Who(Scope, Option<&'static str>);
@@ -292,7 +289,7 @@ async fn when_the_first_is_gone_another_takes_over() {
 #[tokio::test(start_paused = true)]
 async fn a_call_does_not_wait_for_itself() {
     let depth = Arc::new(AtomicU32::new(0));
-    let slot: Arc<std::sync::OnceLock<Worker>> = Arc::default();
+    let slot: Arc<std::sync::OnceLock<Plain>> = Arc::default();
     let (inside, runs) = (slot.clone(), depth.clone());
     let tool = FnTool::with_spec(forever(Effects::Reads), move |_, _| {
         let (inside, deep) = (inside.clone(), depth.fetch_add(1, SeqCst) > 0);
@@ -326,7 +323,7 @@ async fn what_is_partial_is_not_kept() {
                     _ => None,
                 })
                 .on_escalation(|_| return_partial_result(7))
-                .model(ScriptedModel::new([Script::text("not a number")]).0)
+                .model(scripted_model([Script::text("not a number")]))
                 .build()
                 .run("go")
                 .await

@@ -1,4 +1,4 @@
-use crate::world::worker;
+use crate::world::{Plain, scripted_agent, worker};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ErrorKind,
     run::Stopped,
@@ -52,9 +52,10 @@ fn sleeper() -> (FnTool, Arc<AtomicBool>, Arc<AtomicBool>) {
     (tool, body, child)
 }
 
-fn agent(tool: FnTool) -> agents::agent::ModelAgent<'static, String, String> {
-    let (model, _) = ScriptedModel::new([Script::call("sleep", "{}")]);
-    AgentBuilder::new("sleeper").tool(tool).model(model).build()
+fn agent(tool: FnTool) -> Plain {
+    scripted_agent("sleeper", [Script::call("sleep", "{}")])
+        .tool(tool)
+        .build()
 }
 
 async fn freed(flag: &AtomicBool) -> bool {
@@ -107,7 +108,7 @@ async fn a_cancelled_token_asks_no_model() {
     assert_eq!(handle.count(), 0);
 }
 
-fn payer(model: ScriptedModel) -> agents::agent::ModelAgent<'static, String, String> {
+fn payer(model: ScriptedModel) -> Plain {
     let pay = FnTool::new(
         "pay",
         "Pays.",

@@ -1,9 +1,9 @@
 //! Conversations over several runs.
 
-use crate::world::{Add, Hang, put_down};
+use crate::world::{Add, Hang, Plain, put_down};
 use agents::{
     Agent, AgentBuilder, Budget, Error, Model,
-    agent::{Conversation, ModelAgent, Skill},
+    agent::{Conversation, Skill},
     journal::MemoryJournal,
     model::{Message, ModelError, Reply, Request},
     prelude::agent,
@@ -13,8 +13,6 @@ use agents::{
 };
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
-
-type Plain = ModelAgent<'static, String, String>;
 
 fn crm() -> AgentBuilder<'static, String, String> {
     AgentBuilder::new("crm")

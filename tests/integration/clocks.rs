@@ -1,6 +1,6 @@
 //! A run and the runs within it have one clock.
 
-use crate::world::{agent_with, spec};
+use crate::world::{agent_with, scripted_agent, spec};
 use agents::{
     Agent, AgentBuilder, Effects,
     journal::{Entry, MemoryJournal},
@@ -75,14 +75,12 @@ async fn a_wait_is_measured_by_the_clock_of_the_run() {
             }
         });
         let script = [Script::call("look", "{}"), Script::text("done")];
-        let (model, _) = ScriptedModel::new(script);
-        AgentBuilder::<String, String>::new("worker")
+        scripted_agent("worker", script)
             .tool(look)
             .on_error(move |_, _| {
                 let again = retry::<Execution>().max_attempts(3);
                 Some(again.backoff(constant(wait)).into())
             })
-            .model(model)
             .build()
     };
     let journal = MemoryJournal::new();

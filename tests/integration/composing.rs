@@ -7,10 +7,9 @@ mod race;
 mod several;
 mod storing;
 
-use crate::world::Add;
+use crate::world::{Add, Plain, always_adds, native, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Severity,
-    agent::{Data, ModelAgent, Skill},
     compose::{
         Contribution, Failed, RanOut,
         Step::{Again, Done},
@@ -32,21 +31,6 @@ use std::{
 };
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
-
-type Plain<I = String, O = String> = ModelAgent<'static, I, O>;
-
-/// An agent without a model.
-fn native<I, O, F, Fut>(name: &'static str, body: F) -> Plain<I, O>
-where
-    I: Data,
-    O: Data + schemars::JsonSchema,
-    F: Fn(I) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<O, Error>> + Send + 'static,
-{
-    AgentBuilder::new(name)
-        .skill(Skill::native("work", "Works.", body))
-        .build()
-}
 
 /// Creates an agent that answers with its name after this many seconds.
 fn after(name: &'static str, seconds: u64) -> Plain {
@@ -93,8 +77,7 @@ fn endless(name: &'static str, freed: &Arc<AtomicU32>) -> Plain {
 
 /// Creates a model-driven agent that gives these answers, at 15 tokens each.
 fn says<const N: usize>(name: &'static str, texts: [&str; N]) -> Plain {
-    let (model, _) = ScriptedModel::new(texts.map(Script::text));
-    AgentBuilder::new(name).model(model).build()
+    scripted_agent(name, texts.map(Script::text)).build()
 }
 
 fn shout() -> Plain {
@@ -212,10 +195,8 @@ async fn a_composite_runs_in_a_spawned_task_and_repairs_calls() {
         }),
     ));
     let fixer = Arc::new(fixer.then(native("check", |text: String| async move { Ok(text) })));
-    let (model, _) = ScriptedModel::new([Script::call("add", "?"), Script::text("done")]);
-    let agent: Plain = AgentBuilder::new("adder")
+    let agent = scripted_agent("adder", [Script::call("add", "?"), Script::text("done")])
         .tool(Add)
-        .model(model)
         .on_error(move |error, _| match error {
             CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
             _ => None,
@@ -240,7 +221,7 @@ async fn a_composite_runs_in_a_spawned_task_and_repairs_calls() {
 async fn a_shared_budget_ends_the_whole_and_nothing_swallows_it() {
     let freed = Arc::new(AtomicU32::new(0));
     let greedy = || {
-        let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+        let (model, _) = always_adds();
         AgentBuilder::<String, String>::new("greedy")
             .tool(Add)
             .model(model)

@@ -1,5 +1,6 @@
 //! The context of a call, as its tool sees it.
 
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Budget, Effects, ToolContext,
     run::Approval,
@@ -34,10 +35,8 @@ async fn echo(cx: &ToolContext) -> Value {
 
 #[tokio::test]
 async fn a_tool_knows_its_call_and_tells_no_secret() {
-    let (model, _) = ScriptedModel::new([Script::call("echo", "{}"), Script::text("end")]);
-    let agent = AgentBuilder::<String, String>::new("curious")
+    let agent = scripted_agent("curious", [Script::call("echo", "{}"), Script::text("end")])
         .tool(Echo)
-        .model(model)
         .build();
     let outcome = agent
         .run("go")
@@ -159,10 +158,8 @@ async fn an_arm_knows_the_run_around_the_call() {
     type Seen = (String, Option<String>, Option<u64>);
     let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
     let told = seen.clone();
-    let (model, _) = ScriptedModel::new([Script::call("fetch", "{}"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("scout")
+    let agent = scripted_agent("scout", [Script::call("fetch", "{}"), Script::text("done")])
         .tool(fetch)
-        .model(model)
         .budget(Budget::new().time(Duration::from_secs(60)))
         .on_error(move |_, cx| {
             told.lock().unwrap().push((

@@ -1,9 +1,8 @@
 //! Cost of models: it is counted during the run, and checked before each request.
 
-use crate::world::{Add, agent_with, put_down};
+use crate::world::{Add, Plain, agent_with, always_adds, put_down, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error,
-    agent::ModelAgent,
     journal::MemoryJournal,
     model::{Model, ModelError, Reply, Request},
     run::{Cost, Limit, Stopped},
@@ -16,8 +15,8 @@ use std::sync::Arc;
 
 /// Creates an agent that never ends. Each turn has 10 input and 5 output tokens, which cost 0.00004 at 2 and 4 per
 /// million.
-fn endless() -> (ModelAgent<'static, String, String>, ScriptedModel) {
-    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+fn endless() -> (Plain, ScriptedModel) {
+    let (model, handle) = always_adds();
     let agent = AgentBuilder::new("adder").tool(Add).model(model).build();
     (agent, handle)
 }
@@ -68,7 +67,7 @@ async fn the_run_ends_before_the_call_that_goes_over() {
 
 #[tokio::test]
 async fn an_agent_s_own_bound_counts_as_well() {
-    let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+    let (model, handle) = always_adds();
     let agent = AgentBuilder::<String, String>::new("adder")
         .tool(Add)
         .budget(Budget::new().cost(0.00004))
@@ -169,13 +168,7 @@ async fn a_run_that_was_put_down_owes_what_it_owed() {
             Script::text("2"),
         ]
     };
-    let adder = |script: Vec<Script>| {
-        let (model, _) = ScriptedModel::new(script);
-        AgentBuilder::<String, String>::new("adder")
-            .tool(Add)
-            .model(model)
-            .build()
-    };
+    let adder = |script: Vec<Script>| scripted_agent("adder", script).tool(Add).build();
     let agent = adder(script().into());
     let run = agent.run("go").price("*", 2.0, 4.0);
     let whole = run.journal(journal.clone()).outcome().await.unwrap();

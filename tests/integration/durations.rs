@@ -1,5 +1,6 @@
 //! Durations of runs, calls and repair attempts, as the console shows them.
 
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
     agent::Run,
@@ -168,8 +169,7 @@ async fn the_wait_before_a_retry_is_the_same_figure_in_the_receipt() {
         (constant(Duration::from_micros(20_876)), Some("in 21 ms")),
         (none(), Some("at once")),
     ] {
-        let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("no")]);
-        let agent = AgentBuilder::<String, String>::new("a")
+        let agent = scripted_agent("a", [Script::call("look", "{}"), Script::text("no")])
             .tool(look.clone())
             .on_error(move |error, _| match error {
                 CallError::Execution(_) => {
@@ -177,7 +177,6 @@ async fn the_wait_before_a_retry_is_the_same_figure_in_the_receipt() {
                 }
                 _ => None,
             })
-            .model(model)
             .build();
         let lines = Arc::new(Mutex::new(Vec::new()));
         let sink = lines.clone();

@@ -9,15 +9,15 @@
 //!
 //! Existing files are kept.
 
+use crate::world::{Plain, scripted_model, spec_with_n};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
-    agent::ModelAgent,
     escalation::{self, Escalation},
     journal::{Entry, FileJournal, Key, Recorded, recorded},
     recovery::*,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{Approval as Asks, FnTool},
 };
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use serde_json::{Value, json};
@@ -74,26 +74,18 @@ impl Drop for Copy {
     }
 }
 
-fn spec(name: &'static str, effects: Effects) -> ToolSpec {
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    ToolSpec::new(name, "Does it.", effects, schema)
-}
-
-type Worker<O> = ModelAgent<'static, String, O>;
-
 /// Creates an agent that makes one call of a tool that reads.
-fn looker() -> Worker<u32> {
-    let look = FnTool::with_spec(spec("look", Effects::Reads), |args, _| async move {
+fn looker() -> Plain<String, u32> {
+    let look = FnTool::with_spec(spec_with_n("look", Effects::Reads), |args, _| async move {
         Ok::<_, io::Error>(args["n"].clone())
     });
     AgentBuilder::new("looker").tool(look).build()
 }
 
 /// Creates an agent that pays; if `hangs`, the payment never ends.
-fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
+fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Plain {
     let paid = paid.clone();
-    let pay = FnTool::with_spec(spec("pay", Effects::Writes), move |_, _| {
+    let pay = FnTool::with_spec(spec_with_n("pay", Effects::Writes), move |_, _| {
         paid.fetch_add(1, SeqCst);
         async move {
             match hangs {
@@ -106,21 +98,21 @@ fn payer(hangs: bool, paid: &Arc<AtomicU32>) -> Worker<String> {
 }
 
 /// Creates the agent of the eventful run.
-fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Worker<u32> {
-    let signed = spec("sign", Effects::Writes)
+fn lead(colleague: ScriptedModel, spare: ScriptedModel) -> Plain<String, u32> {
+    let signed = spec_with_n("sign", Effects::Writes)
         .idempotent()
         .approval(Asks::Always);
     let sign = FnTool::with_spec(signed, |args, _| async move {
         Ok::<_, io::Error>(format!("signed {}", args["n"]))
     });
-    let ask = FnTool::with_spec(spec("ask", Effects::None), move |_, _| {
+    let ask = FnTool::with_spec(spec_with_n("ask", Effects::None), move |_, _| {
         let model = colleague.clone();
         async move {
             let colleague = AgentBuilder::<String, String>::new("colleague").model(model);
             colleague.build().run("help").outcome().await?.result
         }
     });
-    let fail = FnTool::with_spec(spec("fail", Effects::Reads), |_, _| async {
+    let fail = FnTool::with_spec(spec_with_n("fail", Effects::Reads), |_, _| async {
         Err::<u32, _>(io::Error::other("it does not move"))
     });
     AgentBuilder::new("lead")
@@ -148,7 +140,7 @@ async fn make() {
     if let Some(journal) = journal(FINISHED, Key::none()) {
         let script = [Script::call("look", r#"{"n": 7}"#), Script::text("7")];
         let agent = looker();
-        let run = agent.run("go").model(ScriptedModel::new(script).0);
+        let run = agent.run("go").model(scripted_model(script));
         assert_eq!(run.journal(journal).await.unwrap(), 7);
     }
     if let Some(journal) = journal(EVENTFUL, Key::from(KEY)) {
@@ -158,17 +150,17 @@ async fn make() {
             Script::call("fail", r#"{"n": 4}"#),
         ];
         let lead = lead(
-            ScriptedModel::new([Script::text("helped")]).0,
-            ScriptedModel::new([Script::text("about seven")]).0,
+            scripted_model([Script::text("helped")]),
+            scripted_model([Script::text("about seven")]),
         );
-        let run = lead.run("go").model(ScriptedModel::new(script).0);
+        let run = lead.run("go").model(scripted_model(script));
         let run = run.approver(|_: ApprovalRequest| async { Approval::Approve.by("ada") });
         assert_eq!(run.journal(journal).await.unwrap(), 7);
     }
     if let Some(journal) = journal(BROKEN_OFF, Key::from(KEY)) {
         let script = [Script::call("pay", r#"{"n": 5}"#)];
         let agent = payer(true, &Arc::default());
-        let run = agent.run("go").model(ScriptedModel::new(script).0);
+        let run = agent.run("go").model(scripted_model(script));
         let run = run.journal(journal).outcome();
         // Ends before the tool's time limit.
         let a_second = Duration::from_secs(1);
@@ -198,7 +190,7 @@ async fn a_finished_run_of_format_1_is_read() {
     let copy = Copy::of(text(FINISHED).as_bytes());
     let journal = FileJournal::open(&copy.0, Key::none()).unwrap();
     let agent = looker();
-    let run = agent.run("go").model(ScriptedModel::new([]).0);
+    let run = agent.run("go").model(scripted_model([]));
     let live = run.journal(journal).outcome().await.unwrap();
     let written = |outcome: &Outcome<u32>| serde_json::to_string(outcome).unwrap();
     assert_eq!(written(&live), written(&told));
@@ -243,7 +235,7 @@ async fn an_eventful_run_of_format_1_is_read() {
 
     let copy = Copy::of(text(EVENTFUL).as_bytes());
     let journal = FileJournal::open(&copy.0, KEY).unwrap();
-    let nobody = || ScriptedModel::new([]).0;
+    let nobody = || scripted_model([]);
     let agent = lead(nobody(), nobody());
     let run = agent.run("go").model(nobody()).journal(journal);
     let live = run.outcome().await.unwrap();

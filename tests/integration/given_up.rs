@@ -1,9 +1,8 @@
 //! Repair agents that give up, end the run or are cut off: receipts tell only known facts of a call.
 
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Outcome,
-    agent::ModelAgent,
-    console,
+    Agent, AgentBuilder, Effects, Error, Outcome, console,
     prelude::*,
     recovery::*,
     run::{Approval, ApprovalRequest, Stopped, ToolEnvelope},
@@ -83,13 +82,10 @@ async fn mended_by<F: Fixer + Clone>(fixer: F, tries: u32) -> Seen {
 }
 
 fn mender(script: Vec<Script>) -> AgentBuilder<'static, Repair, String> {
-    let (model, _) = ScriptedModel::new(script);
-    AgentBuilder::new("mender").model(model)
+    AgentBuilder::new("mender").model(scripted_model(script))
 }
 
-fn shared(
-    mender: AgentBuilder<'static, Repair, String>,
-) -> Arc<ModelAgent<'static, Repair, String>> {
+fn shared(mender: AgentBuilder<'static, Repair, String>) -> Arc<Plain<Repair>> {
     Arc::new(mender.build())
 }
 
@@ -226,10 +222,8 @@ async fn a_run_that_is_cancelled_before_anybody_has_approved_says_so() {
     let open = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
         Ok::<_, String>("open")
     });
-    let (model, _) = ScriptedModel::new([Script::call("open", "{}")]);
-    let keeper = AgentBuilder::<String, String>::new("keeper")
+    let keeper = scripted_agent("keeper", [Script::call("open", "{}")])
         .tool(open)
-        .model(model)
         .build();
     let nobody = |_: ApprovalRequest| std::future::pending::<Approval>();
     let token = CancellationToken::new();

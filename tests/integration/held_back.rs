@@ -1,9 +1,8 @@
 //! Calls that a limiter holds back: they have not run, and a retry waits until they are allowed.
 
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
-    Agent, AgentBuilder, Code, Effects,
-    agent::ModelAgent,
-    async_trait, console,
+    Agent, AgentBuilder, Code, Effects, async_trait, console,
     rate::{MemoryLimiter, Rate, RateLimiter},
     recovery::*,
     run::RepairKind,
@@ -21,7 +20,7 @@ use std::{
 };
 
 /// Returns the number of its execution, as its context has it.
-fn sounder(runs: &Arc<AtomicU32>) -> ModelAgent<'static, String, String> {
+fn sounder(runs: &Arc<AtomicU32>) -> Plain {
     let runs = runs.clone();
     let spec = ToolSpec::new(
         "sound",
@@ -44,7 +43,7 @@ fn sounder(runs: &Arc<AtomicU32>) -> ModelAgent<'static, String, String> {
 
 fn two_calls() -> ScriptedModel {
     let calls = Script::calls([("sound", r#"{"n":1}"#), ("sound", r#"{"n":2}"#)]);
-    ScriptedModel::new([calls, Script::text("deep")]).0
+    scripted_model([calls, Script::text("deep")])
 }
 
 fn receipts(outputs: &AgentOutputs) -> Vec<&ToolEnvelope> {
@@ -251,8 +250,7 @@ async fn all_that_was_given_for_a_limit_is_told() {
             Err::<(), _>("too heavy")
         });
         let script = [Script::call("load", r#"{"n":3}"#), Script::text("oh")];
-        let (model, _) = ScriptedModel::new(script);
-        let agent = AgentBuilder::<String, String>::new("mate")
+        let agent = scripted_agent("mate", script)
             .tool(load)
             .on_error(move |error, _| match error {
                 CallError::Execution(Failure::Returned(e)) if e.code() == Code::RateLimit => {
@@ -261,7 +259,6 @@ async fn all_that_was_given_for_a_limit_is_told() {
                 CallError::Execution(_) => Some(fix::<Execution>(r#"{"n":2}"#).into()),
                 _ => None,
             })
-            .model(model)
             .build();
         let limiter = Leaves(&[1], AtomicU32::new(0));
         let outcome = agent.run("go").rate_limits(limiter).outcome().await;

@@ -223,7 +223,7 @@ tool! {
     /// Pays, with a key that the bank knows for a day.
     #[tool(writes, idempotent(for = hours(24)))]
     async fn pay_once(
-        /// How much.
+        /// Amount to pay.
         amount: u32,
         #[inject] crm: Crm,
     ) -> u32 {

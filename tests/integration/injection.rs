@@ -1,9 +1,9 @@
 //! Output of tools is only data. Its text can cause no approval, no call, no access to a secret and no change of a
 //! budget. It reaches the model only as the answer to its call.
 
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, Code, Effects, ToolContext,
-    agent::ModelAgent,
     model::Message,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
@@ -81,7 +81,7 @@ async fn crm(cx: &ToolContext) -> Result<String, String> {
 }
 
 /// Creates an agent whose tool returns this output.
-fn reader(output: &Value) -> ModelAgent<'static, String, String> {
+fn reader(output: &Value) -> Plain {
     let output = output.clone();
     let schema = json!({"type": "object"});
     let read = FnTool::new("read", "Reads.", Effects::Reads, schema, move |_, _| {

@@ -1,15 +1,15 @@
 //! Property tests that hold for all scripts of calls and all arms.
 
-use crate::world::put_down;
+use crate::world::{Plain, put_down, spec_with_n};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
-    agent::{ModelAgent, Run},
+    agent::Run,
     async_trait,
     journal::MemoryJournal,
     model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage},
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
     run::{EventKind, RepairKind, RepairStep},
-    tool::{FnTool, ToolSpec},
+    tool::FnTool,
 };
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
@@ -186,11 +186,7 @@ fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
 
 /// Creates a tool that fails as often as its argument says, and hangs at 6. It keeps no state between runs.
 fn job() -> FnTool {
-    let schema = json!({
-        "type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"],
-    });
-    let spec =
-        ToolSpec::new("job", "Does it.", Effects::Reads, schema).timeout(Duration::from_secs(1));
+    let spec = spec_with_n("job", Effects::Reads).timeout(Duration::from_secs(1));
     FnTool::with_spec(spec, |args, cx| async move {
         match args["n"].as_u64().unwrap_or_default() {
             6 => std::future::pending().await,
@@ -200,7 +196,7 @@ fn job() -> FnTool {
     })
 }
 
-type Fixing = Arc<ModelAgent<'static, Repair, String>>;
+type Fixing = Arc<Plain<Repair>>;
 
 fn common<K: Kind>(one: &Try, scribe: &Fixing) -> Option<Decision<K>> {
     Some(match one {
@@ -243,7 +239,7 @@ fn arm<E>(plans: &[Vec<Try>], scribe: &Fixing, error: &CallError<'_, E>) -> Opti
     }
 }
 
-fn agent(case: &Case) -> ModelAgent<'static, String, u32> {
+fn agent(case: &Case) -> Plain<String, u32> {
     let scribe: Fixing = Arc::new(
         AgentBuilder::new("scribe")
             .model(Scribe(case.scribe.clone()))
@@ -298,10 +294,7 @@ fn most_attempts(case: &Case) -> u32 {
 }
 
 /// Prepares a run of this case, without further settings.
-fn begun<'a>(
-    worker: &'a ModelAgent<'static, String, u32>,
-    case: &Case,
-) -> Run<'a, ModelAgent<'static, String, u32>> {
+fn begun<'a>(worker: &'a Plain<String, u32>, case: &Case) -> Run<'a, Plain<String, u32>> {
     worker.run("go").model(Planned(case.clone()))
 }
 

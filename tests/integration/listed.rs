@@ -1,9 +1,8 @@
 //! Tools from a server's list, with policies by their names.
 
-use crate::world::{Add, WriteFile, told};
+use crate::world::{Add, Plain, WriteFile, scripted_model, told};
 use agents::{
     Agent, AgentBuilder, Effects,
-    agent::ModelAgent,
     prelude::agent,
     recovery::{AnyError, CallError, ErrorContext, Execution, Plan, exponential, feedback, retry},
     run::{Approval, ApprovalRequest},
@@ -59,10 +58,7 @@ fn triage() -> AgentBuilder<'static, String, String> {
 }
 
 /// Runs these calls; returns the results as the model got them, and the calls that needed approval.
-async fn run(
-    agent: ModelAgent<'static, String, String>,
-    calls: &[(&str, &str)],
-) -> (Vec<String>, Vec<String>) {
+async fn run(agent: Plain, calls: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let script = [Script::calls(calls.iter().copied()), Script::text("done")];
     let (model, handle) = ScriptedModel::new(script);
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -198,7 +194,7 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
         .policy("ad", ToolPolicy::new())
         .on_error_of_named("github_*", |_, _| None)
         .build();
-    let model = ScriptedModel::new([]).0;
+    let model = scripted_model([]);
     let error = loosening.run("go").model(model).outcome().await;
     let error = error.unwrap_err();
     assert!(error.is_build());

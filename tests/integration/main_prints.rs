@@ -1,10 +1,7 @@
 //! Output of a program whose `main` returns the error of a run.
 
-use agents::{
-    Agent, AgentBuilder, Error, ErrorKind,
-    agent::{ModelAgent, Skill},
-    testing::{Script, ScriptedModel},
-};
+use crate::world::{Plain, scripted_agent};
+use agents::{Agent, AgentBuilder, Error, ErrorKind, agent::Skill, testing::Script};
 use std::{env, io, process::Command};
 
 /// Program that the next test runs.
@@ -39,7 +36,7 @@ fn a_main_prints_what_a_person_can_read() {
 
 #[tokio::test]
 async fn causes_are_told_and_secrets_are_not() {
-    let reader: ModelAgent<'_, String, String> = AgentBuilder::new("reader")
+    let reader: Plain = AgentBuilder::new("reader")
         .skill(Skill::native(
             "read",
             "Reads.",
@@ -74,10 +71,8 @@ async fn who_threw_and_why_is_one_line() {
         }
         _ => None,
     });
-    let (model, _) = ScriptedModel::new([Script::call("open", "{}")]);
-    let porter = AgentBuilder::<String, String>::new("porter")
+    let porter = scripted_agent("porter", [Script::call("open", "{}")])
         .tool(open)
-        .model(model)
         .build();
     let error = porter.run("go").await.unwrap_err();
     assert_eq!(

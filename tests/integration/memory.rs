@@ -1,15 +1,15 @@
 //! Memory of agents from one run to the next.
 
-use crate::world::{Add, told};
+use crate::world::{Add, Plain, scripted_model, told};
 use agents::{
     Agent, AgentBuilder,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     memory::{Memory, MemoryBank, MemoryError, Owner},
     testing::{Script, ScriptedModel},
     tool::Scope,
 };
 
-fn clerk(bank: &MemoryBank) -> ModelAgent<'static, String, String> {
+fn clerk(bank: &MemoryBank) -> Plain {
     AgentBuilder::new("clerk")
         .tool(Add)
         .memory(bank.clone())
@@ -166,8 +166,8 @@ async fn only_skills_that_ask_for_it_have_it() {
 
 #[tokio::test]
 async fn a_memory_without_a_skill_and_a_skill_without_a_memory_are_refused() {
-    async fn said(agent: ModelAgent<'static, String, String>) -> agents::Error {
-        let run = agent.run("go").model(ScriptedModel::new([]).0);
+    async fn said(agent: Plain) -> agents::Error {
+        let run = agent.run("go").model(scripted_model([]));
         run.await.unwrap_err()
     }
     let idle = AgentBuilder::<String, String>::new("clerk")
@@ -222,7 +222,7 @@ async fn what_a_tool_gave_is_not_kept_word_for_word_nor_is_a_secret() {
         serde_json::json!({ "type": "object", "properties": {} }),
         |_, _| async { Ok::<_, std::io::Error>(RULE) },
     );
-    let clerk: ModelAgent<'static, String, String> = AgentBuilder::new("clerk")
+    let clerk: Plain = AgentBuilder::new("clerk")
         .memory(bank.clone())
         .tool(rule)
         .build();

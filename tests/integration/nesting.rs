@@ -1,9 +1,8 @@
 //! Agents within agents: they share the run, its budget and its cancellation.
 
-use crate::world::Add;
+use crate::world::{Add, Plain};
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
-    agent::ModelAgent,
     prelude::*,
     run::{Limit, Stopped, tokens},
     testing::{Script, ScriptedModel},
@@ -11,8 +10,6 @@ use agents::{
 };
 use serde_json::json;
 use std::{sync::Arc, time::Duration};
-
-type Plain = ModelAgent<'static, String, String>;
 
 /// Creates a tool that runs an agent.
 fn asks(agent: Arc<Plain>) -> FnTool {

@@ -1,9 +1,9 @@
 //! Panics in user code: only the part that panics fails.
 
-use crate::world::{Add, told};
+use crate::world::{Add, Plain, scripted_agent, told};
 use agents::{
     Agent, AgentBuilder, Error, ErrorKind, Outcome,
-    agent::{Data, ModelAgent, Skill},
+    agent::{Data, Skill},
     branch,
     compose::{Step, routed},
     prelude::*,
@@ -15,8 +15,6 @@ use std::sync::{
     Arc,
     atomic::{AtomicU32, Ordering::SeqCst},
 };
-
-type Plain<O = String> = ModelAgent<'static, String, O>;
 
 /// Returns its input.
 #[agent]
@@ -56,14 +54,13 @@ async fn who_only_looks_on_stops_nothing() {
         }
     };
     let (skill, knowledge, used) = (count(), count(), count());
-    let agent: Plain = AgentBuilder::new("worker")
+    let agent = scripted_agent("worker", adds())
         .tool(Add)
         .knowledge("style", "How to write.", || "Briefly.")
         .skill(Skill::model("work", "Works."))
         .on_skill_chosen(move |_| skill())
         .on_knowledge_used(move |_| knowledge())
         .on_tool_use(move |_, _, _| used())
-        .model(ScriptedModel::new(adds()).0)
         .build();
     let (event, tool) = (count(), count());
     let outcome = agent
@@ -97,7 +94,7 @@ where
     left(agent).await.1.to_string()
 }
 
-fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<O> {
+fn native<O: Data + schemars::JsonSchema>(body: fn(String) -> O) -> Plain<String, O> {
     AgentBuilder::new("clerk")
         .skill(Skill::native("work", "Works.", move |task: String| {
             let now = body(task);
@@ -215,7 +212,7 @@ async fn a_delegate_that_panics_has_panicked_as_a_tool_does() {
 #[tokio::test]
 async fn nothing_is_left_in_disorder() {
     // The same agent runs again after a run in which it panicked.
-    let fussy: Plain<usize> = AgentBuilder::new("fussy")
+    let fussy: Plain<String, usize> = AgentBuilder::new("fussy")
         .skill(Skill::native(
             "count",
             "Counts.",

@@ -1,9 +1,8 @@
 //! Regression tests for defects of other frameworks, one turn each.
 
-use crate::world::{Add, told, work};
+use crate::world::{Add, Plain, always_adds, told, work};
 use agents::{
     Agent, AgentBuilder, Code,
-    agent::ModelAgent,
     testing::{Script, ScriptedModel},
 };
 
@@ -81,9 +80,8 @@ async fn the_default_budget_is_enough_for_a_tool_call() {
 /// Running out of turns that looks like an empty answer.
 #[tokio::test]
 async fn running_out_of_turns_is_an_error() {
-    let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
-    let agent: ModelAgent<'_, String, String> =
-        AgentBuilder::new("a").tool(Add).model(model).build();
+    let (model, _) = always_adds();
+    let agent: Plain = AgentBuilder::new("a").tool(Add).model(model).build();
     assert!(agent.run("go").await.unwrap_err().is_budget());
 }
 
@@ -140,7 +138,7 @@ async fn a_call_printed_as_json_is_executed() {
 #[tokio::test]
 async fn a_schema_is_not_forced_while_tools_are_offered() {
     let (model, handle) = ScriptedModel::new([Script::text("7")]);
-    let agent: ModelAgent<'_, String, u32> = AgentBuilder::new("a").tool(Add).model(model).build();
+    let agent: Plain<String, u32> = AgentBuilder::new("a").tool(Add).model(model).build();
     assert_eq!(agent.run("go").await.unwrap(), 7);
     assert!(handle.requests()[0].format.is_none());
 }

@@ -1,7 +1,7 @@
 //! Policies of a run: they restrict the settings of agents and tools, and a denial has a receipt like any other
 //! failure.
 
-use crate::world::{Add, agent_with, counted, errors, spec, told};
+use crate::world::{Add, agent_with, always_adds, counted, errors, scripted_agent, spec, told};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Json,
     policy::{
@@ -10,7 +10,7 @@ use agents::{
     },
     recovery::{CallError, Deserialization, Execution, retry, sanitize},
     run::{Approval, ApprovalRequest, Stopped},
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool::{FnTool, ToolSpec},
 };
 use serde_json::json;
@@ -136,15 +136,13 @@ async fn rules_see_the_arguments_as_they_will_run() {
         ]),
         Script::text("done"),
     ];
-    let (model, _) = ScriptedModel::new(script);
     // A repair cannot bypass a policy, since changed arguments pass all checks again.
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let agent = scripted_agent("clerk", script)
         .tool(pay)
         .on_error(|error, _| match error {
             CallError::Deserialization(..) => Some(sanitize::<Deserialization>(5000).into()),
             _ => None,
         })
-        .model(model)
         .build();
     let outcome = agent.run("go").policy(at_most_100).outcome().await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);
@@ -167,14 +165,13 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
     let (pay, _) = pay();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
-    let (model, _) = ScriptedModel::new([Script::call("pay", "rubbish"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let script = [Script::call("pay", "rubbish"), Script::text("done")];
+    let agent = scripted_agent("clerk", script)
         .tool(pay)
         .on_error(move |_, _| {
             count.fetch_add(1, SeqCst);
             None
         })
-        .model(model)
         .build();
     let run = agent.run("go").policy(deny_tools("pay"));
     let outcome = run.outcome().await.unwrap();
@@ -187,17 +184,15 @@ async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_is_asked_again_before_each_execution() {
-    let (model, _) = ScriptedModel::new([Script::call("flaky", "{}"), Script::text("done")]);
     let flaky = FnTool::with_spec(spec("flaky", Effects::Reads), |_, _| async {
         Err::<(), _>(std::io::Error::other("not now"))
     });
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let agent = scripted_agent("clerk", [Script::call("flaky", "{}"), Script::text("done")])
         .tool(flaky)
         .on_error(|error, _| match error {
             CallError::Execution(_) => Some(retry::<Execution>().max_attempts(9).into()),
             _ => None,
         })
-        .model(model)
         .build();
     let asked = AtomicU32::new(0);
     let twice = move |action: &Action<'_>| match action {
@@ -255,7 +250,7 @@ async fn with_nobody_to_confirm_the_answer_is_no() {
 #[tokio::test]
 async fn a_denied_model_call_ends_the_run() {
     let (add, handle) = {
-        let (model, handle) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#));
+        let (model, handle) = always_adds();
         let agent = AgentBuilder::<String, String>::new("adder")
             .tool(Add)
             .model(model);

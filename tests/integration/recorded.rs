@@ -5,17 +5,16 @@ mod ended;
 mod generated;
 mod what_if;
 
-use crate::world::{tells_the_same, worker};
+use crate::world::{Plain, spec_with_n, tells_the_same, worker};
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome, Severity,
-    agent::ModelAgent,
     blob::MemoryBlobs,
     journal::{MemoryJournal, Recorded, RecordedModel},
     model::{Message, ModelError, ModelErrorKind},
     recovery::*,
     run::{Approval, ApprovalRequest, RunContext, Stopped},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{Approval as Asks, FnTool},
 };
 use serde_json::{Value, json};
 use std::{
@@ -62,15 +61,9 @@ impl Agent for Mender {
 
 type Work = fn(i64, u32) -> io::Result<Value>;
 
-fn spec(name: &'static str, effects: Effects) -> ToolSpec {
-    let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    ToolSpec::new(name, "Does it.", effects, schema)
-}
-
 fn tool(runs: &Runs, name: &'static str, work: Work) -> FnTool {
     let runs = runs.clone();
-    FnTool::with_spec(spec(name, Effects::Reads), move |args, _| {
+    FnTool::with_spec(spec_with_n(name, Effects::Reads), move |args, _| {
         let (n, run) = (args["n"].as_i64().unwrap_or_default(), runs.one());
         async move { work(n, run) }
     })
@@ -98,20 +91,20 @@ fn tools(runs: &Runs) -> [FnTool; 9] {
     // The output differs each time.
     let clock = |_, run| Ok(json!({ "ticks": run, "at": format!("{:?}", SystemTime::now()) }));
     let (once, again) = (runs.clone(), runs.clone());
-    let gated = spec("deletes", Effects::Writes).approval(Asks::Always);
+    let gated = spec_with_n("deletes", Effects::Writes).approval(Asks::Always);
     let deletes = FnTool::with_spec(gated, move |_, _| {
         once.one();
         async { Ok::<_, io::Error>("gone") }
     });
     // Calls that end the run: by an arm, or from inside.
-    let ends = FnTool::with_spec(spec("ends", Effects::None), |args, _| async move {
+    let ends = FnTool::with_spec(spec_with_n("ends", Effects::None), |args, _| async move {
         match args["n"].as_i64().unwrap_or_default().rem_euclid(4) {
             0 => Err("it is over".to_owned()),
             1 => thrower().run("go").await.map_err(|error| error.to_string()),
             n => Ok(n.unsigned_abs()),
         }
     });
-    let asks = FnTool::with_spec(spec("asks", Effects::None), move |args, _| {
+    let asks = FnTool::with_spec(spec_with_n("asks", Effects::None), move |args, _| {
         again.one();
         async move {
             let helper = AgentBuilder::<String, String>::new("helper").prompt("Help.");
@@ -132,7 +125,7 @@ fn tools(runs: &Runs) -> [FnTool; 9] {
 }
 
 /// An agent that throws if its answer is no number.
-fn thrower() -> ModelAgent<'static, String, u64> {
+fn thrower() -> Plain<String, u64> {
     let agent = AgentBuilder::<String, u64>::new("thrower").prompt("Count.");
     let throws = |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
         CallError::InvalidOutput(..) => Some(throw::<InvalidOutput>("no number").into()),
@@ -167,7 +160,7 @@ fn arms(error: CallError<'_, AnyError>, cx: &ErrorContext) -> Option<Plan> {
     }
 }
 
-pub(crate) fn busy(runs: &Runs) -> ModelAgent<'static, String, String> {
+pub(crate) fn busy(runs: &Runs) -> Plain {
     let agent = AgentBuilder::<String, String>::new("busy").prompt("Be busy.");
     let agent = tools(runs).into_iter().fold(agent, AgentBuilder::tool);
     agent.fixer(Mender).on_error(arms).build()
@@ -380,8 +373,8 @@ async fn a_request_that_the_run_did_not_wait_for_ends_the_repetition() {
 }
 
 /// Creates a captain whose tool runs another agent in a separate run, and accepts any result.
-fn captain(order: &'static str) -> ModelAgent<'static, String, String> {
-    let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| async move {
+fn captain(order: &'static str) -> Plain {
+    let ask = FnTool::with_spec(spec_with_n("ask", Effects::Reads), move |_, _| async move {
         let hand = AgentBuilder::<String, String>::new("hand").build();
         let outcome = hand.run(order).outcome().await;
         let outcome = outcome.map_err(|error| error.to_string())?;

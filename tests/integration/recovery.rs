@@ -1,8 +1,8 @@
 //! Recovery: arms, repair agents and limits.
 
+use crate::world::{Arms, Plain, on_args, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Code, Error, ErrorKind, Severity,
-    agent::ModelAgent,
     prelude::*,
     recovery::{
         CallError, Decision, ErrorContext, Execution, Failure, InvalidArgs, Plan, Repair, *,
@@ -45,20 +45,17 @@ pub(crate) fn tool_with(failures: u32) -> (Flaky, Arc<AtomicU32>) {
     )
 }
 
-pub(crate) type Plain = ModelAgent<'static, String, String>;
-type Arm = fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan>;
-
-/// Creates an agent with one flaky tool, these default arms and this script.
-fn agent(tool: Flaky, arms: Arm, script: Vec<Script>) -> (Plain, ScriptedModel) {
+/// Creates an agent with one flaky tool, these default arms and this script; also returns its model.
+fn agent(tool: Flaky, arms: impl Arms, script: Vec<Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
-    (
-        AgentBuilder::new("patient")
-            .tool(tool)
-            .on_error(arms)
-            .model(model)
-            .build(),
-        handle,
-    )
+    let agent = AgentBuilder::new("patient").tool(tool).on_error(arms);
+    (agent.model(model).build(), handle)
+}
+
+/// Creates an agent whose call `gibberish` this repair agent repairs; also returns its model.
+pub(crate) fn patient(fixer: impl Fixer + Clone, retries: u32) -> (Plain, ScriptedModel) {
+    let arms = on_args(move |_, _| fix_with(fixer.clone()).retries(retries));
+    agent(tool_with(0).0, arms, one_call("gibberish"))
 }
 
 pub(crate) fn one_call(arguments: &str) -> Vec<Script> {
@@ -329,9 +326,7 @@ async fn a_final_answer_climbs_the_same_ladder() {
 
 #[tokio::test]
 async fn arms_for_a_tool_the_agent_does_not_have_are_refused_when_built() {
-    let (model, _) = ScriptedModel::new([]);
-    let agent: Plain = AgentBuilder::new("odd")
-        .model(model)
+    let agent = scripted_agent("odd", [])
         .on_error_of::<io::Error>("delete_file", |_, _| None)
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
@@ -378,11 +373,9 @@ async fn a_tool_that_writes_is_not_retried_by_a_helper_either() {
         Err(io::Error::other("no"))
     }
     let runs = Arc::new(AtomicU32::new(0));
-    let (model, _) = ScriptedModel::new([Script::call("post", "{}"), Script::text("end")]);
-    let agent: Plain = AgentBuilder::new("poster")
+    let agent = scripted_agent("poster", [Script::call("post", "{}"), Script::text("end")])
         .tool(Post { runs: runs.clone() })
         .on_error(retrying)
-        .model(model)
         .build();
     agent.run("go").await.unwrap();
     assert_eq!(runs.load(SeqCst), 1);

@@ -3,7 +3,8 @@
 mod given;
 mod wire;
 
-use crate::recovery::{Plain, one_call, tool_with};
+use crate::recovery::patient;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind,
     recovery::*,
@@ -21,19 +22,7 @@ fn with_model_fixer(script: Vec<Script>, retries: u32) -> (Plain, ScriptedModel,
             .model(fixer_model)
             .build(),
     );
-    let (tool, _) = tool_with(0);
-    let (model, handle) = ScriptedModel::new(one_call("gibberish"));
-    let agent = AgentBuilder::new("patient")
-        .tool(tool)
-        .model(model)
-        .on_error(move |error, _| match error {
-            CallError::InvalidArgs(..) => {
-                let decision: Decision<InvalidArgs> = fix_with(fixer.clone()).retries(retries);
-                Some(decision.into())
-            }
-            _ => None,
-        })
-        .build();
+    let (agent, handle) = patient(fixer, retries);
     (agent, handle, fixer_handle)
 }
 
@@ -129,19 +118,7 @@ async fn what_a_repair_agent_could_not_complete_makes_nothing_else_partial() {
         .build();
     let clerk = clerk.map(|found: Vec<u32>| format!(r#"{{"n": {}}}"#, found[0]));
     let clerk = Arc::new(clerk);
-    let (tool, _) = tool_with(0);
-    let (model, handle) = ScriptedModel::new(one_call("gibberish"));
-    let agent: Plain = AgentBuilder::new("patient")
-        .tool(tool)
-        .model(model)
-        .on_error(move |error, _| match error {
-            CallError::InvalidArgs(..) => {
-                let decision: Decision<InvalidArgs> = fix_with(clerk.clone());
-                Some(decision.into())
-            }
-            _ => None,
-        })
-        .build();
+    let (agent, handle) = patient(clerk, 1);
     let outcome = agent.run("go").outcome().await.unwrap();
     assert!(!outcome.partial);
     assert_eq!(outcome.escalations.len(), 1);
@@ -198,15 +175,7 @@ async fn no_grammar_holds_a_repair_agent_to_giving_up() {
             .model(model)
             .build();
         let fixer = Arc::new(fixer);
-        let (model, handle) = ScriptedModel::new(one_call("gibberish"));
-        let agent: Plain = AgentBuilder::new("patient")
-            .tool(tool_with(0).0)
-            .model(model)
-            .on_error(move |error, _| match error {
-                CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
-                _ => None,
-            })
-            .build();
+        let (agent, handle) = patient(fixer, 1);
         (agent, handle, asked)
     };
     let (agent, handle, asked) = repairing(r#"{"n": 3}"#);

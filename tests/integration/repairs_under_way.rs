@@ -1,9 +1,10 @@
 //! Repairs during which the run is cancelled or interrupted, and the models of repair agents.
 
-use crate::recovery::{Plain, tool_with};
+use crate::recovery::tool_with;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     journal::MemoryJournal,
     recovery::*,
     run::{Approval, Stopped},
@@ -20,10 +21,8 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-type Mender = ModelAgent<'static, Repair, String>;
-
 /// Creates an agent whose call cannot be read, and is repaired by this agent.
-fn mended_by(mender: Mender) -> AgentBuilder<'static, String, String> {
+fn mended_by(mender: Plain<Repair>) -> AgentBuilder<'static, String, String> {
     let mender = Arc::new(mender);
     let listed = mender.clone();
     AgentBuilder::new("caller")
@@ -98,7 +97,7 @@ async fn a_cancelled_repair_asks_nobody_any_more_and_closes_its_receipts() {
 }
 
 /// Creates a repair agent whose tool needs approval; also returns the count of its executions.
-fn asking(model: ScriptedModel) -> (Mender, Arc<AtomicU32>) {
+fn asking(model: ScriptedModel) -> (Plain<Repair>, Arc<AtomicU32>) {
     let looked = Arc::new(AtomicU32::new(0));
     let count = looked.clone();
     let spec = ToolSpec::new(
@@ -232,17 +231,14 @@ async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anyt
 async fn a_run_that_is_stored_refuses_a_repair_agent_that_it_would_not_find_again() {
     let (fixer, asked) = ScriptedModel::always(Script::text(r#"{"n": 3}"#));
     let unlisted = || {
-        let (model, _) = ScriptedModel::new([broken(), Script::text("end")]);
         let mender = Arc::new(mender().model(fixer.clone()).build());
-        let agent: Plain = AgentBuilder::new("caller")
+        scripted_agent("caller", [broken(), Script::text("end")])
             .tool(tool_with(0).0)
             .on_error(move |error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(mender.clone()).into()),
                 _ => None,
             })
-            .model(model)
-            .build();
-        agent
+            .build()
     };
     let agent = unlisted();
     let outcome = agent
@@ -276,14 +272,12 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
             spec = spec.approval(tool::Approval::Always);
         }
         let load = FnTool::with_spec(spec, |_, _| async { Ok::<_, String>("loaded") });
-        let (model, _) = ScriptedModel::new([Script::call("load", "three crates")]);
-        let agent: Plain = AgentBuilder::new("mate")
+        let agent = scripted_agent("mate", [Script::call("load", "three crates")])
             .tool(load)
             .on_error(|error, _| match error {
                 CallError::InvalidArgs(..) => Some(fix::<InvalidArgs>(r#"{"n":3}"#).into()),
                 _ => None,
             })
-            .model(model)
             .build();
         let token = CancellationToken::new();
         let trigger = token.clone();

@@ -1,12 +1,13 @@
 //! Resumed runs keep the settings of the stored run, and its trace.
 
+use crate::world::Plain;
 use crate::{
     traces::{traced, tree},
     world::{PutDown, counted, put_down_after, spec},
 };
 use agents::{
     Agent, AgentBuilder, Budget, Effects,
-    agent::{ModelAgent, Run},
+    agent::Run,
     journal::MemoryJournal,
     policy::{Action, Policy, Verdict, named, read_only},
     rate::{MemoryLimiter, Rate},
@@ -22,10 +23,8 @@ use std::{
     },
 };
 
-type Worker = ModelAgent<'static, String, String>;
-
 /// Creates an agent with a tool that writes and a tool that returns the scope; also returns the count of writes.
-fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
+fn worker(script: Vec<Script>) -> (Plain, Arc<AtomicU32>) {
     let (write, writes) = counted(spec("write", Effects::Writes));
     let whose = FnTool::with_spec(spec("whose", Effects::Reads), |_, cx| {
         let scope = cx.scope().clone();
@@ -37,7 +36,7 @@ fn worker(script: Vec<Script>) -> (Worker, Arc<AtomicU32>) {
 }
 
 /// Returns a run that was interrupted after its model's first call.
-async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDown {
+async fn stored(terms: impl FnOnce(Run<'_, Plain>) -> Run<'_, Plain>) -> PutDown {
     let journal = MemoryJournal::new();
     let (agent, _) = worker(vec![Script::call("whose", "{}"), Script::text("done")]);
     let run = terms(agent.run("go")).journal(journal.clone());
@@ -46,7 +45,7 @@ async fn stored(terms: impl FnOnce(Run<'_, Worker>) -> Run<'_, Worker>) -> PutDo
 }
 
 /// Resumes the stored run.
-fn resumed<'a>(agent: &'a Worker, stored: &PutDown) -> Run<'a, Worker> {
+fn resumed<'a>(agent: &'a Plain, stored: &PutDown) -> Run<'a, Plain> {
     agent.run("go").journal(stored.journal())
 }
 
@@ -56,7 +55,7 @@ fn rest() -> Vec<Script> {
 }
 
 /// Returns the reason why a run cannot be resumed.
-async fn refusal(run: Run<'_, Worker>) -> String {
+async fn refusal(run: Run<'_, Plain>) -> String {
     let error = run.outcome().await.unwrap_err();
     assert!(error.is_build());
     error.to_string()
@@ -219,7 +218,7 @@ async fn another_type_of_answer_is_refused() {
         done: bool,
     }
 
-    fn of<O: agents::agent::Data + schemars::JsonSchema>() -> ModelAgent<'static, String, O> {
+    fn of<O: agents::agent::Data + schemars::JsonSchema>() -> Plain<String, O> {
         let (model, _) = ScriptedModel::new([Script::text(r#"{"done": true}"#)]);
         AgentBuilder::<String, O>::new("worker")
             .model(model)

@@ -1,12 +1,9 @@
 //! A stored run goes on with the models that it had.
 
-use crate::world::{PutDown, counted, put_down, put_down_after, spec};
+use crate::world::{Named, Plain, PutDown, counted, put_down, put_down_after, spec};
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Model, Outcome,
-    agent::ModelAgent,
-    async_trait,
     journal::{Entry, Journal, MemoryJournal},
-    model::{ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{
@@ -14,28 +11,12 @@ use std::sync::{
     atomic::{AtomicU32, Ordering::SeqCst},
 };
 
-/// A model of that name.
-struct Named(&'static str, ScriptedModel);
-
-#[async_trait]
-impl Model for Named {
-    fn id(&self) -> &str {
-        self.0
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.1.chat(request).await
-    }
-}
-
 fn named(name: &'static str, script: impl IntoIterator<Item = Script>) -> (Named, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     (Named(name, model), handle)
 }
 
-type Worker = ModelAgent<'static, String, String>;
-
-fn worker() -> (Worker, Arc<AtomicU32>) {
+fn worker() -> (Plain, Arc<AtomicU32>) {
     let (write, writes) = counted(spec("write", Effects::Writes));
     (AgentBuilder::new("worker").tool(write).build(), writes)
 }
@@ -130,7 +111,7 @@ async fn a_finished_run_needs_none() {
     assert_eq!(handle.count(), 0);
 }
 
-/// Who answered differs from who was asked: what counts is who was asked.
+/// Checks that the model that was asked counts, if another model has answered.
 #[tokio::test]
 async fn a_model_with_another_behind_it_is_bound_as_the_two() {
     let both = |script: Vec<Script>| {

@@ -39,11 +39,11 @@ tool! {
     /// Books a table.
     #[tool(none)]
     async fn dine(
-        /// Where.
+        /// City of the restaurant.
         city: String,
-        /// How many.
+        /// Number of guests.
         guests: u8,
-        /// When.
+        /// Hour of the meal.
         hour: u8,
     ) -> String {
         format!("{city} {guests} {hour}")
@@ -141,9 +141,9 @@ tool! {
     /// Looks up.
     #[tool(none)]
     async fn look(
-        /// What.
+        /// Name of what is looked up.
         what: String,
-        /// How often.
+        /// Number of times.
         times: u8,
     ) -> String {
         format!("{what} {times}")

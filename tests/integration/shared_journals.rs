@@ -1,9 +1,8 @@
-//! One journal that is given to two runs: one after the other, and at once.
+//! Two runs with one journal: one after the other, and at once.
 
-use crate::world::{agent_with, spec};
+use crate::world::{Plain, agent_with, spec};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind,
-    agent::ModelAgent,
     journal::{Entry, FileJournal, Journal, Key, MemoryJournal},
     testing::{Script, ScriptedModel},
     tool::FnTool,
@@ -39,10 +38,7 @@ impl Drop for Path {
 }
 
 /// An agent that pays once and counts that.
-fn payer(
-    pause: Duration,
-    paid: &Arc<AtomicU32>,
-) -> (ModelAgent<'static, String, String>, ScriptedModel) {
+fn payer(pause: Duration, paid: &Arc<AtomicU32>) -> (Plain, ScriptedModel) {
     let count = paid.clone();
     let pay = FnTool::with_spec(spec("pay", Effects::Writes), move |_, _| {
         count.fetch_add(1, SeqCst);

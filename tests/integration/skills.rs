@@ -4,18 +4,16 @@ mod choosing;
 mod defaults;
 
 use crate::world::{
-    Add, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,
+    Add, Plain, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,
 };
 use agents::{
     Agent, AgentBuilder, Budget, ErrorKind, agent,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     journal::MemoryJournal,
     run::{Limit, Stopped},
     testing::{Script, ScriptedModel},
 };
 use std::sync::{Arc, Mutex};
-
-type Plain = ModelAgent<'static, String, String>;
 
 /// Creates an agent with three skills, among which only a model can choose.
 fn clerk() -> AgentBuilder<'static, String, String> {

@@ -1,6 +1,6 @@
 //! Runs can be interrupted between any two steps and resumed.
 
-use crate::world::{put_down, put_down_after, same, worker};
+use crate::world::{put_down, put_down_after, same, scripted_model, worker};
 use agents::{
     Agent,
     journal::MemoryJournal,
@@ -20,7 +20,7 @@ fn script() -> Vec<Script> {
 
 /// Returns a model that continues the script after this number of replies.
 fn rest(after: usize) -> ScriptedModel {
-    ScriptedModel::new(script().into_iter().skip(after)).0
+    scripted_model(script().into_iter().skip(after))
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn a_stored_plan_finds_the_repair_agent_of_a_tool_s_own_arms() {
     use agents::{AgentBuilder, prelude::*};
 
     /// Repairs. Its first answer is invalid, so it is asked twice.
-    #[agent(model = ScriptedModel::new([Script::text("no help"), Script::text(r#"{"n": 1}"#)]).0, budget(max_turns = 1))]
+    #[agent(model = scripted_model([Script::text("no help"), Script::text(r#"{"n": 1}"#)]), budget(max_turns = 1))]
     async fn mender(request: String) -> String;
 
     tool! {

@@ -9,9 +9,10 @@ mod from_code;
 mod grants;
 mod without_model;
 
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Budget, Code, Error, ErrorKind,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     branch,
     journal::MemoryJournal,
     memory::MemoryBank,
@@ -54,8 +55,6 @@ async fn run_tests() -> String {
 async fn deploy() -> String {
     "live".into()
 }
-
-type Plain = ModelAgent<'static, String, String>;
 
 fn all_tools() -> ToolSet {
     ToolSet::new()

@@ -1,13 +1,12 @@
 //! Failed calls, and calls that somebody decided about, on receipts, in the model's results and in timelines.
 
+use crate::world::{Plain, scripted_agent};
 use crate::{
     bakery::{Bake, Baker, bakery, baking, run},
     world::{Hang, recorded, tells_the_same},
 };
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Outcome, Severity,
-    agent::ModelAgent,
-    console,
+    Agent, AgentBuilder, Effects, Error, Outcome, Severity, console,
     escalation::{Escalation, retry_with_model},
     recovery::*,
     run::{Approval, ApprovalRequest, ToolEnvelope},
@@ -54,7 +53,7 @@ async fn of_what_writes_it_is_not_known_whether_it_did_when_its_time_is_over() {
     );
 
     // A tool that does not write may be called again.
-    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("idle").tool(Hang).build();
+    let agent: Plain = AgentBuilder::new("idle").tool(Hang).build();
     let (model, _) = ScriptedModel::new([Script::call("hang", "{}"), Script::text("done")]);
     let outcome = agent.run("x").model(model).outcome().await.unwrap();
     let error = receipts(&outcome)[0].error.as_ref().unwrap();
@@ -86,7 +85,7 @@ async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
         json!({"type": "object"}),
         |_, _| async { Err::<(), _>(Error::thrown("there is a fire")) },
     );
-    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("ringer").tool(bell).build();
+    let agent: Plain = AgentBuilder::new("ringer").tool(bell).build();
     let (outcome, bundle) = run(agent, vec![Script::call("bell", "{}")]).await;
     assert_eq!(reason(receipts(&outcome)[0]), Some("there is a fire"));
     assert_eq!(reason(&bundle.receipts()[0]), Some("there is a fire"));
@@ -99,10 +98,8 @@ const NOT_AGAIN: &str = "the tool has run, and may have taken effect though it f
 /// Runs a baker that escalates unreadable arguments and gets another model; also returns the request to that model.
 async fn taken_over(arguments: &str) -> (Outcome<String>, String) {
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
-    let (model, _) = ScriptedModel::new([Script::call("bake", arguments)]);
-    let baker: ModelAgent<'_, String, String> = AgentBuilder::new("baker")
+    let baker = scripted_agent("baker", [Script::call("bake", arguments)])
         .tool(Bake)
-        .model(model)
         .on_error(|error, _| match error {
             CallError::Deserialization(..) => {
                 let up: Decision<Deserialization> =
@@ -142,7 +139,7 @@ async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     let sell = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
         Ok::<_, io::Error>("sold")
     });
-    let agent: ModelAgent<'_, String, String> = AgentBuilder::new("seller").tool(sell).build();
+    let agent: Plain = AgentBuilder::new("seller").tool(sell).build();
     let (model, _) = ScriptedModel::new([
         Script::calls([("sell", "{}"), ("sell", "{}")]),
         Script::text("done"),

@@ -1,5 +1,6 @@
 //! Uncertain arguments: a tool that writes does not run on them. A tool that reads does, and the receipt says so.
 
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Effects,
     reader::ChangeKind,
@@ -214,10 +215,10 @@ async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {
         Ok::<_, Infallible>(format!("booked {args}"))
     });
     let arguments = r#"{"guest":"Ida","nights":"3 weeks"}"#;
-    let (model, _) = ScriptedModel::new([Script::call("book", arguments), Script::text("done")]);
     let asked: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
     let seen = asked.clone();
-    let agent = AgentBuilder::<String, String>::new("desk")
+    let script = [Script::call("book", arguments), Script::text("done")];
+    let agent = scripted_agent("desk", script)
         .tool(tool)
         .on_error(|error: CallError<'_, AnyError>, _: &ErrorContext| {
             let CallError::Deserialization(..) = error else {
@@ -225,7 +226,6 @@ async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {
             };
             Some(fix::<Deserialization>(r#"{"guest": "Ida", "nights": "21"}"#).into())
         })
-        .model(model)
         .build();
     let outcome = agent
         .run("Three weeks for Ida.")

@@ -1,6 +1,6 @@
 //! The hook `on_tool_use` is called once for every call, however it ended.
 
-use crate::world::{Add, Wait};
+use crate::world::{Add, Wait, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, CancellationToken, Json, Outcome, agent,
     error::ErrorReceipt,
@@ -193,14 +193,11 @@ async fn an_agent_whose_own_time_is_over_tells_of_its_calls() {
 #[tokio::test(start_paused = true)]
 async fn a_part_that_is_dropped_tells_of_its_calls() {
     let told = Told::default();
-    let slow = AgentBuilder::<String, String>::new("slow")
+    let slow = scripted_agent("slow", [Script::call("wait", NAP)])
         .tool(Wait)
-        .model(ScriptedModel::new([Script::call("wait", NAP)]).0)
         .on_tool_use(told.hook("agent"))
         .build();
-    let quick = AgentBuilder::<String, String>::new("quick")
-        .model(ScriptedModel::new([Script::text("first")]).0)
-        .build();
+    let quick = scripted_agent("quick", [Script::text("first")]).build();
     let race = agents::compose::first_of((slow, quick));
     let run = race.run("go").on_tool_use(told.hook("run"));
     let outcome = run.outcome().await.unwrap();

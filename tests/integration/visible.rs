@@ -1,5 +1,6 @@
 //! Steps of recovery appear on the receipt, in events and in `tracing`.
 
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Error, console,
     model::{ModelError, ModelErrorKind},
@@ -106,14 +107,11 @@ fn mender(_broken: String) -> Result<String, Error> {
 async fn every_step_of_a_recovery_is_in_the_receipt_and_in_the_log() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(lines.clone());
-    let (model, _) = ScriptedModel::new([
+    let script = [
         Script::call("shaky", "count to three"),
         Script::text("three"),
-    ]);
-    let agent = AgentBuilder::<String, String>::new("counter")
-        .tool(Shaky)
-        .model(model)
-        .build();
+    ];
+    let agent = scripted_agent("counter", script).tool(Shaky).build();
     let outcome = agent.run("go").outcome().await.unwrap();
 
     let receipt = outcome.outputs.last_tool.unwrap();
@@ -203,11 +201,8 @@ tool! {
 async fn escalations_are_in_the_log() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(lines.clone());
-    let (model, _) = ScriptedModel::new([Script::call("giver", "{}"), Script::text("then not")]);
-    let agent = AgentBuilder::<String, String>::new("asker")
-        .tool(Giver)
-        .model(model)
-        .build();
+    let script = [Script::call("giver", "{}"), Script::text("then not")];
+    let agent = scripted_agent("asker", script).tool(Giver).build();
     agent.run("go").await.unwrap();
     let raised = lines.of("escalated;");
     assert_eq!(
@@ -292,10 +287,9 @@ async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
 /// An error that ends a run is shown, even if nobody stopped the run.
 #[tokio::test]
 async fn a_model_that_fails_is_a_line_on_the_console() {
-    let (model, _) = ScriptedModel::new([Script::fail("the cable is cut")]);
     let lines = Arc::<Mutex<Vec<String>>>::default();
     let sink = lines.clone();
-    let agent = AgentBuilder::<String, String>::new("clerk").model(model);
+    let agent = scripted_agent("clerk", [Script::fail("the cable is cut")]);
     let agent = agent.build();
     let run = agent.run("go").on_event(move |event: &run::Event| {
         sink.lock().unwrap().extend(console::line(event, false));

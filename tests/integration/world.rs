@@ -1,17 +1,25 @@
 //! Tools, agents and checks shared by the tests.
 
 use agents::{
-    Agent, AgentBuilder, Code, Effects, Outcome,
-    agent::{ModelAgent, Run},
+    Agent, AgentBuilder, Code, Effects, Error, Model, Outcome,
+    agent::{Data, ModelAgent, Run, Skill},
+    async_trait,
+    error::AnyError,
     journal::{Entry, MemoryJournal, Recorded},
+    model::{ModelError, Reply, Request},
+    recovery::{
+        CallError, Decision, Deserialization, ErrorContext, Execution, Failure, InvalidArgs, Plan,
+        Raw, ReadError,
+    },
     run::{AgentOutputs, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
     tool::{FnTool, ToolSet, ToolSpec},
 };
 use serde::de::DeserializeOwned;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
+    borrow::Cow,
     fmt, io,
     sync::{
         Arc,
@@ -19,6 +27,9 @@ use std::{
     },
     time::Duration,
 };
+
+/// Agent from text to text, or from `I` to `O`.
+pub(crate) type Plain<I = String, O = String> = ModelAgent<'static, I, O>;
 
 /// Adds two integers.
 #[tool(none)]
@@ -82,8 +93,7 @@ pub(crate) async fn write_file(
 }
 
 /// Creates an agent with all of these tools.
-pub(crate) fn worker<O: agents::agent::Data + schemars::JsonSchema>()
--> ModelAgent<'static, String, O> {
+pub(crate) fn worker<O: Data + schemars::JsonSchema>() -> Plain<String, O> {
     AgentBuilder::<String, O>::new("worker")
         .prompt("Work.")
         .tool(Add)
@@ -134,11 +144,107 @@ pub(crate) fn spec(name: &'static str, effects: Effects) -> ToolSpec {
     ToolSpec::new(name, "Does it.", effects, json!({"type": "object"}))
 }
 
+/// Creates the declaration of a tool that takes an integer `n`.
+pub(crate) fn spec_with_n(name: &'static str, effects: Effects) -> ToolSpec {
+    ToolSpec::new(name, "Does it.", effects, schema_of_n())
+}
+
+/// Returns the schema of an object with an integer `n`.
+pub(crate) fn schema_of_n() -> Value {
+    json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]})
+}
+
+/// Creates a model with this script, for tests that do not look at its requests.
+pub(crate) fn scripted_model(script: impl IntoIterator<Item = Script>) -> ScriptedModel {
+    ScriptedModel::new(script).0
+}
+
+/// Creates a model that calls [`add`] in every reply and never answers; also returns its handle.
+pub(crate) fn always_adds() -> (ScriptedModel, ScriptedModel) {
+    ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#))
+}
+
+/// Creates an agent of this name, which a model with this script drives. Tests add its tools, arms and handlers.
+pub(crate) fn scripted_agent(
+    name: impl Into<Cow<'static, str>>,
+    script: impl IntoIterator<Item = Script>,
+) -> AgentBuilder<'static, String, String> {
+    AgentBuilder::new(name).model(scripted_model(script))
+}
+
+/// Default arms of an agent, as a function.
+pub(crate) trait Arms:
+    Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
+{
+}
+
+impl<F> Arms for F where
+    F: Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
+{
+}
+
+/// Returns arms with one for `invalid_args` alone.
+pub(crate) fn on_args(
+    arm: impl Fn(&Raw<'_>, &ReadError) -> Decision<InvalidArgs> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::InvalidArgs(raw, fault) => Some(arm(raw, fault).into()),
+        _ => None,
+    }
+}
+
+/// Returns arms with one for `deserialization_error` alone.
+pub(crate) fn on_field(
+    arm: impl Fn(Option<&Value>, &ReadError) -> Decision<Deserialization> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::Deserialization(value, fault) => Some(arm(value, fault).into()),
+        _ => None,
+    }
+}
+
+/// Returns arms with one for `execution_error` alone.
+pub(crate) fn on_failure(
+    arm: impl Fn(&Failure<'_, AnyError>) -> Decision<Execution> + Send + Sync + 'static,
+) -> impl Arms {
+    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
+        CallError::Execution(failure) => Some(arm(&failure).into()),
+        _ => None,
+    }
+}
+
+/// Creates an agent that works in code, without a model.
+pub(crate) fn native<I, O, F, Fut>(name: &'static str, body: F) -> Plain<I, O>
+where
+    I: Data,
+    O: Data + schemars::JsonSchema,
+    F: Fn(I) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<O, Error>> + Send + 'static,
+{
+    AgentBuilder::new(name)
+        .skill(Skill::native("work", "Works.", body))
+        .build()
+}
+
+/// Scripted model with this name.
+pub(crate) struct Named(pub(crate) &'static str, pub(crate) ScriptedModel);
+
+#[async_trait]
+impl Model for Named {
+    fn id(&self) -> &str {
+        self.0
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.1.chat(request).await
+    }
+}
+
 /// Creates an agent with these tools and this script; also returns its model.
 pub(crate) fn agent_with(
     tools: impl IntoIterator<Item = FnTool>,
     script: impl IntoIterator<Item = Script>,
-) -> (ModelAgent<'static, String, String>, ScriptedModel) {
+) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
     let agent = AgentBuilder::new("worker")
         .tools(ToolSet::new().with_all(tools))

@@ -1,6 +1,7 @@
 //! Skills, messages, budgets.
 
 use super::*;
+use crate::world::scripted_agent;
 use ::agents::{
     Budget, ErrorKind,
     run::{Limit, Stopped},
@@ -186,20 +187,19 @@ async fn a_model_s_failure_is_not_for_the_arms() {
 // 54, as far as it exists: the bound on calls belongs to a run, not to an agent.
 #[tokio::test]
 async fn what_is_used_up_is_counted_for_each_run() {
-    let (model, _) = ScriptedModel::new([
+    let runs = Arc::new(AtomicU32::new(0));
+    let script = [
         Script::call("job", r#"{"n":1}"#),
         Script::text("one"),
         Script::call("job", r#"{"n":2}"#),
         Script::text("two"),
-    ]);
-    let runs = Arc::new(AtomicU32::new(0));
-    let agent: Plain = AgentBuilder::new("a")
+    ];
+    let agent = scripted_agent("a", script)
         .tool(Job {
             runs: runs.clone(),
             failures: 0,
         })
         .budget(Budget::new().max_tool_calls(1))
-        .model(model)
         .build();
     assert_eq!(agent.run("go").await.unwrap(), "one");
     assert_eq!(agent.run("go").await.unwrap(), "two");

@@ -1,6 +1,7 @@
 //! Arguments and answers as models write them.
 
 use super::*;
+use crate::world::scripted_agent;
 use ::agents::{Code, Effects, reader, recovery::*, run::Approval, tool::FnTool, tool::ToolSpec};
 use serde_json::json;
 
@@ -89,10 +90,10 @@ async fn mended_arguments_are_approved_again() {
             Ok("sent")
         }
     });
-    let agent: Plain = AgentBuilder::new("worker")
+    let script = [Script::call("post", r#"{"to":"a"}"#), Script::text("end")];
+    let agent = scripted_agent("worker", script)
         .tool(tool)
         .on_error(on_failure(|_| fix(r#"{"to":"b"}"#)))
-        .model(ScriptedModel::new([Script::call("post", r#"{"to":"a"}"#), Script::text("end")]).0)
         .build();
     let approver = move |request: ::agents::run::ApprovalRequest| {
         seen.lock().unwrap().push(request.args.as_str().to_owned());

@@ -1,6 +1,7 @@
 //! Budgets and deadlines around recovery: which agent they belong to, and what they count.
 
 use super::*;
+use crate::world::scripted_agent;
 use ::agents::{
     Budget, Effects,
     recovery::*,
@@ -177,15 +178,13 @@ async fn a_tool_s_deadline_covers_one_execution_and_neither_repairs_nor_waits() 
 #[tokio::test(start_paused = true)]
 async fn the_time_of_a_run_covers_repairs_and_waits() {
     let runs = Arc::new(AtomicU32::new(0));
-    let (model, _) = ScriptedModel::new([Script::call("job", r#"{"n":1}"#)]);
-    let agent: Plain = AgentBuilder::new("a")
+    let agent = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
         .tool(Job { runs, failures: 9 })
         .on_error(on_failure(|_| {
             retry()
                 .max_attempts(9)
                 .backoff(constant(Duration::from_secs(60)))
         }))
-        .model(model)
         .build();
     let limit = Duration::from_secs(90);
     let outcome = agent

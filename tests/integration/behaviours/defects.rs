@@ -1,6 +1,7 @@
 //! Regression tests for defects of another framework and our own.
 
 use super::*;
+use crate::world::scripted_agent;
 use ::agents::{
     Budget, Code, Effects, ErrorKind,
     recovery::*,
@@ -137,11 +138,9 @@ async fn a_deadline_stands_still_while_a_person_is_asked() {
         .tool(send)
         .model(model)
         .build();
-    let (model, _) = ScriptedModel::new(one_ask());
-    let boss: Plain = AgentBuilder::new("boss")
+    let boss = scripted_agent("boss", one_ask())
         .tool(asks(agent, 0))
         .on_error(stubborn())
-        .model(model)
         .build();
     let slowly = |_| async {
         tokio::time::sleep(Duration::from_secs(600)).await;
@@ -225,8 +224,7 @@ async fn a_cancellation_ends_a_back_off() {
         trigger.cancel();
     });
     let runs = Arc::new(AtomicU32::new(0));
-    let (model, _) = ScriptedModel::new([Script::call("job", r#"{"n":1}"#)]);
-    let agent: Plain = AgentBuilder::new("a")
+    let agent = scripted_agent("a", [Script::call("job", r#"{"n":1}"#)])
         .tool(Job {
             runs: runs.clone(),
             failures: 9,
@@ -234,7 +232,6 @@ async fn a_cancellation_ends_a_back_off() {
         .on_error(on_failure(|_| {
             retry().backoff(constant(Duration::from_secs(60)))
         }))
-        .model(model)
         .build();
     let began = Instant::now();
     let error = agent.run("go").cancel(token).await.unwrap_err();

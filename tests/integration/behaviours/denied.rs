@@ -1,6 +1,7 @@
 //! Replacement arguments that are denied: they count as an attempt, and the original failure stays.
 
 use super::*;
+use crate::world::schema_of_n;
 use ::agents::{
     Effects,
     policy::{Action, Verdict},
@@ -9,7 +10,6 @@ use ::agents::{
     run::RepairKind,
     tool::{FnTool, ToolSpec},
 };
-use serde_json::json;
 
 const SENT: &str = r#"{"n":50}"#;
 const GIVEN: &str = r#"{"n":5}"#;
@@ -18,11 +18,7 @@ const GIVEN: &str = r#"{"n":5}"#;
 async fn booked(sent: &str, asks: bool) -> (Outcome<String>, String, Vec<String>) {
     let ran: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = ran.clone();
-    let schema = json!({
-        "type": "object",
-        "properties": {"n": {"type": "integer"}},
-        "required": ["n"],
-    });
+    let schema = schema_of_n();
     let spec = ToolSpec::new("book", "Books.", Effects::Writes, schema);
     let tool = FnTool::with_spec(spec, move |args, _| {
         log.lock().unwrap().push(args.to_string());

@@ -1,7 +1,7 @@
 //! Denials by rules and approvers, and conditions that a resumed run has to keep.
 
 use super::*;
-use crate::world::put_down_after;
+use crate::world::{put_down_after, scripted_agent};
 use ::agents::{
     journal::MemoryJournal,
     run::{Approval, ApprovalRequest},
@@ -81,10 +81,7 @@ async fn a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_an
 async fn posted() -> MemoryJournal {
     let journal = MemoryJournal::new();
     let script = [Script::call("post", r#"{"to":"ada"}"#), Script::text("end")];
-    let agent: Plain = AgentBuilder::new("a")
-        .tool(gated().0)
-        .model(ScriptedModel::new(script).0)
-        .build();
+    let agent = scripted_agent("a", script).tool(gated().0).build();
     let run = agent.run("go").approver(|_| async { Approval::Approve });
     run.journal(journal.clone()).await.unwrap();
     journal

@@ -75,14 +75,12 @@ mod told_before;
 mod tried;
 mod unsettled;
 
+use crate::world::{Arms, Plain, on_args, on_failure, on_field};
 use ::agents::{
     Agent, AgentBuilder, Budget, Error, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     error::{AnyError, ErrorReceipt},
-    recovery::{
-        CallError, Decision, Deserialization, ErrorContext, Execution, Failure, InvalidArgs, Plan,
-        Raw, ReadError, Repair,
-    },
+    recovery::{CallError, ErrorContext, Repair},
     run::{Event, EventKind, ToolEnvelope},
     testing::{Script, ScriptedModel},
     tool,
@@ -96,8 +94,7 @@ use std::{
     },
 };
 
-pub(crate) type Plain = ModelAgent<'static, String, String>;
-pub(crate) type ScribeAgent = Arc<ModelAgent<'static, Repair, String>>;
+pub(crate) type ScribeAgent = Arc<Plain<Repair>>;
 
 /// Counts its runs, and fails `failures` times at first.
 #[tool(reads)]
@@ -116,50 +113,9 @@ pub(crate) async fn job(
     }
 }
 
-/// Default arms of an agent, as a function.
-pub(crate) trait Arms:
-    Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
-{
-}
-
-impl<F> Arms for F where
-    F: Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'static
-{
-}
-
 /// No arms at all.
 fn no_arms() -> impl Arms {
     |_: CallError<'_, AnyError>, _: &ErrorContext| None
-}
-
-/// An `invalid_args` arm alone.
-fn on_args(
-    arm: impl Fn(&Raw<'_>, &ReadError) -> Decision<InvalidArgs> + Send + Sync + 'static,
-) -> impl Arms {
-    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-        CallError::InvalidArgs(raw, fault) => Some(arm(raw, fault).into()),
-        _ => None,
-    }
-}
-
-/// A `deserialization_error` arm alone.
-fn on_field(
-    arm: impl Fn(Option<&Value>, &ReadError) -> Decision<Deserialization> + Send + Sync + 'static,
-) -> impl Arms {
-    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-        CallError::Deserialization(value, fault) => Some(arm(value, fault).into()),
-        _ => None,
-    }
-}
-
-/// An `execution_error` arm alone.
-fn on_failure(
-    arm: impl Fn(&Failure<'_, AnyError>) -> Decision<Execution> + Send + Sync + 'static,
-) -> impl Arms {
-    move |error: CallError<'_, AnyError>, _: &ErrorContext| match error {
-        CallError::Execution(failure) => Some(arm(&failure).into()),
-        _ => None,
-    }
 }
 
 /// Observable results of a run.

@@ -1,6 +1,7 @@
 //! Earlier failures in the report to a repair agent: all of them, beginning with the model's own text, and none twice.
 
 use super::*;
+use crate::world::scripted_agent;
 use ::agents::{recovery::*, run::Approval};
 
 fn story(repair: &Repair) -> Vec<[&str; 3]> {
@@ -88,10 +89,9 @@ async fn what_was_denied_was_a_try() {
         runs: Arc::default(),
         failures: 9,
     };
-    let (model, _) = ScriptedModel::new([Script::call("job", r#"{"n": 3}"#), Script::text("end")]);
-    let worker = AgentBuilder::<String, String>::new("worker")
+    let script = [Script::call("job", r#"{"n": 3}"#), Script::text("end")];
+    let worker = scripted_agent("worker", script)
         .tool(tool)
-        .model(model)
         .on_error(on_failure(move |_| {
             let first = fix(Some(r#"{"n": 4}"#.to_owned()));
             first.or(fix_with(agent.clone()))

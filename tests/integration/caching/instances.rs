@@ -1,6 +1,7 @@
 //! Caching for tools with different injected values, and for caches written by users.
 
 use super::*;
+use crate::world::scripted_agent;
 
 /// A type without `Hash`, so that all its values count as equal.
 #[derive(Clone)]
@@ -27,9 +28,8 @@ async fn tools_with_other_values_injected_do_not_share() {
             root: root.into(),
             pool: Pool,
         };
-        let agent = AgentBuilder::<String, String>::new("reader")
+        let agent = scripted_agent("reader", [call, Script::text("done")])
             .tool(tool)
-            .model(ScriptedModel::new([call, Script::text("done")]).0)
             .build();
         let outcome = agent
             .run("go")

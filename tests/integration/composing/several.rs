@@ -1,6 +1,7 @@
 //! Tuples, `Vec`s and arrays; `settled`.
 
 use super::*;
+use crate::world::scripted_agent;
 
 #[tokio::test(start_paused = true)]
 async fn results_come_in_the_order_in_which_they_are_written() {
@@ -76,10 +77,8 @@ async fn the_first_failure_drops_the_others() {
 
 #[tokio::test(start_paused = true)]
 async fn a_call_that_was_dropped_with_its_agent_has_a_receipt() {
-    let (model, _) = ScriptedModel::new([Script::call("wait", r#"{"millis":60000}"#)]);
-    let slow: Plain = AgentBuilder::new("slow")
+    let slow = scripted_agent("slow", [Script::call("wait", r#"{"millis":60000}"#)])
         .tool(crate::world::Wait)
-        .model(model)
         .build();
     let all = settled(vec![
         (slow, fails("a", 1)).map(join).boxed(),

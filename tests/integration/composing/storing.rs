@@ -1,7 +1,7 @@
 //! Compositions can be interrupted and resumed.
 
 use super::*;
-use crate::world::{put_down, same};
+use crate::world::{put_down, same, scripted_agent};
 
 /// Creates an agent whose model answers by the request alone, however often it is asked.
 fn echo(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
@@ -24,8 +24,7 @@ fn echo(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
             })
         })
         .collect();
-    AgentBuilder::new(name)
-        .model(ScriptedModel::new(script).0)
+    scripted_agent(name, script)
         .budget(Budget::new().max_turns(1))
         .build()
 }

@@ -2,10 +2,11 @@
 //! handlers that do not help.
 
 use super::own::{Work, asks};
-use super::team::{Plain, coder, passes_on};
+use super::team::{clerk, coder, passes_on};
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     compose::{Step, first_of},
     escalation::{
         Escalation, IntoResolution, Resolution, Settlement, inherit, reroute_to, reroute_to_skill,
@@ -25,23 +26,9 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Creates a clerk with this script and this handler of escalations.
-fn clerk<R: IntoResolution<String, String>>(
-    script: impl IntoIterator<Item = Script>,
-    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
-) -> AgentBuilder<'static, String, String> {
-    AgentBuilder::new("clerk")
-        .tool(Work)
-        .model(ScriptedModel::new(script).0)
-        .on_escalation(handler)
-}
-
 /// Creates an agent to which a clerk may reroute its work.
-fn deputy(script: impl IntoIterator<Item = Script>) -> ModelAgent<'static, String, String> {
-    AgentBuilder::new("deputy")
-        .tool(Work)
-        .model(ScriptedModel::new(script).0)
-        .build()
+fn deputy(script: impl IntoIterator<Item = Script>) -> Plain {
+    scripted_agent("deputy", script).tool(Work).build()
 }
 
 /// Creates an agent that repeats its input after this many seconds.
@@ -83,12 +70,10 @@ async fn a_partial_result_counts_if_what_is_made_of_it_wins() {
 #[tokio::test]
 async fn a_partial_round_does_not_count_within_more() {
     let rounds = AtomicU32::new(0);
-    let (model, _) = ScriptedModel::new([asks("high"), Script::text("whole")]);
-    let agent: Plain = AgentBuilder::new("clerk")
-        .tool(Work)
-        .model(model)
-        .on_escalation(|_| return_partial_result("half".to_owned()))
-        .build();
+    let agent = clerk([asks("high"), Script::text("whole")], |_| {
+        return_partial_result("half".to_owned())
+    })
+    .build();
     let until = agent.until(move |said: String| match rounds.fetch_add(1, SeqCst) {
         0 => Step::Again(said),
         _ => Step::Done(said),
@@ -121,15 +106,10 @@ fn above_two<R: IntoResolution<String, String>>(
     how: &str,
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
 ) -> impl Agent<In = String, Out = String> {
-    let one = |name: &'static str| -> Plain {
-        AgentBuilder::new(name)
-            .tool(Work)
-            .model(ScriptedModel::new([asks(how)]).0)
-            .build()
-    };
+    let one =
+        |name: &'static str| -> Plain { scripted_agent(name, [asks(how)]).tool(Work).build() };
     let both = (one("left"), one("right")).map(|(left, right): (String, String)| left + &right);
-    let boss: Plain = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("left_right", "code it")).0)
+    let boss = scripted_agent("boss", passes_on("left_right", "code it"))
         .on_escalation(handler)
         .build();
     Member::new(boss).delegate(both).build()
@@ -164,7 +144,7 @@ async fn two_at_once_to_one_desk_are_both_helped() {
     let team = above_two("low", move |escalation| {
         let who = escalation.path[0].clone();
         seen.lock().unwrap().push(who.clone());
-        retry_with_model(ScriptedModel::new([Script::text(format!("[{who}]"))]).0)
+        retry_with_model(scripted_model([Script::text(format!("[{who}]"))]))
     });
     let outcome = team.run("go".to_owned()).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "said: [left][right]");
@@ -261,12 +241,10 @@ async fn whoever_takes_over_and_gives_up_again_is_not_asked_for_ever() {
 #[tokio::test]
 async fn a_handler_that_panics_is_passed_by() {
     let (coder, _) = coder([asks("high")]);
-    let lead: Plain = AgentBuilder::new("lead")
-        .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+    let lead = scripted_agent("lead", passes_on("coder", "code it"))
         .on_escalation(|_| -> Resolution<String, String> { panic!("not my day") })
         .build();
-    let boss: Plain = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+    let boss = scripted_agent("boss", passes_on("lead", "plan it"))
         .on_escalation(|escalation| return_partial_result(escalation.refused[0].why.clone()))
         .build();
     let team = Member::new(boss)
@@ -298,7 +276,7 @@ impl agents::Model for Better {
 
 #[tokio::test]
 async fn a_stored_run_finds_the_model_that_it_was_given_by_its_name() {
-    let better = || Better(ScriptedModel::new([asks("second"), Script::text("done")]).0);
+    let better = || Better(scripted_model([asks("second"), Script::text("done")]));
     let times = Arc::new(AtomicU32::new(0));
     let agent = |script: Vec<Script>| {
         let times = times.clone();
@@ -314,7 +292,7 @@ async fn a_stored_run_finds_the_model_that_it_was_given_by_its_name() {
     assert_eq!(times.load(SeqCst), 1);
     let stored = crate::world::put_down_after(&journal, "replied", 2);
 
-    let (second, rest) = (agent(vec![]), ScriptedModel::new([Script::text("done")]).0);
+    let (second, rest) = (agent(vec![]), scripted_model([Script::text("done")]));
     let run = second.run("go").known_model(Better(rest));
     assert_eq!(run.journal(stored.journal()).await.unwrap(), "done");
     assert_eq!(times.load(SeqCst), 1, "the handler is not asked again");
@@ -328,7 +306,7 @@ async fn a_stored_run_finds_the_model_that_it_was_given_by_its_name() {
 #[tokio::test]
 async fn a_stored_run_whose_handler_is_no_help_any_more_says_so() {
     let journal = MemoryJournal::new();
-    let better = || ScriptedModel::new([asks("second"), Script::text("done")]).0;
+    let better = || scripted_model([asks("second"), Script::text("done")]);
     let first = clerk([asks("low")], move |_| retry_with_model(better())).build();
     first.run("go").journal(journal.clone()).await.unwrap();
     // The better model has asked for the second call.

@@ -1,12 +1,13 @@
 //! Limits shared by a tree of agents: budgets, and the end of the run.
 
-use super::team::{Plain, passes_on};
+use super::team::passes_on;
+use crate::world::{Plain, scripted_agent};
 use agents::{
-    Agent, AgentBuilder, Budget,
+    Agent, Budget,
     prelude::*,
     run::{Limit, Stopped},
     team::Member,
-    testing::{Script, ScriptedModel},
+    testing::Script,
 };
 use std::{
     sync::{
@@ -43,15 +44,8 @@ tool! {
     }
 }
 
-fn agent(
-    name: &'static str,
-    script: impl IntoIterator<Item = Script>,
-) -> AgentBuilder<'static, String, String> {
-    AgentBuilder::new(name).model(ScriptedModel::new(script).0)
-}
-
 fn lingering(name: &'static str, waiting: &Arc<AtomicU32>) -> Plain {
-    agent(name, [Script::call("linger", "{}"), Script::text("end")])
+    scripted_agent(name, [Script::call("linger", "{}"), Script::text("end")])
         .tool(Linger {
             waiting: waiting.clone(),
         })
@@ -62,9 +56,9 @@ fn lingering(name: &'static str, waiting: &Arc<AtomicU32>) -> Plain {
 async fn when_the_root_is_cancelled_everybody_stops_at_once() {
     let waiting = Arc::default();
     let both = Script::calls([("a", r#"{"input":"x"}"#), ("b", r#"{"input":"x"}"#)]);
-    let team = Member::new(agent("boss", passes_on("lead", "go")).build())
+    let team = Member::new(scripted_agent("boss", passes_on("lead", "go")).build())
         .delegate(
-            Member::new(agent("lead", [both]).build())
+            Member::new(scripted_agent("lead", [both]).build())
                 .delegate(lingering("a", &waiting))
                 .delegate(lingering("b", &waiting)),
         )
@@ -93,7 +87,7 @@ async fn when_the_root_is_cancelled_everybody_stops_at_once() {
 #[tokio::test(start_paused = true)]
 async fn the_roots_time_goes_for_everybody_below() {
     let waiting = Arc::default();
-    let team = Member::new(agent("boss", passes_on("a", "go")).build())
+    let team = Member::new(scripted_agent("boss", passes_on("a", "go")).build())
         .budget(Budget::new().time(Duration::from_secs(5)))
         .delegate(lingering("a", &waiting))
         .build();
@@ -114,9 +108,11 @@ async fn the_roots_time_goes_for_everybody_below() {
 async fn the_roots_tokens_are_used_up_by_everybody_below() {
     // A scripted reply costs two tokens; four replies are needed in all.
     let team = |tokens: u64| {
-        Member::new(agent("boss", passes_on("a", "go")).build())
+        Member::new(scripted_agent("boss", passes_on("a", "go")).build())
             .budget(agents::run::tokens(tokens))
-            .delegate(agent("a", [Script::call("nothing", "{}"), Script::text("end")]).build())
+            .delegate(
+                scripted_agent("a", [Script::call("nothing", "{}"), Script::text("end")]).build(),
+            )
             .build()
     };
     let cost = team(1_000)

@@ -2,9 +2,9 @@
 
 use super::{
     own::{Work, asks},
-    team::{Deputy, Plain, coder, passes_on, team},
+    team::{Deputy, coder, passes_on, team},
 };
-use crate::world::{put_down, same};
+use crate::world::{Plain, put_down, same, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{
@@ -28,11 +28,10 @@ fn desperate(task: String) -> Result<String, Error> {
 }
 
 fn above_desperate(task: &str, handled: Arc<Mutex<Vec<Escalation>>>) -> Team<Plain> {
-    let boss = AgentBuilder::<String, String>::new("boss")
-        .model(ScriptedModel::new(passes_on("desperate", task)).0)
+    let boss = scripted_agent("boss", passes_on("desperate", task))
         .on_escalation(move |escalation| {
             handled.lock().unwrap().push(escalation);
-            retry_with_model(ScriptedModel::new([Script::text("never asked")]).0)
+            retry_with_model(scripted_model([Script::text("never asked")]))
         })
         .build();
     Member::new(boss).delegate(Desperate).build()
@@ -82,7 +81,7 @@ async fn what_a_deterministic_delegate_throws_ends_the_run() {
 async fn an_answer_given_up_by_a_delegate_is_settled_above_or_told_to_its_parent() {
     for handles in [true, false] {
         let counter = AgentBuilder::<String, u32>::new("counter")
-            .model(ScriptedModel::new([Script::text("many")]).0)
+            .model(scripted_model([Script::text("many")]))
             .on_error(|error, _| match error {
                 agents::recovery::CallError::InvalidOutput(..) => Some(
                     agents::recovery::escalate::<agents::recovery::InvalidOutput>(
@@ -93,10 +92,9 @@ async fn an_answer_given_up_by_a_delegate_is_settled_above_or_told_to_its_parent
                 _ => None,
             })
             .build();
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on("counter", "count")).0)
+        let boss = scripted_agent("boss", passes_on("counter", "count"))
             .on_escalation(move |_| match handles {
-                true => Some(retry_with_model(ScriptedModel::new([Script::text("7")]).0)),
+                true => Some(retry_with_model(scripted_model([Script::text("7")]))),
                 false => None,
             })
             .build();

@@ -1,12 +1,10 @@
 //! Each raised escalation is settled once, in the events, on the console and in the outcome, even if its work is
 //! dropped.
 
-use super::{
-    own::Work,
-    team::{Plain, passes_on},
-};
+use super::{own::Work, team::passes_on};
+use crate::world::{Named, Plain, scripted_agent, scripted_model};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects, Error, Model, Outcome, Severity,
+    Agent, AgentBuilder, Budget, Effects, Error, Outcome, Severity,
     agent::Run,
     compose::first_of,
     console,
@@ -14,7 +12,6 @@ use agents::{
         Escalation, Resolution, Settlement, reroute_to_skill, retry_with_model,
         return_partial_result, throw,
     },
-    model::{ModelError, Reply, Request},
     run::{EventKind, Stopped},
     team::Member,
     testing::{Script, ScriptedModel},
@@ -80,20 +77,6 @@ async fn quit() -> Result<String, Error> {
     Err(Error::thrown("I am off"))
 }
 
-/// A model with this name.
-struct Named(&'static str, ScriptedModel);
-
-#[agents::async_trait]
-impl Model for Named {
-    fn id(&self) -> &str {
-        self.0
-    }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        self.1.chat(request).await
-    }
-}
-
 /// Several calls of one reply.
 pub(super) fn reply(calls: &[&str]) -> Script {
     let call = |what: &&str| match *what {
@@ -106,10 +89,7 @@ pub(super) fn reply(calls: &[&str]) -> Script {
 pub(super) fn clerk(
     script: impl IntoIterator<Item = Script>,
 ) -> AgentBuilder<'static, String, String> {
-    AgentBuilder::new("clerk")
-        .tool(Work)
-        .tool(Quit)
-        .model(ScriptedModel::new(script).0)
+    scripted_agent("clerk", script).tool(Work).tool(Quit)
 }
 
 pub(super) fn how(outcome: &Outcome<String>) -> Vec<String> {
@@ -158,7 +138,7 @@ async fn a_model_that_is_never_asked_has_not_gone_on() {
 
 #[tokio::test]
 async fn calls_of_one_reply_are_given_one_model() {
-    let named = |name, script: Vec<Script>| Named(name, ScriptedModel::new(script).0);
+    let named = |name, script: Vec<Script>| Named(name, scripted_model(script));
     let given = Mutex::new(vec![
         named("first", vec![]),
         named("second", vec![reply(&["low"])]),
@@ -251,8 +231,7 @@ async fn whatever_happens_beside_it() {
                 };
                 let by_hand = |task: String| async move { Ok(task) };
                 let skill = agents::agent::Skill::native("by_hand", "By hand.", by_hand);
-                let boss = AgentBuilder::<String, String>::new("boss")
-                    .model(ScriptedModel::new(passes_on("clerk", "code it")).0)
+                let boss = scripted_agent("boss", passes_on("clerk", "code it"))
                     .skill(agents::agent::Skill::model("manage", "Manages.").when(|_| true))
                     .skill(skill)
                     .on_escalation(by_severity)
@@ -305,9 +284,8 @@ async fn whatever_ends_the_work_from_without() {
     let (outcome, _) = watched(half_told().run("go".to_owned()).budget(in_time)).await;
     assert_eq!(how(&outcome), ended);
 
-    let quick = AgentBuilder::<String, String>::new("quick")
+    let quick = scripted_agent("quick", [Script::call("slow", "{}"), Script::text("first")])
         .tool(slow(5))
-        .model(ScriptedModel::new([Script::call("slow", "{}"), Script::text("first")]).0)
         .build();
     let race = first_of((half_told(), quick));
     let (outcome, _) = watched(race.run("go".to_owned())).await;
@@ -323,10 +301,8 @@ async fn whatever_ends_the_work_from_without() {
         let asked = tokio::time::timeout(Duration::from_secs(5), agent.run("go".to_owned()));
         Ok::<_, Error>(format!("{}", asked.await.is_err()))
     });
-    let asks = AgentBuilder::<String, String>::new("asks")
-        .tool(impatient)
-        .model(ScriptedModel::new([Script::call("ask", "{}"), Script::text("too late")]).0)
-        .build();
+    let script = [Script::call("ask", "{}"), Script::text("too late")];
+    let asks = scripted_agent("asks", script).tool(impatient).build();
     let (outcome, _) = watched(asks.run("go".to_owned())).await;
     assert_eq!(
         (outcome.result.is_ok(), how(&outcome)),

@@ -2,8 +2,9 @@
 
 use super::{
     own::{Work, asks},
-    team::{Plain, passes_on},
+    team::passes_on,
 };
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Severity,
     escalation::{Settlement, return_partial_result},
@@ -60,9 +61,8 @@ fn gives_up(begin: &Arc<Notify>, what: &'static str) -> Plain {
 async fn with_the_run_ends_all_that_was_spawned_in_it() {
     let (begin, spawned) = (Arc::<Notify>::default(), Spawned::default());
     let script = [Script::call("spawn", "{}"), Script::text("done")];
-    let lead: Plain = AgentBuilder::new("lead")
+    let lead = scripted_agent("lead", script)
         .tool(spawns(gives_up(&begin, "high"), &spawned))
-        .model(ScriptedModel::new(script).0)
         .on_escalation(|_| return_partial_result("half".to_owned()))
         .build();
     assert_eq!(lead.run("go").await.unwrap(), "done");
@@ -83,9 +83,8 @@ async fn with_the_run_ends_all_that_was_spawned_in_it() {
 async fn what_comes_to_a_desk_that_was_left_climbs_on() {
     for (what, ends) in [("high", false), ("critical", true)] {
         let (begin, spawned) = (Arc::<Notify>::default(), Spawned::default());
-        let lead: Plain = AgentBuilder::new("lead")
+        let lead = scripted_agent("lead", [Script::call("spawn", "{}"), Script::text("led")])
             .tool(spawns(gives_up(&begin, what), &spawned))
-            .model(ScriptedModel::new([Script::call("spawn", "{}"), Script::text("led")]).0)
             .on_escalation(|_| return_partial_result("nobody is here to say so".to_owned()))
             .build();
         // The lead has ended before its child starts.
@@ -97,10 +96,8 @@ async fn what_comes_to_a_desk_that_was_left_climbs_on() {
             async move { child.await.unwrap() }
         });
         let [ask, _] = passes_on("lead", "go");
-        let boss: Plain = AgentBuilder::new("boss")
-            .tool(join)
-            .model(ScriptedModel::new([ask, Script::call("join", "{}"), Script::text("end")]).0)
-            .build();
+        let script = [ask, Script::call("join", "{}"), Script::text("end")];
+        let boss = scripted_agent("boss", script).tool(join).build();
         let team = Member::new(boss).delegate(lead).build();
         let run = tokio::time::timeout(Duration::from_secs(5), team.run("go").outcome());
         let outcome = run.await.expect("nothing waits for ever").unwrap();

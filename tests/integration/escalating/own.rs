@@ -1,6 +1,6 @@
 //! Escalations of an agent's own tools, which the agent settles itself.
 
-use crate::world::{put_down, same};
+use crate::world::{Plain, put_down, same, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     escalation::{Escalation, Resolution, Settlement, return_partial_result, throw},
@@ -157,7 +157,7 @@ async fn critical_and_unhandled_ends_the_run() {
 
 fn with_handler<R: agents::escalation::IntoResolution<String, String>>(
     handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
-) -> agents::agent::ModelAgent<'static, String, String> {
+) -> Plain {
     AgentBuilder::new("lead")
         .tool(Work)
         .on_escalation(handler)
@@ -258,11 +258,9 @@ async fn an_answer_that_is_given_up_climbs_too() {
 
 #[tokio::test]
 async fn plain_code_gets_what_its_agent_hands_up() {
-    let (model, _) = ScriptedModel::new([asks("critical")]);
     let inner = Arc::new(
-        AgentBuilder::<String, String>::new("inner")
+        scripted_agent("inner", [asks("critical")])
             .tool(Work)
-            .model(model)
             .build(),
     );
     let body = agents::agent::Skill::native("body", "Runs another.", move |input: String| {
@@ -316,9 +314,8 @@ async fn plain_code_hears_of_nothing_that_is_not_critical() {
 #[tokio::test]
 async fn from_every_entry_it_comes_to_the_same_end() {
     for what in ["low", "medium", "high"] {
-        let script = |after: usize| {
-            ScriptedModel::new([asks("first"), asks(what)].into_iter().skip(after)).0
-        };
+        let script =
+            |after: usize| scripted_model([asks("first"), asks(what)].into_iter().skip(after));
         let better = || [asks("second"), Script::text("all done")];
         let journal = MemoryJournal::new();
         let (first, _) = lead(better());

@@ -5,6 +5,7 @@ use super::{
     own::Work,
     team::passes_on,
 };
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Severity,
     escalation::{Raised, escalate, inherit},
@@ -15,11 +16,9 @@ use agents::{
 
 #[tokio::test]
 async fn whoever_passes_it_on_with_other_words_is_named() {
-    let foreman = AgentBuilder::<String, String>::new("foreman")
-        .model(ScriptedModel::new(passes_on("clerk", "go")).0)
+    let foreman = scripted_agent("foreman", passes_on("clerk", "go"))
         .on_escalation(|_| escalate("the night shift gives up").severity(Severity::Critical));
-    let driver = AgentBuilder::<String, String>::new("driver")
-        .model(ScriptedModel::new(passes_on("foreman", "go")).0)
+    let driver = scripted_agent("driver", passes_on("foreman", "go"))
         .on_escalation(|_| inherit())
         .build();
     let below = Member::new(foreman.build()).delegate(clerk([reply(&["medium"])]).build());

@@ -1,7 +1,7 @@
 //! Several escalations, in parallel and in sequence, and the remains of dropped work.
 
 use super::own::{Work, asks};
-use super::team::Plain;
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder,
     agent::Skill,
@@ -111,10 +111,8 @@ async fn the_agent_goes_on_with_three_models_at_most_however_many_calls_ask() {
 
 #[tokio::test]
 async fn what_was_partial_in_an_earlier_round_is_not_partial() {
-    let (model, _) = ScriptedModel::new([asks("high"), Script::text("whole")]);
-    let agent: Plain = AgentBuilder::new("lead")
+    let agent = scripted_agent("lead", [asks("high"), Script::text("whole")])
         .tool(Work)
-        .model(model)
         .on_escalation(|_| return_partial_result("half".to_owned()))
         .build();
     let until = agent.until(|said: String| match said.as_str() {
@@ -176,10 +174,9 @@ async fn publish() -> String {
 async fn what_is_finished_while_a_person_is_asked_does_not_run_again() {
     let both = || Script::calls([("note", r#"{"text":"x"}"#), ("publish", "{}")]);
     let agent = |script: Vec<Script>| -> Plain {
-        AgentBuilder::new("writer")
+        scripted_agent("writer", script)
             .tool(Note)
             .tool(Publish)
-            .model(ScriptedModel::new(script).0)
             .build()
     };
     let journal = MemoryJournal::new();
@@ -257,10 +254,9 @@ async fn what_belongs_to_the_agent_that_takes_over_is_not_beyond_a_place() {
 #[tokio::test]
 async fn recorded_replies_go_on_with_the_model_that_was_given() {
     let agent = |weak: Vec<Script>, strong: Vec<Script>| -> Plain {
-        let strong = ScriptedModel::new(strong).0;
-        AgentBuilder::new("lead")
+        let strong = scripted_model(strong);
+        scripted_agent("lead", weak)
             .tool(Work)
-            .model(ScriptedModel::new(weak).0)
             .on_escalation(move |_| retry_with_model(strong.clone()))
             .build()
     };

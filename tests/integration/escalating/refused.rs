@@ -1,32 +1,29 @@
 //! Resolutions that cannot be carried out: the escalation climbs on, and the reason is recorded.
 
 use super::own::{Work, asks};
-use super::team::{Plain, coder, passes_on};
+use super::team::{clerk, coder, passes_on};
+use crate::world::{Plain, scripted_agent, scripted_model};
 use agents::{
     Agent, AgentBuilder, Outcome,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     console,
     escalation::{
-        IntoResolution, Refused, Resolution, Settlement, reroute_to, reroute_to_skill,
+        Escalation, IntoResolution, Refused, Resolution, Settlement, reroute_to, reroute_to_skill,
         retry_with_model,
     },
     run::EventKind,
     team::Member,
-    testing::{Script, ScriptedModel},
+    testing::Script,
     tool,
 };
 use std::sync::{Arc, Mutex};
 
 /// Creates a clerk that escalates with this severity, has this handler, and then answers `told`.
-fn clerk<R: IntoResolution<String, String>>(
+fn told_clerk<R: IntoResolution<String, String>>(
     how: &str,
-    handler: impl Fn(agents::escalation::Escalation) -> R + Send + Sync + 'static,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
 ) -> AgentBuilder<'static, String, String> {
-    let (model, _) = ScriptedModel::new([asks(how), Script::text("told")]);
-    AgentBuilder::new("clerk")
-        .tool(Work)
-        .model(model)
-        .on_escalation(handler)
+    clerk([asks(how), Script::text("told")], handler)
 }
 
 /// Returns the console's lines about refused resolutions, and the outcome of the run.
@@ -48,7 +45,7 @@ const NO_SUCH_SKILL: &str = "`clerk` could not turn to its skill `by_hnad`: it h
 
 #[tokio::test]
 async fn a_skill_that_is_not_there_is_named_with_those_that_are() {
-    let agent = clerk("low", |_| reroute_to_skill("by_hnad"))
+    let agent = told_clerk("low", |_| reroute_to_skill("by_hnad"))
         .skill(Skill::model("file", "Files.").when(|_: &String| true))
         .skill(Skill::model("by_hand", "By hand."))
         .build();
@@ -70,7 +67,7 @@ async fn a_skill_that_is_not_there_is_named_with_those_that_are() {
 #[tokio::test]
 async fn the_error_says_it_as_well() {
     let agent = || {
-        clerk("critical", |_| reroute_to_skill("tpyo"))
+        told_clerk("critical", |_| reroute_to_skill("tpyo"))
             .skill(Skill::model("file", "Files."))
             .build()
     };
@@ -88,7 +85,7 @@ async fn the_error_says_it_as_well() {
 
     // A parent that is plain code gets the same.
     let inner = Arc::new(agent());
-    let outer: ModelAgent<'static, String, String> = AgentBuilder::new("outer")
+    let outer: Plain = AgentBuilder::new("outer")
         .skill(Skill::native("ask", "Asks.", move |input: String| {
             let inner = inner.clone();
             async move { Ok(inner.run(input).await.unwrap_err().to_string()) }
@@ -101,12 +98,10 @@ async fn the_error_says_it_as_well() {
 #[tokio::test]
 async fn whoever_is_above_reads_what_was_refused_below() {
     let (coder, _) = coder([asks("high")]);
-    let lead: Plain = AgentBuilder::new("lead")
-        .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+    let lead = scripted_agent("lead", passes_on("coder", "code it"))
         .on_escalation(|_| reroute_to_skill("nothing"))
         .build();
-    let boss: Plain = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+    let boss = scripted_agent("boss", passes_on("lead", "plan it"))
         .on_escalation(|escalation| {
             let seen: Vec<_> = escalation.refused.iter().map(ToString::to_string).collect();
             agents::escalation::return_partial_result(seen.join("; "))
@@ -137,12 +132,9 @@ async fn work_is_not_left_to_somebody_who_may_do_more() {
             Script::call("jot", r#"{"text":"past it"}"#),
             Script::text("end"),
         ];
-        AgentBuilder::new(name)
-            .tool(Jot)
-            .model(ScriptedModel::new(script).0)
-            .build()
+        scripted_agent(name, script).tool(Jot).build()
     };
-    let lead = clerk("medium", move |_| reroute_to(free("free"))).build();
+    let lead = told_clerk("medium", move |_| reroute_to(free("free"))).build();
     let team = Member::new(lead).grant::<Work>().build();
     let (lines, outcome) = watched(team).await;
     assert_eq!(
@@ -159,7 +151,7 @@ async fn work_is_not_left_to_somebody_who_may_do_more() {
 
 #[tokio::test]
 async fn a_handler_that_panics_is_seen() {
-    let agent = clerk("low", |_| -> Resolution<String, String> { panic!("oops") }).build();
+    let agent = told_clerk("low", |_| -> Resolution<String, String> { panic!("oops") }).build();
     let (lines, outcome) = watched(agent).await;
     assert_eq!(
         lines,
@@ -180,7 +172,7 @@ async fn what_has_been_done_often_enough_is_refused() {
             4 => Script::text("enough"),
             _ => asks(how),
         });
-        ScriptedModel::new(turns).0
+        scripted_model(turns)
     };
     let anew: Plain = AgentBuilder::new("clerk")
         .tool(Work)
@@ -209,7 +201,7 @@ async fn what_has_been_done_often_enough_is_refused() {
 
 #[tokio::test]
 async fn a_stored_run_keeps_what_was_refused() {
-    let agent = clerk("low", |_| reroute_to_skill("nothing")).build();
+    let agent = told_clerk("low", |_| reroute_to_skill("nothing")).build();
     let outcome = agent.run("go").outcome().await.unwrap();
     let text = serde_json::to_string(&outcome.escalations).unwrap();
     assert!(text.contains(r#""refused":[{"agent":"clerk""#), "{text}");

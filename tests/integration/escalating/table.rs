@@ -1,7 +1,6 @@
 //! The table "Which verb?" of the book's chapter "Recovery by example", with a run for each row.
 
-use super::team::Plain;
-use crate::world::told;
+use crate::world::{Plain, scripted_model, told};
 use agents::{
     Agent, AgentBuilder, Outcome, Severity,
     escalation::{Escalation, Settlement, reroute_to, retry_with_model, return_partial_result},
@@ -116,7 +115,7 @@ async fn storing(path: &str) -> (Outcome<String>, ScriptedModel) {
                     Script::call("store", r#"{"path":"near"}"#),
                     Script::text("the report is stored elsewhere"),
                 ];
-                Some(retry_with_model(ScriptedModel::new(again).0))
+                Some(retry_with_model(scripted_model(again)))
             }
             "three repairs were nonsense" => {
                 Some(return_partial_result("without that report".to_owned()))

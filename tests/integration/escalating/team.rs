@@ -1,9 +1,10 @@
 //! A team for tests of escalations: coder ► lead ► boss. The lead has no handler unless a test sets one.
 
 use super::own::{Work, asks};
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Severity,
-    agent::{ModelAgent, Skill},
+    agent::Skill,
     compose::Step,
     escalation::{
         Escalation, IntoResolution, Settlement, escalate, inherit, reroute_to, reroute_to_skill,
@@ -14,8 +15,6 @@ use agents::{
     team::{Member, Team},
     testing::{Script, ScriptedModel},
 };
-
-pub(crate) type Plain = ModelAgent<'static, String, String>;
 
 pub(crate) fn coder(script: impl IntoIterator<Item = Script>) -> (Plain, ScriptedModel) {
     let (model, handle) = ScriptedModel::new(script);
@@ -36,10 +35,14 @@ pub(crate) fn passes_on(to: &str, task: &str) -> [Script; 2] {
     ]
 }
 
-fn lead(script: impl IntoIterator<Item = Script>) -> Plain {
-    AgentBuilder::new("lead")
-        .model(ScriptedModel::new(script).0)
-        .build()
+/// Creates a clerk with [`Work`], which a model with this script drives and which has this handler.
+pub(crate) fn clerk<R: IntoResolution<String, String>>(
+    script: impl IntoIterator<Item = Script>,
+    handler: impl Fn(Escalation) -> R + Send + Sync + 'static,
+) -> AgentBuilder<'static, String, String> {
+    scripted_agent("clerk", script)
+        .tool(Work)
+        .on_escalation(handler)
 }
 
 /// Creates a boss with a handler, above a lead without one.
@@ -50,14 +53,14 @@ pub(crate) fn team<R: IntoResolution<String, String>>(
     let by_hand = Skill::native("by_hand", "By hand.", |task: String| async move {
         Ok(format!("{task}, by hand"))
     });
-    let boss = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+    let boss = scripted_agent("boss", passes_on("lead", "plan it"))
         .skill(Skill::model("manage", "Manages.").when(|_: &String| true))
         .skill(by_hand)
         .on_escalation(handler)
         .build();
+    let lead = scripted_agent("lead", passes_on("coder", "code it")).build();
     Member::new(boss)
-        .delegate(Member::new(lead(passes_on("coder", "code it"))).delegate(coder))
+        .delegate(Member::new(lead).delegate(coder))
         .build()
 }
 
@@ -249,15 +252,13 @@ async fn a_throw_from_above_ends_the_run() {
 #[tokio::test]
 async fn the_nearest_handler_decides_by_severity_and_the_next_gets_the_rest() {
     for (what, by) in [("medium", "lead"), ("high", "boss")] {
-        let lead = AgentBuilder::<String, String>::new("lead")
-            .model(ScriptedModel::new(passes_on("coder", "code it")).0)
+        let lead = scripted_agent("lead", passes_on("coder", "code it"))
             .on_escalation(|escalation| match escalation.severity {
                 Severity::Medium => return_partial_result("from the lead".to_owned()),
                 _ => inherit(),
             })
             .build();
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on("lead", "plan it")).0)
+        let boss = scripted_agent("boss", passes_on("lead", "plan it"))
             .on_escalation(|_| return_partial_result("from the boss".to_owned()))
             .build();
         let team = Member::new(boss)
@@ -292,11 +293,7 @@ async fn the_nearest_handler_decides_by_severity_and_the_next_gets_the_rest() {
 #[tokio::test]
 async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
     let escalating = || coder([asks("high")]).0;
-    let reviewer = || {
-        AgentBuilder::<String, String>::new("reviewer")
-            .model(ScriptedModel::new([Script::text("fine")]).0)
-            .build()
-    };
+    let reviewer = || scripted_agent("reviewer", [Script::text("fine")]).build();
     let both = (escalating(), reviewer())
         .map(|(code, review): (String, String)| format!("{code} {review}"));
     let again = escalating()
@@ -309,8 +306,7 @@ async fn it_climbs_out_of_a_tuple_and_out_of_a_loop() {
             .filter(|word| !word.is_empty())
             .collect::<Vec<_>>()
             .join("_");
-        let boss = AgentBuilder::<String, String>::new("boss")
-            .model(ScriptedModel::new(passes_on(&tool, "do it")).0)
+        let boss = scripted_agent("boss", passes_on(&tool, "do it"))
             .on_escalation(|escalation| return_partial_result(format!("{:?}", escalation.path)))
             .build();
         let team = Member::new(boss).delegate(member).build();

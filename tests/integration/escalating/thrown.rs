@@ -2,8 +2,9 @@
 
 use super::{
     own::{Work, asks},
-    team::{Plain, passes_on},
+    team::passes_on,
 };
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome,
     compose::{first_of, settled},
@@ -88,12 +89,11 @@ async fn code_that_looks_away_does_not_stop_it() {
 async fn a_run_of_its_own_ends_the_run_around_it() {
     // This agent has a model, and the arms of its tool throw.
     let inner = || -> Plain {
-        AgentBuilder::new("inner")
+        scripted_agent("inner", [asks("low")])
             .tool(Work)
             .on_error_of::<String>("work", |_, _| {
                 Some(agents::recovery::throw::<agents::recovery::Execution>("no").into())
             })
-            .model(ScriptedModel::new([asks("low")]).0)
             .build()
     };
     let (guard, handle) = guard(tool(move || async move {
@@ -138,9 +138,7 @@ async fn no_composite_and_no_parent_goes_on_over_it() {
     assert!(all.result.unwrap_err().is_thrown());
     assert!(matches!(all.stopped, Some(Stopped::Thrown { .. })));
 
-    let boss = AgentBuilder::<String, String>::new("boss")
-        .model(ScriptedModel::new(passes_on("alarmed", "c")).0)
-        .build();
+    let boss = scripted_agent("boss", passes_on("alarmed", "c")).build();
     let team = Member::new(boss).delegate(Alarmed).build();
     let outcome = team.run("go").outcome().await.unwrap();
     is_thrown(&outcome, "alarmed", "c: the safe is open");

@@ -1,6 +1,7 @@
 //! HTTP requests that are not allowed are not sent.
 
 use super::server::{Server, call, get, json, with};
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Code, Effects, Tool,
     http::{HttpArgs, HttpTool, Method},
@@ -197,7 +198,7 @@ async fn only_reading_unless_somebody_says_otherwise() {
     let writing = || server.tool().allow_method(Method::Post);
     assert_eq!(writing().spec().effects, Effects::Writes);
     // Without an approver, writing is denied; reading needs no approval.
-    let (model, _) = ScriptedModel::new([
+    let script = [
         Script::calls([
             (
                 "http_request",
@@ -209,11 +210,8 @@ async fn only_reading_unless_somebody_says_otherwise() {
             ),
         ]),
         Script::text("done"),
-    ]);
-    let agent = AgentBuilder::<String, String>::new("clerk")
-        .tool(writing())
-        .model(model)
-        .build();
+    ];
+    let agent = scripted_agent("clerk", script).tool(writing()).build();
     let outcome = agent.run("go").outcome().await.unwrap();
     let codes: Vec<_> = outcome
         .outputs

@@ -1,6 +1,7 @@
 //! Redirects: their targets are checked, and secrets are not sent to another server.
 
 use super::server::{Answer, Server, call, get, json, with};
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Code,
     http::{HttpAnswer, HttpTool, Method},
@@ -284,14 +285,13 @@ async fn a_redirect_is_the_answer_of_each_attempt_that_was_approved() {
     })
     .await;
     let get = json!({ "url": server.url("/moved") }).to_string();
-    let (model, _) = ScriptedModel::new([Script::call("http_request", get), Script::text("done")]);
-    let outcome = AgentBuilder::<String, String>::new("clerk")
+    let script = [Script::call("http_request", get), Script::text("done")];
+    let outcome = scripted_agent("clerk", script)
         .tool(server.tool())
         .on_error(|error, _| match error {
             CallError::Execution(_) => Some(retry::<Execution>().backoff(none()).into()),
             _ => None,
         })
-        .model(model)
         .build()
         .run("go")
         .policy(confirm_tools("http_request"))

@@ -1,11 +1,12 @@
 //! A scripted server that sends given bytes, and records its requests.
 
+use crate::world::scripted_agent;
 use agents::{
-    Agent, AgentBuilder, Outcome,
+    Agent, Outcome,
     error::ErrorReceipt,
     http::{HttpAnswer, HttpTool},
     run::{Approval, ToolEnvelope},
-    testing::{Script, ScriptedModel},
+    testing::Script,
 };
 use std::{
     sync::{Arc, Mutex},
@@ -129,14 +130,11 @@ pub(crate) async fn call(tool: HttpTool, arguments: serde_json::Value) -> Arc<To
 }
 
 pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome<String> {
-    let (model, _) = ScriptedModel::new([
+    let script = [
         Script::call("http_request", arguments.to_string()),
         Script::text("done"),
-    ]);
-    let agent = AgentBuilder::<String, String>::new("clerk")
-        .tool(tool)
-        .model(model)
-        .build();
+    ];
+    let agent = scripted_agent("clerk", script).tool(tool).build();
     agent
         .run("go")
         .secret("crm", "the-key-of-the-crm".to_owned())

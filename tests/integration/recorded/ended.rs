@@ -1,9 +1,9 @@
 //! Recordings of runs that ended before their answer.
 
-use crate::world::{recorded, spec, tells_the_same};
+use super::thrower;
+use crate::world::{Plain, recorded, spec, tells_the_same};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Outcome,
-    agent::ModelAgent,
     journal::{MemoryJournal, Recorded},
     recovery::*,
     run::{Limit, Stopped, ToolEnvelope},
@@ -13,16 +13,6 @@ use agents::{
 use std::{io, time::Duration};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-
-/// A helper that throws if its input cannot be read.
-fn thrower() -> ModelAgent<'static, String, u32> {
-    AgentBuilder::<String, u32>::new("thrower")
-        .on_error(|error, _| match error {
-            CallError::InvalidOutput(..) => Some(throw::<InvalidOutput>("no number").into()),
-            _ => None,
-        })
-        .build()
-}
 
 fn at_once() -> FnTool {
     FnTool::with_spec(spec("at_once", Effects::Reads), |_, _| async {
@@ -36,7 +26,7 @@ fn never() -> FnTool {
     })
 }
 
-fn worker() -> ModelAgent<'static, String, String> {
+fn worker() -> Plain {
     let delves = FnTool::with_spec(spec("delves", Effects::Reads), |_, _| async {
         let helper = AgentBuilder::<String, String>::new("helper").tool(at_once());
         helper.tool(never()).build().run("delve").await

@@ -1,9 +1,9 @@
 //! Runs with a changed result of a call, also called what-if runs.
 
-use super::{Runs, busy, goes_on, recorded, spec, tool};
+use super::{Runs, busy, goes_on, recorded, tool};
+use crate::world::{Plain, spec_with_n};
 use agents::{
     Agent, AgentBuilder, Code, Effects, ErrorKind, Severity,
-    agent::ModelAgent,
     journal::{Recorded, WhatIf},
     recovery::*,
     testing::{Script, ScriptedModel},
@@ -125,9 +125,9 @@ async fn another_word_of_the_arms() {
 }
 
 /// Creates an agent with a tool whose body runs another agent, which makes a call.
-fn delver(runs: &Runs) -> ModelAgent<'static, String, String> {
+fn delver(runs: &Runs) -> Plain {
     let within = runs.clone();
-    let delve = FnTool::with_spec(spec("delve", Effects::Reads), move |_, _| {
+    let delve = FnTool::with_spec(spec_with_n("delve", Effects::Reads), move |_, _| {
         let double = tool(&within, "double", |n, _| Ok(json!({ "doubled": n * 2 })));
         within.one();
         async move {

@@ -1,6 +1,6 @@
 //! Input of repair agents: the text that failed, or the complete report.
 
-use crate::recovery::{Plain, one_call, tool_with};
+use crate::recovery::patient;
 use agents::{
     Agent, AgentBuilder, Error, Severity,
     agent::{Profile, Skill},
@@ -52,18 +52,9 @@ async fn the_regex_fixer_repairs_a_call_of_a_strict_tool() {
     assert_eq!(handle.requests()[1].last(), "Ada: 1, 2");
 }
 
-/// Runs an agent whose call `gibberish` is repaired by `fixer`.
+/// Runs an agent whose call `gibberish` this agent repairs; returns the call's result as the model got it.
 async fn repaired_by(fixer: impl Agent<In = String, Out = String> + 'static) -> String {
-    let fixer = Arc::new(fixer);
-    let (model, handle) = ScriptedModel::new(one_call("gibberish"));
-    let agent: Plain = AgentBuilder::new("patient")
-        .tool(tool_with(0).0)
-        .model(model)
-        .on_error(move |error, _| match error {
-            CallError::InvalidArgs(..) => Some(fix_with::<InvalidArgs>(fixer.clone()).into()),
-            _ => None,
-        })
-        .build();
+    let (agent, handle) = patient(Arc::new(fixer), 1);
     agent.run("go").await.unwrap();
     handle.requests()[1].last().to_owned()
 }

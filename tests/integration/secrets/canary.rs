@@ -1,9 +1,9 @@
 //! Leaks a secret in every possible way, and checks that no written text contains it.
 
 use crate::spans::All;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Error, Json, Severity, ToolContext,
-    agent::ModelAgent,
     blob::{BlobStore, MemoryBlobs},
     cache::{CacheError, CacheKey, ToolCache},
     journal::MemoryJournal,
@@ -102,7 +102,7 @@ impl Agent for Blabber {
     }
 }
 
-fn agent(bank: &MemoryBank) -> ModelAgent<'static, String, u32> {
+fn agent(bank: &MemoryBank) -> Plain<String, u32> {
     AgentBuilder::<String, u32>::new("leaky")
         .memory(bank.clone())
         .prompt(format!("Use the key {SECRET}."))
@@ -337,10 +337,8 @@ async fn a_program_that_panics() {
             }
         },
     );
-    let (model, _) = ScriptedModel::new([Script::call("reckless", "{}"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("a")
+    let agent = scripted_agent("a", [Script::call("reckless", "{}"), Script::text("done")])
         .tool(reckless)
-        .model(model)
         .build();
     let run = agent.run("go").secret("k", SECRET.to_owned());
     let outcome = run.outcome().await.unwrap();

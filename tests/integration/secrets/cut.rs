@@ -1,6 +1,7 @@
 //! Puts a secret across every place where texts are cut, and checks that at most a few of its characters are left.
 
 use super::canary::Kept;
+use crate::world::{Plain, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Effects, Outcome,
     agent::Run,
@@ -56,9 +57,7 @@ fn left(written: &str) -> Vec<&str> {
 }
 
 /// Creates an agent with one tool that takes `say` and a number `n`, and fails with `say`. Its arms also fail with it.
-fn agent(
-    script: impl IntoIterator<Item = Script>,
-) -> agents::agent::ModelAgent<'static, String, u32> {
+fn agent(script: impl IntoIterator<Item = Script>) -> Plain<String, u32> {
     let schema = json!({"type": "object", "properties": {
         "n": {"type": "integer"}, "say": {"type": "string"}, "fail": {"type": "boolean"},
     }});
@@ -161,10 +160,7 @@ async fn what_arms_give_and_what_was_there_are_hidden_before_they_are_cut() {
 #[tokio::test]
 async fn the_last_of_a_loop_is_hidden_where_it_is_cut() {
     for kept in 1..=SECRET.len() + 2 {
-        let (model, _) = ScriptedModel::new([Script::text(across(300 - 1, kept))]);
-        let draft = AgentBuilder::<String, String>::new("draft")
-            .model(model)
-            .build();
+        let draft = scripted_agent("draft", [Script::text(across(300 - 1, kept))]).build();
         let refine = draft
             .until(|draft: String| Step::<String, String>::Again(draft))
             .at_most(1);

@@ -1,5 +1,6 @@
 //! Owners of secrets: user, then workspace, then organisation; and missing secrets.
 
+use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Code, Outcome, ToolContext,
     run::EventKind,
@@ -74,8 +75,7 @@ fn store(present: [bool; 3]) -> SecretStore {
 type Events = Arc<Mutex<Vec<EventKind>>>;
 
 async fn call(tool: &str, scope: Scope, secrets: impl Secrets) -> (Outcome<String>, Events) {
-    let (model, _) = ScriptedModel::new([Script::call(tool, "{}"), Script::text("done")]);
-    let agent = AgentBuilder::<String, String>::new("clerk")
+    let agent = scripted_agent("clerk", [Script::call(tool, "{}"), Script::text("done")])
         .tool(WhoseKey)
         .tool(ByTheWay)
         .tool(WithContext)
@@ -88,7 +88,6 @@ async fn call(tool: &str, scope: Scope, secrets: impl Secrets) -> (Outcome<Strin
             }
             _ => None,
         })
-        .model(model)
         .build();
     let events = Events::default();
     let seen = events.clone();
@@ -208,12 +207,6 @@ async fn a_vault_that_does_not_answer_is_not_passed_over() {
 #[tokio::test]
 async fn a_secret_of_the_run_comes_first_and_is_there_in_runs_within_it() {
     let store = store([true, true, true]);
-    let (model, _) = ScriptedModel::new([
-        Script::call("ask_clerk", "{}"),
-        Script::call("whose_key", "{}"),
-        Script::text("told"),
-        Script::text("done"),
-    ]);
     let ask = tool::FnTool::new(
         "ask_clerk",
         "Asks.",
@@ -227,10 +220,13 @@ async fn a_secret_of_the_run_comes_first_and_is_there_in_runs_within_it() {
             Ok::<_, agents::Error>(outcome.outputs.last_tool.unwrap().output.clone())
         },
     );
-    let boss = AgentBuilder::<String, String>::new("boss")
-        .tool(ask)
-        .model(model)
-        .build();
+    let script = [
+        Script::call("ask_clerk", "{}"),
+        Script::call("whose_key", "{}"),
+        Script::text("told"),
+        Script::text("done"),
+    ];
+    let boss = scripted_agent("boss", script).tool(ask).build();
     let outcome = boss
         .run("go")
         .scope(full_scope())

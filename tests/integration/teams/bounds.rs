@@ -1,6 +1,7 @@
 //! Budgets of places in a team, and their effect on the run.
 
 use super::*;
+use crate::world::{scripted_agent, scripted_model};
 use agents::run::Limit;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use tokio::time::sleep;
@@ -82,8 +83,7 @@ async fn tokens_are_shared_by_all_below() {
 #[tokio::test]
 async fn a_bound_on_depth_counts_from_the_place() {
     let team = |depth| {
-        let (model, _) = ScriptedModel::new(ask("coder"));
-        let master: Plain = AgentBuilder::new("master").model(model).build();
+        let master = scripted_agent("master", ask("coder")).build();
         let (coder, _) = driven("coder", [Script::text("x")]);
         structure!(
             lead(ask("master"))
@@ -124,10 +124,8 @@ async fn a_delegate_whose_time_is_over_has_failed_and_the_run_goes_on() {
             Ok::<_, Error>("at last")
         },
     );
-    let (model, _) = ScriptedModel::new([Script::call("wait", "{}"), Script::text("x")]);
-    let waiting: Plain = AgentBuilder::new("waiting")
+    let waiting = scripted_agent("waiting", [Script::call("wait", "{}"), Script::text("x")])
         .tool(wait)
-        .model(model)
         .budget(Budget::new().time(minutes(1)))
         .build();
     let team = structure!(boss.delegates(waiting));
@@ -201,8 +199,7 @@ async fn a_cancelled_root_frees_all_below_at_once() {
             .build()
     };
     let both = || Script::calls([("one", r#"{"input":"x"}"#), ("two", r#"{"input":"x"}"#)]);
-    let (model, _) = ScriptedModel::new([both()]);
-    let master: Plain = AgentBuilder::new("master").model(model).build();
+    let master = scripted_agent("master", [both()]).build();
     let team = structure!(
         lead(ask("master"))
             .0
@@ -248,12 +245,10 @@ async fn a_delegate_is_retried_only_if_nothing_below_writes() {
         });
         let worker = AgentBuilder::<String, u32>::new("worker")
             .tool(work)
-            .model(ScriptedModel::new(script).0)
+            .model(scripted_model(script))
             .budget(Budget::new().max_turns(1))
             .build();
-        let (model, _) = ScriptedModel::new(ask("worker"));
-        let boss: Plain = AgentBuilder::new("boss")
-            .model(model)
+        let boss = scripted_agent("boss", ask("worker"))
             .on_error(|error, _| match error {
                 CallError::Execution(_) => Some(retry::<Execution>().max_attempts(3).into()),
                 _ => None,

@@ -1,6 +1,7 @@
 //! Defects of teams: all of them are reported before a run, each with the path to its agent.
 
 use super::*;
+use crate::world::scripted_model;
 
 /// Returns the defects of a team, without the first line of the message.
 fn defects<A>(team: &Team<A>) -> Vec<String> {
@@ -368,7 +369,7 @@ async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
     // The defect is also found without a team, before the first part has asked its model.
     let (first, asked) = lead([]);
     let both = first.then(broken("broken"));
-    let error = both.run("go").model(ScriptedModel::new([]).0).await;
+    let error = both.run("go").model(scripted_model([])).await;
     let error = error.unwrap_err();
     assert!(error.is_build() && asked.count() == 0);
     assert_eq!(error.message(), all.join("; "));

@@ -1,6 +1,7 @@
 //! Delegates as tools.
 
 use super::*;
+use crate::world::{scripted_agent, scripted_model};
 
 #[tokio::test]
 async fn a_delegate_is_a_tool_of_its_parent() {
@@ -86,9 +87,7 @@ async fn arms_answer_for_a_delegate_as_for_any_tool() {
             Err(Error::new(ErrorKind::Failed, "out of order"))
         }))
         .build();
-    let (model, _) = ScriptedModel::new([Script::call("broken", r#"{"input":"x"}"#)]);
-    let lead = AgentBuilder::<String, String>::new("lead")
-        .model(model)
+    let lead = scripted_agent("lead", [Script::call("broken", r#"{"input":"x"}"#)])
         .on_error_of::<Error>("broken", |error, _| match error {
             CallError::Execution(Failure::Returned(error)) => {
                 Some(throw::<Execution>(format!("it said: {}", error.message())).into())
@@ -199,7 +198,7 @@ fn steady(tool: &'static str, arguments: &'static str) -> ScriptedModel {
             },
         })
     });
-    ScriptedModel::new(script).0
+    scripted_model(script)
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Agents without the model that they need: they are named before a run.
 
 use super::*;
+use crate::world::native;
 use agents::compose::{first_of, forum, settled};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -25,11 +26,10 @@ fn torn_builder(name: &'static str) -> AgentBuilder<'static, String, String> {
 /// Creates an agent with a body that counts its runs.
 fn body(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
     let runs = runs.clone();
-    let body = Skill::native("work", "Works.", move |task: String| {
+    native(name, move |task: String| {
         runs.fetch_add(1, SeqCst);
         async move { Ok(task) }
-    });
-    AgentBuilder::new(name).skill(body).build()
+    })
 }
 
 fn undecided(name: &str) -> String {

@@ -1,19 +1,15 @@
 //! Approvals on receipts: the person who decided, and the time that the decision took.
 
-use crate::world::{agent_with, counted, recorded, spec, tells_the_same};
+use crate::world::{Plain, agent_with, counted, recorded, scripted_agent, spec, tells_the_same};
 use agents::{
-    Agent, AgentBuilder, Effects, Outcome,
-    agent::ModelAgent,
-    console,
+    Agent, Effects, Outcome, console,
     recovery::{CallError, Execution, fix},
     run::{Approval, ApprovalRequest, EventKind, Signed, ToolEnvelope},
-    testing::{Script, ScriptedModel},
+    testing::Script,
     timeline,
     tool::{self, FnTool},
 };
 use std::sync::{Arc, Mutex};
-
-type Plain = ModelAgent<'static, String, String>;
 
 /// Pays three times.
 fn payer() -> Plain {
@@ -122,8 +118,7 @@ async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
         },
     );
     let script = [Script::call("look", r#"{"n":1}"#), Script::text("done")];
-    let (model, _) = ScriptedModel::new(script);
-    let agent = AgentBuilder::<String, String>::new("a")
+    let agent = scripted_agent("a", script)
         .tool(look)
         .on_error(|error, _| match error {
             CallError::Execution(_) => {
@@ -131,7 +126,6 @@ async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
             }
             _ => None,
         })
-        .model(model)
         .build();
     let on_duty = |request: ApprovalRequest| async move {
         match request.args.as_str() {

@@ -1,11 +1,9 @@
 //! Receipts list only executions that happened. A refused execution has not run, and an interrupted repair agent was
 //! asked.
 
-use crate::world::{agent_with, counted, spec};
+use crate::world::{agent_with, counted, scripted_agent, spec};
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Severity,
-    agent::ModelAgent,
-    async_trait,
+    Agent, Effects, Error, Severity, async_trait,
     escalation::{Escalation, retry_with_model},
     rate::{MemoryLimiter, Rate},
     recovery::*,
@@ -20,10 +18,8 @@ use tokio_util::sync::CancellationToken;
 async fn a_write_that_a_limit_refused_has_not_run() {
     let (pay, runs) = counted(spec("pay", Effects::Writes));
     let (stronger, handle) = ScriptedModel::new([Script::text("done")]);
-    let (model, _) = ScriptedModel::new([Script::call("pay", "{}")]);
-    let payer: ModelAgent<'_, String, String> = AgentBuilder::new("payer")
+    let payer = scripted_agent("payer", [Script::call("pay", "{}")])
         .tool(pay)
-        .model(model)
         .on_error(|error, _| match error {
             CallError::Execution(_) => {
                 let up: Decision<Execution> = escalate("too often").severity(Severity::Low);
@@ -57,10 +53,8 @@ async fn a_write_that_a_limit_refused_may_be_tried_again() {
         Script::calls([("pay", r#"{"n":1}"#), ("pay", r#"{"n":2}"#)]),
         Script::text("done"),
     ];
-    let (model, _) = ScriptedModel::new(script);
-    let payer: ModelAgent<'_, String, String> = AgentBuilder::new("payer")
+    let payer = scripted_agent("payer", script)
         .tool(pay)
-        .model(model)
         .on_error(|error, _| match error {
             CallError::Execution(_) => Some(retry::<Execution>().max_attempts(3).into()),
             _ => None,

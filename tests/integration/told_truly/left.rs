@@ -1,9 +1,10 @@
 //! Abandoned calls: receipts have the time and the reason, with a journal as without one.
 
+use crate::world::{Plain, scripted_agent};
 use crate::{
     escalating::{
         own::{Work, asks},
-        team::{Plain, passes_on, team},
+        team::{passes_on, team},
     },
     world::{Wait, agent_with, put_down, spec, tells_the_same},
 };
@@ -23,14 +24,13 @@ use std::{
 
 /// Creates an agent with a call that waits for a long time, and another that escalates.
 fn coder(how: &str) -> Plain {
-    let (model, _) = ScriptedModel::new([Script::calls([
+    let script = [Script::calls([
         ("wait", r#"{"millis":60000}"#.to_owned()),
         ("work", format!(r#"{{"what":"{how}"}}"#)),
-    ])]);
-    AgentBuilder::new("coder")
+    ])];
+    scripted_agent("coder", script)
         .tool(Wait)
         .tool(Work)
-        .model(model)
         .build()
 }
 
@@ -135,10 +135,8 @@ async fn when(run: impl AsyncFn(Option<MemoryJournal>) -> Outcome<String>) -> (S
 #[tokio::test]
 async fn an_agent_that_nobody_waits_for_leaves_its_calls_then_and_not_at_the_end() {
     let waits = || {
-        let (model, _) = ScriptedModel::new([Script::call("wait", r#"{"millis":60000}"#)]);
-        AgentBuilder::<String, String>::new("slow")
+        scripted_agent("slow", [Script::call("wait", r#"{"millis":60000}"#)])
             .tool(Wait)
-            .model(model)
             .build()
     };
     let patience = Duration::from_millis(20);
@@ -229,8 +227,8 @@ async fn what_ran_within_a_call_stands_behind_it() {
         Script::text("done"),
     ];
     let (worker, _) = agent_with([ask], twice);
-    let (model, _) = ScriptedModel::new([Script::call("gone", "{}"), Script::text("fine")]);
-    let auditor = AgentBuilder::new("auditor").model(model).build();
+    let script = [Script::call("gone", "{}"), Script::text("fine")];
+    let auditor = scripted_agent("auditor", script).build();
     let outcome = Audited(worker, auditor).run("go").outcome().await.unwrap();
     let names: Vec<_> = outcome
         .outputs
@@ -242,14 +240,11 @@ async fn what_ran_within_a_call_stands_behind_it() {
 
 #[tokio::test]
 async fn a_partial_result_of_a_delegate_is_on_its_receipt() {
-    let half: Plain = AgentBuilder::new("half")
+    let half = scripted_agent("half", [asks("high")])
         .tool(Work)
-        .model(ScriptedModel::new([asks("high")]).0)
         .on_escalation(|_| return_partial_result("half".to_owned()))
         .build();
-    let boss: Plain = AgentBuilder::new("boss")
-        .model(ScriptedModel::new(passes_on("half", "code it")).0)
-        .build();
+    let boss = scripted_agent("boss", passes_on("half", "code it")).build();
     let team = agents::team::Member::new(boss).delegate(half).build();
     let ended = Arc::<Mutex<Vec<_>>>::default();
     let noted = ended.clone();
@@ -322,11 +317,9 @@ async fn a_stored_agent_that_was_dropped_is_told_of_what_it_left() {
     });
     assert!(between.len() > 2, "{}", between.len());
     for at in between {
-        let (model, _) = ScriptedModel::new([Script::text("done")]);
-        let again: Plain = AgentBuilder::new("worker")
+        let again = scripted_agent("worker", [Script::text("done")])
             .tool(ask())
             .tool(Wait)
-            .model(model)
             .build();
         let before = asked.count();
         again.run("go").journal(at.journal()).await.unwrap();

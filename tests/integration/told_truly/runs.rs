@@ -1,9 +1,8 @@
 //! Start times, ids and cancellation of runs.
 
-use crate::world::{agent_with, put_down_after, spec, worker};
+use crate::world::{Plain, agent_with, put_down_after, spec, worker};
 use agents::{
     Agent, AgentBuilder, Effects, ErrorKind,
-    agent::ModelAgent,
     journal::MemoryJournal,
     observe::StepKind,
     run::EventKind,
@@ -17,7 +16,7 @@ use std::{
 use tokio_util::sync::CancellationToken;
 
 /// Creates an agent whose tool runs two agents in separate runs; also records the ids of those runs.
-fn outer(ids: Arc<Mutex<Vec<String>>>) -> ModelAgent<'static, String, String> {
+fn outer(ids: Arc<Mutex<Vec<String>>>) -> Plain {
     let ask = FnTool::with_spec(spec("ask", Effects::Reads), move |_, _| {
         let ids = ids.clone();
         async move {

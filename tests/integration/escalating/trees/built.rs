@@ -1,6 +1,7 @@
 //! Generated trees of agents, as data and as teams.
 
-use crate::escalating::team::{Deputy, Plain};
+use crate::escalating::team::Deputy;
+use crate::world::Plain;
 use agents::{
     Agent, AgentBuilder, Model, Severity,
     agent::Skill,
