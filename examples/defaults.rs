@@ -9,7 +9,6 @@ use agents::{
     prelude::*,
     recovery::Repair,
     testing::{Script, ScriptedModel},
-    tool,
 };
 use serde_json::json;
 use std::{
@@ -39,7 +38,7 @@ impl Disk {
 }
 
 /// Read a file.
-#[tool(reads)]
+#[agents::tool(reads)]
 async fn read_file(
     /// Path of the file.
     path: String,
@@ -49,7 +48,7 @@ async fn read_file(
 }
 
 /// Write a file.
-#[tool(writes, idempotent)]
+#[agents::tool(writes, idempotent)]
 async fn write_file(
     /// Path of the file.
     path: String,
@@ -62,7 +61,7 @@ async fn write_file(
 }
 
 /// Delete a file.
-#[tool(writes)]
+#[agents::tool(writes)]
 async fn delete_file(
     /// Path of the file.
     path: String,

@@ -11,7 +11,6 @@ use agents::{
     prelude::*,
     recovery::{AnyError, Decision, Execution, Failure, Raw, Repair},
     testing::{Script, ScriptedModel},
-    tool,
     tool::SharedTool,
 };
 use schemars::JsonSchema;
@@ -53,7 +52,7 @@ tool! {
 }
 
 /// Write content to a file.
-#[tool(writes, idempotent)]
+#[agents::tool(writes, idempotent)]
 pub async fn write_file(
     /// Path, relative to the workspace.
     path: String,
@@ -69,13 +68,13 @@ pub async fn write_file(
 }
 
 /// List the files of a folder.
-#[tool(reads)]
+#[agents::tool(reads)]
 pub async fn list_dir() -> Vec<String> {
     vec!["config.json".into()]
 }
 
 /// Delete a file.
-#[tool(writes)]
+#[agents::tool(writes)]
 pub async fn delete_file(
     /// Path, relative to the workspace.
     path: String,

@@ -238,6 +238,8 @@ mod pages {
     struct CookbookToolVersions;
     #[doc = include_str!("../book/src/cookbook-listed-tools.md")]
     struct CookbookListedTools;
+    #[doc = include_str!("../book/src/glossary.md")]
+    struct Glossary;
     #[doc = include_str!("../book/src/features.md")]
     struct Features;
     #[doc = include_str!("../book/src/errors.md")]

@@ -5,11 +5,13 @@
 #![allow(clippy::unwrap_used)]
 
 mod features;
+mod glossary;
 mod hidden;
 mod links;
 mod lists;
 mod printed;
 mod shown;
+mod terms;
 mod variants;
 mod words;
 

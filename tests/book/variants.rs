@@ -36,7 +36,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
         "giving-up.md",
         &[
             ("error/tool.rs", "Severity"),
-            ("error/settlement.rs", "Settlement"),
+            ("escalation/settled.rs", "Settlement"),
         ],
     ),
     ("approvals.md", &[("run/approval.rs", "Approval")]),
