@@ -42,7 +42,7 @@ pub(super) async fn one(place: Place<'_>) {
 fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
     Box::pin(async move {
         match place.take_up().await {
-            Err(error) => place.add(CallFact::Refused(error)).await,
+            Err(error) => place.add(CallFact::Refused(Box::new(error))).await,
             Ok(tool) => {
                 place.settle(&tool).await;
                 place.put_away().await;
@@ -78,7 +78,7 @@ impl Place<'_> {
         let seq = self.seq;
         let after = self.cx.node.add(Fact::Call { seq, fact });
         if let Some(stop) = after.stop {
-            match self.cx.stop(stop).await {}
+            match self.cx.stop(*stop).await {}
         }
     }
 
@@ -171,13 +171,13 @@ impl Place<'_> {
                             prepared = Some((accepted.args.clone(), values));
                             CallFact::Read(Ok(accepted))
                         }
-                        Ok(Err(refused)) => CallFact::Read(Err(*refused)),
+                        Ok(Err(refused)) => CallFact::Read(Err(refused)),
                         Err(panic) => CallFact::Panicked(panic),
                     }
                 }
                 Action::Approve(_) => self.ask().await,
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
-                    CallFact::Refused(lacking(&args))
+                    CallFact::Refused(Box::new(lacking(&args)))
                 }
                 Action::Execute(_) if self.with_call(|call| call.is_too_late(|| self.cx.now())) => {
                     CallFact::TooLate
@@ -267,7 +267,7 @@ impl Place<'_> {
                     false => Ok(values),
                 }
             }
-            Ok(Err(refused)) => Err(Box::new(CallFact::Read(Err(*refused)))),
+            Ok(Err(refused)) => Err(Box::new(CallFact::Read(Err(refused)))),
             Err(panic) => Err(Box::new(CallFact::Panicked(panic))),
         }
     }

@@ -368,7 +368,7 @@ impl State {
                     error,
                 };
                 match &after.news {
-                    Some(News::Failed(error)) => kinds.push(failed(error.clone())),
+                    Some(News::Failed(error)) => kinds.push(failed((**error).clone())),
                     Some(News::Again(given)) => {
                         kinds.extend(again(&call.candidates, *given, masker).map(failed));
                     }

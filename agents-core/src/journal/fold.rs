@@ -10,7 +10,7 @@ use crate::{
     deep::deep,
     escalation::{EscalationReceipt, Settlement},
     model::Usage,
-    run::{Timestamp, ToolEnvelope},
+    run::{Stop, Timestamp, ToolEnvelope},
     secret::Masker,
 };
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(crate) struct Projection {
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// Stop of the run that follows from the fact.
-    pub(crate) stop: Option<crate::run::Stop>,
+    pub(crate) stop: Option<Box<Stop>>,
     /// News of a call for subscribers.
     pub(crate) news: Option<News>,
     /// Name of a tool with an execution whose effect is not known.

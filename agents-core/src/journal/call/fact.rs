@@ -20,11 +20,11 @@ pub(crate) enum CallFact {
     /// The call is taken up; `tool` describes the tool, if the agent has it.
     TakenUp { tool: Option<Called> },
     /// The call may not be made.
-    Refused(ToolError),
+    Refused(Box<ToolError>),
     /// User code panicked while the call was handled.
     Panicked(String),
     /// The text at hand was read; before another execution, read again.
-    Read(Result<Accepted, Refused>),
+    Read(Result<Accepted, Box<Refused>>),
     /// A person is asked whether the call may run.
     Asked,
     /// A person decided whether the call may run.
@@ -190,7 +190,7 @@ pub(crate) struct Refused {
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// Stop of the run that follows from the fact.
-    pub(crate) stop: Option<Stop>,
+    pub(crate) stop: Option<Box<Stop>>,
     /// News for subscribers.
     pub(crate) news: Option<News>,
     /// Name of the tool, if the call is settled and the effect of an interrupted execution is not known.
@@ -203,7 +203,7 @@ pub(crate) struct After {
 #[derive(Debug)]
 pub(crate) enum News {
     /// The text at hand failed, with this error.
-    Failed(ErrorReceipt),
+    Failed(Box<ErrorReceipt>),
     /// A repair agent gave a text that failed before, as the candidate with this index.
     Again(usize),
     /// The text at hand is about to be used.
@@ -228,7 +228,7 @@ impl After {
 
     pub(super) fn stop(stop: Stop) -> Self {
         After {
-            stop: Some(stop),
+            stop: Some(Box::new(stop)),
             ..After::default()
         }
     }

@@ -290,7 +290,7 @@ impl Call {
                 | CallFact::Abandoned { .. },
                 Stage::Done { .. },
             ) => After::ignored(),
-            (CallFact::Refused(error), _) => self.refuse(error),
+            (CallFact::Refused(error), _) => self.refuse(*error),
             (CallFact::Panicked(panic), _) => {
                 self.abandon("the call could not be dealt with", 0);
                 self.remark = Some(format!("dealing with it panicked: {panic}"));
@@ -300,7 +300,7 @@ impl Call {
                 self.accepted(accepted)
             }
             (CallFact::Read(Err(refused)), Stage::Read | Stage::Execute { .. }) => {
-                self.misread(refused)
+                self.misread(*refused)
             }
             (CallFact::Decided { decided, took }, Stage::Approve { args }) => {
                 let args = args.clone();
@@ -447,7 +447,7 @@ impl Call {
             cause,
         };
         if self.candidates.is_given() {
-            let news = News::Failed(error.receipt());
+            let news = News::Failed(Box::new(error.receipt()));
             self.candidates.fail(text, error);
             return self.go_back().with(news);
         }

@@ -34,7 +34,7 @@ impl Call {
             changes,
         } = refused;
         self.candidates.read(changes);
-        let news = News::Failed(error.receipt());
+        let news = News::Failed(Box::new(error.receipt()));
         if !self.candidates.is_given() {
             self.shown.get_or_insert_with(|| read_as(&text, &error));
             self.candidates.fail(text, error);
@@ -80,7 +80,7 @@ impl Call {
             self.ran(Some(&error));
             self.failed_run = Some(Box::new(error.clone()));
         }
-        let news = News::Failed(error.receipt());
+        let news = News::Failed(Box::new(error.receipt()));
         self.candidates.fail(text, error.clone());
         if let Some(reason) = thrown {
             // A throw is no failure of the call: it ends the run.

@@ -100,11 +100,11 @@ fn unreadable(text: &str) -> Then {
         expected_schema: Value::Null,
     };
     let (text, changes) = (text.to_owned(), Changes::default());
-    CallFact::Read(Err(Refused {
+    CallFact::Read(Err(Box::new(Refused {
         error,
         text,
         changes,
-    }))
+    })))
     .into()
 }
 
@@ -117,11 +117,11 @@ fn misfit(text: &str, path: &str) -> Then {
         cause: Cause::text(Code::ValidationError, format!("`{path}` does not fit")),
     };
     let (text, changes) = (text.to_owned(), Changes::default());
-    CallFact::Read(Err(Refused {
+    CallFact::Read(Err(Box::new(Refused {
         error,
         text,
         changes,
-    }))
+    })))
     .into()
 }
 
@@ -258,7 +258,7 @@ fn did() -> Then {
 fn refused() -> Then {
     let args = Json::parse(SENT).unwrap();
     let cause = Cause::denied("there is no such tool");
-    CallFact::Refused(ToolError::Execution { args, cause }).into()
+    CallFact::Refused(Box::new(ToolError::Execution { args, cause })).into()
 }
 
 fn panicked() -> Then {
