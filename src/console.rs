@@ -16,7 +16,7 @@ mod escalated;
 
 use crate::screen::{shorten, shown, squeeze};
 use agents_core::{
-    error::ErrorReceipt,
+    error::ErrorRecord,
     model::FinishReason,
     run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
@@ -140,7 +140,9 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::Escalated(escalation) => {
             format!("{} {}", ink.yellow("^ escalated:"), safe(escalation))
         }
-        EventKind::ResolutionRefused(refused) => ink.yellow(&format!("! {refused}; it climbs on")),
+        EventKind::ResolutionRefused(refused) => {
+            ink.yellow(&format!("! {refused}; it goes to the next agent above"))
+        }
         EventKind::EscalationSettled(receipt) => ink.yellow(&escalated::settled(receipt)),
         EventKind::SecretResolved {
             tool,
@@ -308,7 +310,7 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
 
 /// Returns the text of an error and what the model was told besides. If the error follows an escalation, the
 /// events of the escalation say the rest.
-pub(crate) fn problem(error: &ErrorReceipt) -> String {
+pub(crate) fn problem(error: &ErrorRecord) -> String {
     let mut said = format!("{}: {}", error.code, squeeze(&error.message, 160));
     if error.reason.is_some() {
         return said;

@@ -83,7 +83,7 @@ where
     T: Tracer + Send + Sync + 'static,
     T::Span: Send + Sync,
 {
-    trace_with(Tracing { place, hang });
+    trace_with(Tracing { place, set_parent });
     tracing_opentelemetry::layer()
         .with_location(false)
         .with_threads(false)
@@ -125,7 +125,7 @@ fn place(span: &Span) -> Option<String> {
 }
 
 /// Makes a new span a child of the place, and links it with the current span.
-fn hang(span: &Span, place: &str) {
+fn set_parent(span: &Span, place: &str) {
     let Some(before) = read(place) else {
         return;
     };

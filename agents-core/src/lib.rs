@@ -30,12 +30,12 @@
 
 pub mod agent;
 pub mod blob;
-mod brain;
 mod budget;
 pub mod cache;
 pub mod compose;
 mod context;
 mod deep;
+mod definition;
 mod engine;
 pub mod error;
 pub mod escalation;

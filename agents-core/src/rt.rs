@@ -10,7 +10,7 @@ pub use crate::{
     error::{AnyError, Code, Failure, Severity, ToolFailure},
     escalation::{Escalation, IntoResolution, Resolution, vocabulary as resolutions},
     recovery::{
-        CallError, Decision, ErrorContext, Fallible, Fixer, FixerRef, IntoDecision, Plan,
+        CallError, Decision, ErrorContext, Fallible, Fixer, IntoDecision, Plan, RepairAgentRef,
         RetrySafe, fix_with, kinds, vocabulary,
     },
     run::{Budget, RunContext},
@@ -285,7 +285,7 @@ pub fn found_out<T: ToolOutput>(
         Ok(InDoubt::Unknown) => InDoubt::Unknown,
         Err(CannotTell(error)) => {
             let error = cx.masker().text(&error);
-            tracing::warn!(tool = %cx.tool(), %error, "whether it took effect cannot be found out");
+            tracing::warn!(tool = %cx.tool(), %error, "it cannot be found out whether the interrupted execution took effect");
             InDoubt::Unknown
         }
     }

@@ -61,7 +61,7 @@ impl ErrorContext<'_> {
             TransportError::Connect(why) => ModelError::new(
                 Kind::Unreachable,
                 format!(
-                    "nobody answers at {server} ({why}): start Ollama with `ollama serve`, or say where it is with \
+                    "no server answers at {server} ({why}): start Ollama with `ollama serve`, or say where it is with \
                      the environment variable OLLAMA_HOST or `.url(..)`"
                 ),
             ),
@@ -178,7 +178,7 @@ impl ErrorContext<'_> {
             401 | 403 | 407 => (
                 Kind::Refused,
                 format!(
-                    "{server} does not let us in ({code}: `{text}`): set a key with `.bearer(..)` or `.header(..)`"
+                    "{server} refused the request ({code}: `{text}`): set a key with `.bearer(..)` or `.header(..)`"
                 ),
             ),
             400 if refuses_tools(&text) => (

@@ -48,7 +48,7 @@ pub(crate) fn parse(text: &str) -> Result<Address, String> {
     let seen = without_login(text);
     let wrong = |why: &dyn Display| {
         format!(
-            "`{seen}` is no address for Ollama ({why}): write `http://host:port`, or `host:port`"
+            "`{seen}` is not an address of an Ollama server ({why}): write `http://host:port`, or `host:port`"
         )
     };
     let (scheme, rest) = text.split_once("://").unwrap_or(("http", text));
@@ -204,11 +204,11 @@ mod tests {
     fn errors_for_an_invalid_address() {
         assert_eq!(
             parse("ftp://gpu-box").unwrap_err(),
-            "`ftp://gpu-box` is no address for Ollama (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
+            "`ftp://gpu-box` is not an address of an Ollama server (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
         );
         assert_eq!(
             parse("gpu-box:port").unwrap_err(),
-            "`gpu-box:port` is no address for Ollama (invalid port number): write `http://host:port`, or `host:port`"
+            "`gpu-box:port` is not an address of an Ollama server (invalid port number): write `http://host:port`, or `host:port`"
         );
     }
 
@@ -261,7 +261,10 @@ mod tests {
         ] {
             let why = parse(text).unwrap_err();
             assert!(!why.contains("hunter2"), "{text}: {why}");
-            assert!(why.contains("is no address for Ollama"), "{why}");
+            assert!(
+                why.contains("is not an address of an Ollama server"),
+                "{why}"
+            );
         }
     }
 

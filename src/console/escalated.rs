@@ -9,7 +9,7 @@ pub(super) fn settled(receipt: &EscalationReceipt) -> String {
     let source = &receipt.escalation.source;
     let settled = match &receipt.settled {
         Settlement::Dropped { why } => format!("what `{source}` gave up is dropped: {why}"),
-        Settlement::Told => {
+        Settlement::ReportedToModel => {
             format!("nobody handled what `{source}` gave up; the model that called is told")
         }
         settled => settled.to_string(),

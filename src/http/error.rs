@@ -56,7 +56,10 @@ impl HttpError {
         without: Option<String>,
     ) -> Self {
         let (code, what) = match status {
-            401 | 403 => (Code::AuthRequired, "refused the credentials, or wants some"),
+            401 | 403 => (
+                Code::AuthRequired,
+                "requires credentials, or refused those that were sent",
+            ),
             429 => (Code::RateLimit, "was asked too often"),
             _ => (Code::ProviderError, "failed"),
         };

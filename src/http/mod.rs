@@ -261,7 +261,7 @@ impl HttpTool {
         let to = pattern(host);
         assert!(
             !to.is_clear(),
-            "a secret goes nowhere in the clear: leave out the `http://` of `{host}`"
+            "a secret is never sent over plain HTTP: leave out the `http://` of `{host}`"
         );
         self.headers.push(Sent {
             to,

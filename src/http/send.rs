@@ -25,7 +25,7 @@ impl HttpTool {
         let mut url = Url::parse(&args.url).map_err(|error| {
             HttpError::new(
                 Code::ValidationError,
-                format!("`url` is no whole URL: {error}"),
+                format!("`url` is not an absolute URL: {error}"),
             )
         })?;
         let clients = self.clients()?;
@@ -113,9 +113,13 @@ impl HttpTool {
         }
         if url.scheme() == "http" && !named.iter().any(|host| host.is_clear()) {
             return Err(HttpError::denied(match is_first {
-                true => format!("`{place}` may not be asked in the clear; ask it over `https://`"),
+                true => {
+                    format!("`{place}` may not be asked over plain HTTP; ask it over `https://`")
+                }
                 false => {
-                    format!("the server redirects to `{place}` in the clear, which is not allowed")
+                    format!(
+                        "the server redirects to `{place}` over plain HTTP, which is not allowed"
+                    )
                 }
             }));
         }
@@ -270,7 +274,7 @@ fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError>
     location.map(Some).ok_or_else(|| {
         HttpError::new(
             Code::ProviderError,
-            "the server redirects to what is no URL",
+            "the server redirects to an invalid URL",
         )
     })
 }

@@ -274,10 +274,14 @@ impl Lines {
             )));
         }
         match (found.keyed, self.key.is_secret()) {
-            (true, false) => return Err(invalid("the journal has a key; open it with that")),
+            (true, false) => {
+                return Err(invalid(
+                    "the journal was written with a key; open it with that key",
+                ));
+            }
             (false, true) => {
                 return Err(invalid(
-                    "the journal was written without a key, so that nobody can vouch for it; open it with `Key::none()`",
+                    "the journal was written without a key, so a key cannot verify it; open it with `Key::none()`",
                 ));
             }
             (true, true) | (false, false) => {}

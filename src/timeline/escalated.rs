@@ -1,12 +1,12 @@
 use agents_core::{
-    error::ErrorReceipt,
+    error::ErrorRecord,
     escalation::{Escalation, EscalationReceipt, Settlement},
 };
 use serde_json::json;
 
 /// Returns a note about a call that was given up, if this is the error of one. The note says how severe the
 /// failure was, how it was settled and by whom, and why the call was given up.
-pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Option<String> {
+pub(super) fn escalated(error: &ErrorRecord, all: &[EscalationReceipt]) -> Option<String> {
     let details = error.details.as_ref()?;
     let severity = details.get("severity")?.as_str()?;
     let reason = error.reason.as_deref()?;
@@ -24,7 +24,7 @@ pub(super) fn escalated(error: &ErrorReceipt, all: &[EscalationReceipt]) -> Opti
 
 /// Returns `true` if this is the error of the call that was given up with this escalation. The reason and the
 /// severity may have been changed on the way up; the source and its original error stay.
-pub(super) fn is_of(error: &ErrorReceipt, escalation: &Escalation) -> bool {
+pub(super) fn is_of(error: &ErrorRecord, escalation: &Escalation) -> bool {
     error.details.as_ref().is_some_and(|details| {
         details.get("source") == Some(&json!(escalation.source))
             && details.get("original") == Some(&json!(escalation.original.receipt()))
@@ -38,7 +38,7 @@ fn in_short(settled: &Settlement) -> String {
         Settlement::ReroutedTo { delegate, .. } => delegate.clone(),
         Settlement::PartialResult { agent } => format!("{agent}: partial result"),
         Settlement::Thrown { agent, .. } => format!("{agent} throws"),
-        Settlement::Told => "the model decides".to_owned(),
+        Settlement::ReportedToModel => "the model decides".to_owned(),
         Settlement::Returned => "returned".to_owned(),
         Settlement::Ended => "the run ends".to_owned(),
         Settlement::Dropped { .. } => "dropped".to_owned(),

@@ -104,7 +104,7 @@ use agents::timeline::Timeline as _;
 use agents::tool as _;
 use agents::tool::InDoubt as _;
 use agents::tool::Injected as _;
-use agents::tool::ListedTool as _;
 use agents::tool::Registry as _;
+use agents::tool::RemoteTool as _;
 use agents::tool::Scope as _;
 use agents::tool::ToolSpec as _;

@@ -39,7 +39,7 @@ async fn a_gated_tool_runs_only_when_somebody_says_so() {
     assert!(
         handle.requests()[1]
             .last()
-            .contains("nobody is there to approve")
+            .contains("the run has no approver")
     );
 
     let (model, handle) = ScriptedModel::new(script());

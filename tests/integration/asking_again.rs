@@ -260,7 +260,7 @@ async fn whoever_failed_is_in_the_error() {
     let (large, _) = ScriptedModel::new([gone(), gone()]);
     let (small, _) = ScriptedModel::new([fails(Kind::NotFound, "no such model")]);
     let error = clerk(large.retry(2).or(small)).run("go").await.unwrap_err();
-    let said = "no such model; `scripted` before it: nobody answers; it was asked 2 times";
+    let said = "no such model; `scripted` before it: nobody answers; the model was asked 2 times";
     assert_eq!(error.message(), said);
     // The source of the error is the failure of the last model.
     let cause = std::error::Error::source(&error).unwrap();

@@ -5,7 +5,7 @@ use agents::{
     prelude::*,
     testing::{Script, ScriptedModel},
     tool,
-    tool::{Effects, FnTool, Told},
+    tool::{Effects, ErrorText, FnTool},
 };
 use std::{error::Error as StdError, fmt, io};
 
@@ -108,7 +108,7 @@ async fn the_model_and_the_receipt_are_told_what_caused_a_failure() {
 /// A tool that is made while the program runs, and fails with `error`.
 fn made<E, How>(name: &str, error: fn() -> E) -> FnTool
 where
-    E: Told<How>,
+    E: ErrorText<How>,
 {
     let schema = serde_json::json!({"type": "object"});
     FnTool::new(

@@ -11,7 +11,7 @@ use crate::world::{Add, Plain, always_adds, native, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Severity,
     compose::{
-        Contribution, Failed, RanOut,
+        Contribution, Failed, IterationLimit,
         Step::{Again, Done},
         Transcript, first_of, forum, routed, settled,
     },

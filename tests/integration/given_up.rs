@@ -238,7 +238,7 @@ async fn a_run_that_is_cancelled_before_anybody_has_approved_says_so() {
     assert!(receipt.attempts.is_empty());
     assert_eq!(
         receipt.error.as_ref().unwrap().message,
-        format!("{ENDED}: it waited for approval, and nobody had decided")
+        format!("{ENDED}: it waited for approval, which was still open")
     );
 }
 

@@ -178,7 +178,7 @@ async fn after_an_execution_that_failed_it_is_its_failure_that_is_told() {
         (error.code, &*error.message),
         (Code::Unknown, "half of it is aboard")
     );
-    let remark = "it was to run again, and was called too often for that";
+    let remark = "it was to run again, but the rate limit refused that";
     assert_eq!((error.remark(), error.retry_after_s), (Some(remark), None));
     assert_eq!(
         handle.requests()[1].last(),

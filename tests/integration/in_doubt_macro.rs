@@ -340,9 +340,9 @@ async fn an_error_is_in_the_log_without_the_secrets_of_the_run() {
     let run = agent.run("Go.").secret("bank", "hunter2-hunter2");
     run.journal(cut).await.unwrap();
     assert_eq!(
-        lines.of("whether it took effect cannot be found out"),
+        lines.of("it cannot be found out whether the interrupted execution took effect"),
         [
-            "whether it took effect cannot be found out; tool=pay error=[secret:bank] is no longer valid"
+            "it cannot be found out whether the interrupted execution took effect; tool=pay error=[secret:bank] is no longer valid"
         ]
     );
 }

@@ -26,7 +26,7 @@ fn a_main_prints_what_a_person_can_read() {
     let printed = String::from_utf8_lossy(&program.stderr);
     let line = printed.lines().find(|line| line.starts_with("Error: "));
     let line = line.unwrap_or_else(|| panic!("{printed}"));
-    let said = "Error: agent `asker`, turn 1: nobody answers at http://127.0.0.1:9 (";
+    let said = "Error: agent `asker`, turn 1: no server answers at http://127.0.0.1:9 (";
     assert!(line.starts_with(said), "{line}");
     assert!(
         line.contains("`ollama serve`"),

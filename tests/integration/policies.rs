@@ -56,7 +56,7 @@ async fn a_read_only_run_writes_nothing() {
     );
     assert_eq!(
         errors[2],
-        denied("nobody says what `from_afar` does to the world, and this run is read-only")
+        denied("the effects of `from_afar` are not declared, and this run is read-only")
     );
     assert!(told[1].starts_with("ERROR POLICY_DENIED (Policy) in `save`: `save` writes"));
 }
@@ -71,7 +71,7 @@ async fn nothing_leaves_the_organisation() {
     assert_eq!(runs, [0, 1]);
     assert_eq!(
         errors[0],
-        denied("what `send` does leaves the organisation, and nothing may")
+        denied("`send` has effects outside the organisation, which this run forbids")
     );
 }
 

@@ -298,7 +298,7 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
         assert!(error.message.contains("cannot be read"), "{error:?}");
         let why = match with_approval {
             true => {
-                "the run ended before this call did: it waited for approval, and nobody had decided"
+                "the run ended before this call did: it waited for approval, which was still open"
             }
             false => "the run ended before this call did",
         };
@@ -341,7 +341,7 @@ async fn the_reason_of_a_failed_try_stands_on_its_line() {
     let failed: Vec<_> = failed.collect();
     assert_eq!(failed.len(), 3, "{lines:#?}");
     for line in failed {
-        assert!(line.ends_with("this is what failed already"), "{line}");
+        assert!(line.ends_with("this text failed before"), "{line}");
         assert!(line.chars().count() < 300, "{line}");
     }
 }

@@ -67,9 +67,9 @@ async fn rules_have_to_be_said_again() {
     let (agent, writes) = worker(rest());
     let why = refusal(resumed(&agent, &stored)).await;
     assert!(
-        why.starts_with("the stored run was under the policy `")
+        why.starts_with("the stored run had the policy `")
             && why.contains("read_only")
-            && why.ends_with("`, and this one is not; say it again with `.policy(..)`"),
+            && why.ends_with("`, and this one has not; give it again with `.policy(..)`"),
         "{why}"
     );
     let run = resumed(&agent, &stored).policy(read_only());
@@ -84,7 +84,7 @@ async fn limits_have_to_be_said_again() {
     let (agent, writes) = worker(rest());
     assert_eq!(
         refusal(resumed(&agent, &stored)).await,
-        "the stored run was limited in how often tools run; say so again with `.rate_limits(..)`"
+        "the stored run had rate limits, and this one has none; give them again with `.rate_limits(..)`"
     );
     let run = resumed(&agent, &stored).rate_limits(limiter());
     assert_eq!(run.await.unwrap(), "done");
@@ -107,7 +107,7 @@ async fn it_works_for_whom_it_worked() {
     for other in [Scope::from("other"), Scope::from("acme").user("bob")] {
         assert_eq!(
             refusal(resumed(&agent, &stored).scope(other)).await,
-            "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them"
+            "the stored run has another scope; leave out `.scope(..)` to continue with the stored one"
         );
     }
 }
@@ -178,7 +178,7 @@ async fn two_rules_with_names_are_told_apart() {
     let (agent, writes) = worker(rest());
     let why = refusal(resumed(&agent, &stored).policy(named("allow", allow))).await;
     assert!(
-        why.starts_with("the stored run was under the policy `deny`"),
+        why.starts_with("the stored run had the policy `deny`"),
         "{why}"
     );
     assert_eq!(writes.load(SeqCst), 0);
@@ -208,7 +208,7 @@ async fn a_rule_may_say_its_name_itself() {
     };
     let (agent, _) = worker(rest());
     let why = refusal(resumed(&agent, &stored)).await;
-    assert!(why.contains("under the policy `nothing`"), "{why}");
+    assert!(why.contains("had the policy `nothing`"), "{why}");
 }
 
 #[tokio::test]

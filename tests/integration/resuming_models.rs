@@ -75,7 +75,7 @@ async fn another_model_is_refused_and_both_are_named() {
         let (small, handle) = named("small", work());
         assert_eq!(
             refusal(&stored, small).await,
-            "agent `worker` of the stored run asked the model `large`, and would go on with `small`; give it `large` again, or say `.override_model(..)` if another one may go on",
+            "agent `worker` of the stored run used the model `large`, and now has `small`; give it `large` again, or allow the change with `.override_model(..)`",
             "{stored}"
         );
         assert_eq!(handle.count(), 0, "{stored}");
@@ -132,7 +132,7 @@ async fn a_model_with_another_behind_it_is_bound_as_the_two() {
     let outcome = go_on(stored.journal(), small).await.unwrap();
     let why = outcome.result.unwrap_err().to_string();
     assert!(
-        why.contains("asked the model `large|small`, and would go on with `small`"),
+        why.contains("used the model `large|small`, and now has `small`"),
         "{why}"
     );
     assert_eq!(handle.count(), 0);
@@ -171,9 +171,7 @@ async fn each_agent_of_a_run_is_bound_to_what_it_has_asked() {
     let run = agents.run("go".to_owned());
     let why = run.journal(stored.journal()).await.unwrap_err().to_string();
     assert!(
-        why.contains(
-            "agent `sender` of the stored run asked the model `b`, and would go on with `c`"
-        ),
+        why.contains("agent `sender` of the stored run used the model `b`, and now has `c`"),
         "{why}"
     );
 }

@@ -599,7 +599,7 @@ async fn a_policy_is_known_by_its_name_and_not_by_their_number() {
         .journal(cut.clone());
     assert_eq!(
         run.await.unwrap_err().to_string(),
-        "the stored run was under the policy `read_only`, and this one is not; say it again with `.policy(..)`"
+        "the stored run had the policy `read_only`, and this one has not; give it again with `.policy(..)`"
     );
     let rest = model(vec![Script::text("done")]);
     let run = agent
@@ -869,7 +869,7 @@ async fn a_doubt_counts_in_the_runs_within() {
     let failed = alone(&ran, rest, cut.clone()).await;
     assert_eq!(ran.lock().unwrap().len(), 1, "nobody was asked");
     assert_eq!(failed, [Code::Unknown], "of the call itself");
-    let denied = |entry: &Entry| entry.fact().contains("nobody is there to approve");
+    let denied = |entry: &Entry| entry.fact().contains("the run has no approver");
     assert!(cut.entries().iter().any(denied));
 }
 
@@ -1007,7 +1007,7 @@ async fn whatever_is_altered_removed_or_moved_is_refused_and_named() {
     assert!(
         error
             .to_string()
-            .contains("the journal has a key; open it with that")
+            .contains("the journal was written with a key; open it with that key")
     );
     // Without a key, anybody can write a matching digest; an entry that cannot follow is refused all the same.
     let journal = FileJournal::open(&path.0, KEY).unwrap();

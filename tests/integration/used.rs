@@ -3,7 +3,7 @@
 use crate::world::{Add, Wait, scripted_agent};
 use agents::{
     Agent, AgentBuilder, Budget, CancellationToken, Json, Outcome, agent,
-    error::ErrorReceipt,
+    error::ErrorRecord,
     testing::{Script, ScriptedModel},
 };
 use std::{
@@ -19,7 +19,7 @@ impl Told {
     fn hook(
         &self,
         who: &'static str,
-    ) -> impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static {
+    ) -> impl Fn(&str, &Json, Result<&Json, &ErrorRecord>) + Send + Sync + 'static {
         let told = self.0.clone();
         move |name, _, result| {
             let result = match result {
@@ -59,7 +59,7 @@ impl Recorder {
     #[skill]
     async fn sum(&self, task: String) -> String;
 
-    fn note(&self, name: &str, args: &Json, result: Result<&Json, &ErrorReceipt>) {
+    fn note(&self, name: &str, args: &Json, result: Result<&Json, &ErrorRecord>) {
         self.told.hook("definition")(name, args, result);
     }
 }

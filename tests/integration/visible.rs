@@ -279,7 +279,7 @@ async fn a_model_that_is_asked_again_is_a_line_in_the_log() {
         lines.of("the model did not answer"),
         [
             "the model did not answer, and is asked again; model=\"scripted\" attempt=1 wait=2s error=\"busy\"",
-            "the model did not answer, and another one is asked; model=\"scripted\" instead=\"scripted\" error=\"busy; it was asked 2 times\"",
+            "the model did not answer, and another one is asked; model=\"scripted\" instead=\"scripted\" error=\"busy; the model was asked 2 times\"",
         ]
     );
 }

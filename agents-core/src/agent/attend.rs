@@ -9,8 +9,8 @@ use crate::{
         receipt::Leaving,
     },
     escalation::{
-        Asked, Escalation, Inbox, Instead, Letter, Refused, Reply, Resolution, Settlement,
-        SharedHandler, Verb,
+        Asked, Escalation, Inbox, Instead, Letter, RefusedResolution, Reply, Resolution,
+        Settlement, SharedHandler, Verb,
     },
     journal::MOST_MODELS,
     panics::guarded,
@@ -166,7 +166,11 @@ async fn judge<I: Data, O: Data>(
     };
     if let Some((wanted, why)) = refused {
         let agent = name;
-        refuse(cx, &mut escalation, Refused { agent, wanted, why });
+        refuse(
+            cx,
+            &mut escalation,
+            RefusedResolution { agent, wanted, why },
+        );
     }
     drop(reply.send(escalation.into()));
     None

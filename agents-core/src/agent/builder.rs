@@ -1,6 +1,6 @@
 use super::{Data, Skill};
 use crate::{
-    brain::{Answer, Brain},
+    definition::{AgentDefinition, Answer},
     error::AnyError,
     escalation::{Escalation, IntoResolution, SharedHandler},
     memory::Memory,
@@ -34,7 +34,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         AgentBuilder {
             agent: ModelAgent {
-                brain: Brain::new(name.into()),
+                definition: AgentDefinition::new(name.into()),
                 skills: Vec::new(),
                 memory: None,
                 policies: Vec::new(),
@@ -48,44 +48,44 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 
     /// Sets the description that callers of the agent are shown; by default, callers are shown the prompt.
     pub fn description(mut self, description: impl Into<Cow<'static, str>>) -> Self {
-        self.agent.brain.description = description.into();
+        self.agent.definition.description = description.into();
         self
     }
 
     /// Sets the system prompt, which may be lent, as `&self.prompt` is.
     pub fn prompt(mut self, prompt: impl Into<Cow<'a, str>>) -> Self {
-        self.agent.brain.prompt = prompt.into();
+        self.agent.definition.prompt = prompt.into();
         self
     }
 
     /// Sets the model that drives the agent. Without one, the caller's model is used, then the run's.
     pub fn model(mut self, model: impl Model) -> Self {
-        self.agent.brain.model = Some(Arc::new(model));
+        self.agent.definition.model = Some(Arc::new(model));
         self
     }
 
     /// Adds a tool.
     pub fn tool(mut self, tool: impl IntoTool) -> Self {
-        self.agent.brain.tools = self.agent.brain.tools.with(tool);
+        self.agent.definition.tools = self.agent.definition.tools.with(tool);
         self
     }
 
     /// Replaces the agent's tools with this set.
     pub fn tools(mut self, tools: ToolSet) -> Self {
-        self.agent.brain.tools = tools;
+        self.agent.definition.tools = tools;
         self
     }
 
     /// Sets the agent's own budget.
     pub fn budget(mut self, budget: Budget) -> Self {
-        self.agent.brain.budget = budget;
+        self.agent.definition.budget = budget;
         self
     }
 
     /// Turns lenient reading off: arguments and answers are read as strict JSON and nothing is
     /// repaired.
     pub fn strict(mut self) -> Self {
-        self.agent.brain.strict = true;
+        self.agent.definition.strict = true;
         self
     }
 
@@ -111,7 +111,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         mut self,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.arms.set_default(arms);
+        self.agent.definition.arms.set_default(arms);
         self
     }
 
@@ -139,7 +139,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         tool: &str,
         arms: impl Fn(CallError<'_, E>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.arms.add_for(tool, arms);
+        self.agent.definition.arms.add_for(tool, arms);
         self
     }
 
@@ -165,13 +165,13 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         skill: impl Into<String>,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.arms.add_for_skill(skill.into(), arms);
+        self.agent.definition.arms.add_for_skill(skill.into(), arms);
         self
     }
 
     /// Registers a repair agent that only helper functions name, so that a resumed run can find it by name.
     pub fn fixer(mut self, agent: impl Fixer) -> Self {
-        self.agent.brain.fixers.push(Arc::new(agent));
+        self.agent.definition.fixers.push(Arc::new(agent));
         self
     }
 
@@ -254,7 +254,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 /// assert_eq!(clerk.name(), "clerk");
 /// ```
 pub struct ModelAgent<'a, I, O> {
-    pub(crate) brain: Brain<'a>,
+    pub(crate) definition: AgentDefinition<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
     pub(super) policies: Vec<(Pattern, ToolPolicy)>,
@@ -275,8 +275,8 @@ impl<I, O> fmt::Debug for AgentBuilder<'_, I, O> {
 impl<I, O> fmt::Debug for ModelAgent<'_, I, O> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ModelAgent")
-            .field("name", &self.brain.name)
-            .field("tools", &self.brain.tools)
+            .field("name", &self.definition.name)
+            .field("tools", &self.definition.tools)
             .field("skills", &self.skills)
             .finish_non_exhaustive()
     }

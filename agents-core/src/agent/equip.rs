@@ -3,7 +3,7 @@
 use super::{ModelAgent, Skill, io::Data};
 use crate::{
     Error, ErrorKind,
-    brain::{Brain, Knowledge},
+    definition::{AgentDefinition, Knowledge},
     memory::{self, Memory},
     place::{Defect, Place},
     tool::{ErrorType, Pattern},
@@ -14,29 +14,37 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Gives the agent, and each skill that needs it, the equipment of its model: tools, knowledge and memory.
     pub(super) fn equipped(mut self) -> Self {
         if !self.policies.is_empty() {
-            self.defects = self.loosened(&self.brain.tools);
-            self.brain.tools = self.governed();
+            self.defects = self.loosened(&self.definition.tools);
+            self.definition.tools = self.governed();
         }
-        let known: Vec<_> = self.brain.knowledge.iter().map(Knowledge::tool).collect();
+        let known: Vec<_> = self
+            .definition
+            .knowledge
+            .iter()
+            .map(Knowledge::tool)
+            .collect();
         if !known.is_empty() {
-            self.brain.tools = std::mem::take(&mut self.brain.tools).with_all(known);
+            self.definition.tools = std::mem::take(&mut self.definition.tools).with_all(known);
         }
         if let (Some(memory), true) = (&self.memory, self.skills.is_empty()) {
-            self.brain = self
-                .brain
-                .with_tools(memory::tools(memory, &self.brain.name));
+            self.definition = self
+                .definition
+                .with_tools(memory::tools(memory, &self.definition.name));
         }
         for skill in &mut self.skills {
-            skill.brain = brain_for(&self.brain, self.memory.as_ref(), skill);
+            skill.definition = brain_for(&self.definition, self.memory.as_ref(), skill);
         }
         self
     }
 
-    /// Returns the brain for this skill if the skill has one, else the agent's.
-    pub(super) fn brain_of<'s>(&'s self, skill: Option<&'s Skill<'a, I, O>>) -> &'s Brain<'a> {
+    /// Returns the definition for this skill if the skill has one, else the agent's.
+    pub(super) fn brain_of<'s>(
+        &'s self,
+        skill: Option<&'s Skill<'a, I, O>>,
+    ) -> &'s AgentDefinition<'a> {
         skill
-            .and_then(|skill| skill.brain.as_ref())
-            .unwrap_or(&self.brain)
+            .and_then(|skill| skill.definition.as_ref())
+            .unwrap_or(&self.definition)
     }
 
     /// Checks the agent before anything runs; `Err` lists all that cannot work.
@@ -61,9 +69,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let whole = self.defects.iter().cloned().map(Defect::from);
         let mut defects: Vec<_> = whole.chain(self.name_twice().map(Defect::from)).collect();
         let of_budget = self
-            .brain
+            .definition
             .budget
-            .defect(&format!("agent `{}`", self.brain.name));
+            .defect(&format!("agent `{}`", self.definition.name));
         defects.extend(of_budget.map(Defect::from));
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
@@ -77,15 +85,15 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     fn name_twice(&self) -> Option<String> {
-        let Brain {
+        let AgentDefinition {
             tools, knowledge, ..
-        } = &self.brain;
+        } = &self.definition;
         let defect = tools.check().err()?;
         let is_known = knowledge.iter().any(|one| {
             let named = tools.specs().filter(|spec| spec.name == one.name());
             named.count() > 1
         });
-        let defect = format!("agent `{}`: {defect}", self.brain.name);
+        let defect = format!("agent `{}`: {defect}", self.definition.name);
         Some(match is_known {
             true => format!("{defect} (what an agent knows has a name among its tools)"),
             false => defect,
@@ -94,9 +102,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// Returns defects of arms for a tool that the agent does not have, or that fails with another error type.
     fn stray_arms(&self) -> impl Iterator<Item = Defect> {
-        let Brain {
+        let AgentDefinition {
             name, arms, tools, ..
-        } = &self.brain;
+        } = &self.definition;
         arms.tools().filter_map(move |(tool, written_for)| {
             let said = format!("agent `{name}` has `on_error` arms for `{tool}`");
             // Arms for another type would never be told of a returned error.
@@ -122,8 +130,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// Returns defects of arms for a skill that does not exist, or that makes no calls.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
-        let agent = &self.brain.name;
-        self.brain.arms.skills().filter_map(move |name| match self.skill_named(name) {
+        let agent = &self.definition.name;
+        self.definition.arms.skills().filter_map(move |name| match self.skill_named(name) {
             Some(skill) if skill.body().is_none() => None,
             Some(_) => Some(format!(
                 "agent `{agent}` has `on_error` arms for its skill `{name}`, which has a body: no model makes calls there; remove the one or the other"
@@ -141,13 +149,13 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         idle.then(|| {
             format!(
                 "agent `{}` has a memory that none of its skills asks for; mark one `#[skill(memory)]`, or call `.with_memory()` on it",
-                self.brain.name
+                self.definition.name
             )
         })
     }
 
     fn skill_defects(&self, at: usize, skill: &Skill<'a, I, O>) -> Vec<String> {
-        let (agent, name) = (&self.brain.name, skill.name());
+        let (agent, name) = (&self.definition.name, skill.name());
         let mut defects = Vec::new();
         if self.skills[..at].iter().any(|other| other.name() == name) {
             defects.push(format!(
@@ -173,9 +181,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// Returns a defect for each tool or pattern that the skill lists and the agent lacks.
     fn unlisted(&self, skill: &Skill<'a, I, O>) -> impl Iterator<Item = Defect> {
-        let (agent, name) = (&self.brain.name, skill.name());
+        let (agent, name) = (&self.definition.name, skill.name());
         let listed = skill.listed().unwrap_or_default().iter();
-        let missing = listed.filter(|pattern| !self.brain.tools.fits_any(pattern));
+        let missing = listed.filter(|pattern| !self.definition.tools.fits_any(pattern));
         missing.map(move |pattern| {
             let what = match pattern.is_name() {
                 true => "tool",
@@ -192,12 +200,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 }
 
-/// Returns the brain for one skill, if it differs from the agent's.
+/// Returns the definition for one skill, if it differs from the agent's.
 fn brain_for<'a, I, O>(
-    agent: &Brain<'a>,
+    agent: &AgentDefinition<'a>,
     memory: Option<&Arc<dyn Memory>>,
     skill: &Skill<'a, I, O>,
-) -> Option<Brain<'a>> {
+) -> Option<AgentDefinition<'a>> {
     let memory = memory.filter(|_| skill.memory);
     let has_arms = agent.arms.skills().any(|name| name == skill.name());
     let is_its_own =
@@ -205,21 +213,21 @@ fn brain_for<'a, I, O>(
     if skill.body().is_some() || !is_its_own {
         return None;
     }
-    let mut brain = agent.clone();
-    brain.arms.at(skill.name());
+    let mut definition = agent.clone();
+    definition.arms.at(skill.name());
     if let Some(listed) = skill.listed() {
         // Tools of the agent's own equipment, such as memory, need not be listed.
-        brain.listed = Some(listed.to_vec());
-        brain.tools = agent
+        definition.listed = Some(listed.to_vec());
+        definition.tools = agent
             .tools
             .only(|spec| spec.innate || listed.iter().any(|pattern| pattern.matches(&spec.name)));
     }
     if let Some(memory) = memory {
-        brain = brain.with_tools(memory::tools(memory, &agent.name));
+        definition = definition.with_tools(memory::tools(memory, &agent.name));
     }
     // The skill's description is given to the model, also if there is no other skill.
     let texts = [&*agent.prompt, skill.description()];
     let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-    brain.prompt = Cow::Owned(texts.join("\n\n"));
-    Some(brain)
+    definition.prompt = Cow::Owned(texts.join("\n\n"));
+    Some(definition)
 }

@@ -1,5 +1,5 @@
 use super::{AgentBuilder, io::Data};
-use crate::{Json, error::ErrorReceipt, run::ToolEnvelope};
+use crate::{Json, error::ErrorRecord, run::ToolEnvelope};
 use schemars::JsonSchema;
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use std::sync::Arc;
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Registers a callback for the choice of the skill that answers an input.
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
-        self.agent.brain.hooks.skill.push(Arc::new(hook));
+        self.agent.definition.hooks.skill.push(Arc::new(hook));
         self
     }
 
     /// Registers a callback for each piece of knowledge the model is given.
     pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
-        self.agent.brain.hooks.knowledge.push(Arc::new(hook));
+        self.agent.definition.hooks.knowledge.push(Arc::new(hook));
         self
     }
 
@@ -28,14 +28,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// run, only the callbacks of the run get the calls.
     pub fn on_tool_use(
         mut self,
-        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'a,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorRecord>) + Send + Sync + 'a,
     ) -> Self {
         let hook = move |receipt: &ToolEnvelope| {
             if let Some(result) = receipt.result() {
                 hook(&receipt.name, &receipt.input, result);
             }
         };
-        self.agent.brain.hooks.tool.push(Arc::new(hook));
+        self.agent.definition.hooks.tool.push(Arc::new(hook));
         self
     }
 }

@@ -1,5 +1,5 @@
 use super::{AgentBuilder, io::Data};
-use crate::brain::Knowledge;
+use crate::definition::Knowledge;
 use schemars::JsonSchema;
 use std::{borrow::Cow, sync::Arc};
 
@@ -24,7 +24,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         description: impl Into<Cow<'static, str>>,
         text: impl Fn() -> T + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.knowledge.push(Knowledge {
+        self.agent.definition.knowledge.push(Knowledge {
             name: name.into(),
             description: description.into(),
             text: Arc::new(move || text().into_text()),

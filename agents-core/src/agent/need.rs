@@ -8,7 +8,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     ///
     /// The result is `None` if the agent brings a model or can do without one.
     pub(super) fn unmet(&self) -> Option<String> {
-        if self.brain.model.is_some() {
+        if self.definition.model.is_some() {
             return None;
         }
         let open: Vec<_> = self
@@ -18,10 +18,10 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .map(Skill::name)
             .collect();
         if open.len() > 1 {
-            return Some(undecided(&self.brain.name, &open));
+            return Some(undecided(&self.definition.name, &open));
         }
         let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
-        is_driven.then(|| self.brain.undriven())
+        is_driven.then(|| self.definition.undriven())
     }
 }
 

@@ -43,7 +43,10 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         pattern: impl Into<Pattern>,
         arms: impl Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync + 'a,
     ) -> Self {
-        self.agent.brain.arms.add_for_named(pattern.into(), arms);
+        self.agent
+            .definition
+            .arms
+            .add_for_named(pattern.into(), arms);
         self
     }
 }
@@ -51,7 +54,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     /// Returns the agent's tools, with its policies applied.
     pub(super) fn governed(&self) -> ToolSet {
-        let mut tools = self.brain.tools.clone();
+        let mut tools = self.definition.tools.clone();
         for (pattern, policy) in &self.policies {
             tools = tools.mapped(|tool| match pattern.matches(&tool.spec().name) {
                 true => policy.over(tool),
@@ -64,7 +67,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     /// Returns a defect for each pattern that matches no tool.
     pub(super) fn idle_patterns(&self) -> Vec<Defect> {
         let arms = self
-            .brain
+            .definition
             .arms
             .patterns()
             .map(|pattern| ("`on_error` arms for", pattern, true));
@@ -73,11 +76,11 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .iter()
             .map(|(pattern, _)| ("a policy for", pattern, false));
         arms.chain(policies)
-            .filter(|(_, pattern, _)| !self.brain.tools.fits_any(pattern))
+            .filter(|(_, pattern, _)| !self.definition.tools.fits_any(pattern))
             .map(|(what, pattern, for_delegates)| Defect {
                 text: format!(
                     "agent `{}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it",
-                    self.brain.name
+                    self.definition.name
                 ),
                 lacks: for_delegates.then(|| pattern.clone()),
             })
@@ -94,7 +97,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             (!names.is_empty()).then(|| {
                 format!(
                     "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
-                    self.brain.name,
+                    self.definition.name,
                     names.join(", ")
                 )
             })

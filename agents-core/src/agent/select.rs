@@ -3,8 +3,8 @@
 use super::{ModelAgent, Skill, io::Data, need::undecided};
 use crate::{
     Error, ErrorKind,
-    brain::Brain,
     context::RunContext,
+    definition::AgentDefinition,
     engine,
     error::shorten,
     journal::{Fact, Frame, Next},
@@ -56,9 +56,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 Err(panic) => {
                     let name = skill.name();
                     let what = format!("the condition of `{name}`");
-                    return Err(
-                        panics::error(what)(panic).context(format!("agent `{}`", self.brain.name))
-                    );
+                    return Err(panics::error(what)(panic)
+                        .context(format!("agent `{}`", self.definition.name)));
                 }
             }
         }
@@ -85,7 +84,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             .iter()
             .map(|skill| (skill.name(), skill.description()))
             .collect();
-        let name = ask(&self.brain, cx, &listed, task).await?;
+        let name = ask(&self.definition, cx, &listed, task).await?;
         candidates
             .into_iter()
             .find(|skill| skill.name() == name)
@@ -109,12 +108,12 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     fn of_skills(&self, why: &str) -> String {
         let names = names(self.skills.iter().map(Skill::name));
-        format!("agent `{}` (skills {names}): {why}", self.brain.name)
+        format!("agent `{}` (skills {names}): {why}", self.definition.name)
     }
 }
 
 /// Records the skill that answers, and reports it if it was not known before.
-pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
+pub(super) fn settle(definition: &AgentDefinition<'_>, cx: &RunContext, skill: &str) {
     let is_news = cx.node.frame(|frame| frame.skill.is_none());
     if is_news || cx.node.frame(|frame| frame.choosing) {
         cx.node.add(Fact::Chosen {
@@ -122,29 +121,29 @@ pub(super) fn settle(brain: &Brain<'_>, cx: &RunContext, skill: &str) {
         });
     }
     if is_news {
-        brain.hooks.skill_chosen(skill, cx.masker());
+        definition.hooks.skill_chosen(skill, cx.masker());
     }
 }
 
 /// Asks the model for the name of one skill, in a separate conversation at the agent's place. Its turns are turns of
 /// the agent, stored and recorded like any other.
 async fn ask(
-    agent: &Brain<'_>,
+    agent: &AgentDefinition<'_>,
     cx: &RunContext,
     skills: &[(&str, &str)],
     task: &str,
 ) -> Result<String, Error> {
     let listed: Vec<_> = skills.iter().map(|(name, _)| *name).collect();
-    let brain = &chooser(agent, cx, &listed);
-    cx.node.bound(&brain.budget);
+    let definition = &chooser(agent, cx, &listed);
+    cx.node.bound(&definition.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
     }
     let schema = json!({ "type": "string", "enum": listed });
-    let strict = brain.strict || cx.root.settings.strict;
-    let turns = brain.budget.turns();
+    let strict = definition.strict || cx.root.settings.strict;
+    let turns = definition.budget.turns();
     let said = cx.said().history;
-    let tries = brain.budget.clone().max_turns(TRIES.min(turns));
+    let tries = definition.budget.clone().max_turns(TRIES.min(turns));
     if cx.node.frame(Frame::is_silent) {
         cx.node.add(Fact::Said {
             system: SYSTEM.to_owned(),
@@ -157,15 +156,15 @@ async fn ask(
     loop {
         match cx.node.frame(|frame| frame.next(&tries)) {
             Next::Chat { turn, must_fit } => {
-                let own = brain.model.as_ref().or(cx.model()).cloned();
+                let own = definition.model.as_ref().or(cx.model()).cloned();
                 if cx.root.settings.model_for(own).is_none() {
-                    let why = undecided(&brain.name, &listed);
+                    let why = undecided(&definition.name, &listed);
                     return Err(Error::new(ErrorKind::Build, why));
                 }
-                engine::model::ask(brain, cx, turn, Some(&schema), must_fit).await?;
+                engine::model::ask(definition, cx, turn, Some(&schema), must_fit).await?;
             }
             // The model was offered no tool: each call is answered by saying so.
-            Next::Calls => engine::calls(brain, cx).await,
+            Next::Calls => engine::calls(definition, cx).await,
             Next::Answer => {
                 let said = cx.node.frame(|frame| {
                     let answer = frame.answer.as_ref();
@@ -179,10 +178,10 @@ async fn ask(
                 }
             }
             Next::Stop(Limit::Turns(tried)) if tried < turns => {
-                return Err(no_choice(brain, skills, "it made calls instead"));
+                return Err(no_choice(definition, skills, "it made calls instead"));
             }
             Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-            Next::GiveUp(reason) => return Err(no_choice(brain, skills, &reason)),
+            Next::GiveUp(reason) => return Err(no_choice(definition, skills, &reason)),
         }
     }
 }
@@ -242,20 +241,24 @@ fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
 }
 
 /// Returns the agent without the tools for its work, to choose one of these skills.
-fn chooser<'a>(agent: &Brain<'a>, cx: &RunContext, skills: &[&str]) -> Brain<'a> {
-    let mut brain = match &cx.root.settings.budget {
+fn chooser<'a>(
+    agent: &AgentDefinition<'a>,
+    cx: &RunContext,
+    skills: &[&str],
+) -> AgentDefinition<'a> {
+    let mut definition = match &cx.root.settings.budget {
         Some(run) => agent.within(run),
         None => agent.clone(),
     };
-    brain.tools = ToolSet::new();
-    brain.open = skills.iter().map(|&name| name.to_owned()).collect();
-    brain
+    definition.tools = ToolSet::new();
+    definition.open = skills.iter().map(|&name| name.to_owned()).collect();
+    definition
 }
 
-fn no_choice(brain: &Brain<'_>, skills: &[(&str, &str)], why: &str) -> Error {
+fn no_choice(definition: &AgentDefinition<'_>, skills: &[(&str, &str)], why: &str) -> Error {
     let names = names(skills.iter().map(|(name, _)| *name));
     let message = format!("the model chose none of the skills {names}: {why}");
-    Error::new(ErrorKind::InvalidOutput, message).context(format!("agent `{}`", brain.name))
+    Error::new(ErrorKind::InvalidOutput, message).context(format!("agent `{}`", definition.name))
 }
 
 fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {

@@ -1,4 +1,4 @@
-use crate::{Error, brain::Brain, tool::Pattern};
+use crate::{Error, definition::AgentDefinition, tool::Pattern};
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -30,8 +30,8 @@ pub struct Skill<'a, I, O> {
     body: Option<Body<'a, I, O>>,
     tools: Option<Vec<Pattern>>,
     pub(super) memory: bool,
-    /// Brain for this skill, if it differs from the agent's.
-    pub(super) brain: Option<Brain<'a>>,
+    /// AgentDefinition for this skill, if it differs from the agent's.
+    pub(super) definition: Option<AgentDefinition<'a>>,
 }
 
 impl<'a, I, O> Skill<'a, I, O> {
@@ -47,7 +47,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             body: None,
             tools: None,
             memory: false,
-            brain: None,
+            definition: None,
         }
     }
 
@@ -85,7 +85,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             body: Some(body),
             tools: None,
             memory: false,
-            brain: None,
+            definition: None,
         }
     }
 

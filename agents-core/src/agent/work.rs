@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json,
-    brain::Brain,
     context::RunContext,
+    definition::AgentDefinition,
     engine::drive,
     escalation::{Inbox, Instead, SharedHandler},
     memory,
@@ -29,23 +29,23 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     type Out = O;
 
     fn name(&self) -> &str {
-        &self.brain.name
+        &self.definition.name
     }
 
     fn description(&self) -> &str {
-        self.brain.described()
+        self.definition.described()
     }
 
     fn profile(&self) -> Profile {
-        let Brain { tools, budget, .. } = &self.brain;
+        let AgentDefinition { tools, budget, .. } = &self.definition;
         let mut profile = Profile::driven(tools, budget);
         profile.defects = self.own_defects();
-        profile.brings_model = self.brain.model.is_some();
+        profile.brings_model = self.definition.model.is_some();
         profile.needs_model = self.unmet().into_iter().collect();
         profile.repair_input = self.repair_input.unwrap_or_else(|| self.by_default());
         profile.answer = Some(self.answer.digest());
         if let Some(memory) = &self.memory {
-            profile = profile.with_tools(memory::tools(memory, &self.brain.name));
+            profile = profile.with_tools(memory::tools(memory, &self.definition.name));
         }
         let profile = match self.skills.iter().any(|skill| skill.body().is_some()) {
             true => profile.with_code(),
@@ -62,12 +62,13 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     async fn work(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         self.check(cx.place())?;
         let handles = self.on_escalation.is_some();
-        let inbox = Inbox::open(&self.brain.name, handles, cx.inbox().cloned());
+        let inbox = Inbox::open(&self.definition.name, handles, cx.inbox().cloned());
         let cx = &cx.at(&inbox);
         // Only an escalation makes the agent begin anew, and only with a handler.
         let kept = match &self.on_escalation {
             Some(_) => Some(
-                Json::of(&input).map_err(|error| unwritable(&self.brain.name, "input", &error))?,
+                Json::of(&input)
+                    .map_err(|error| unwritable(&self.definition.name, "input", &error))?,
             ),
             None => None,
         };
@@ -114,7 +115,7 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         let Some(tool) = beyond else {
             return Ok(());
         };
-        let agent = &self.brain.name;
+        let agent = &self.definition.name;
         Err(format!(
             "that has the tool `{tool}`, which `{agent}` may not use freely; hand on a placed delegate (`agents::team::delegate`), or grant it"
         ))
@@ -171,7 +172,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             self.by(Some(skill), cx, input).await
         };
         // The agent's time bounds choosing and working together.
-        Box::pin(cx.within(self.brain.budget.time, work)).await
+        Box::pin(cx.within(self.definition.budget.time, work)).await
     }
 
     /// Answers with this skill; without one, with the model.
@@ -182,20 +183,20 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         input: I,
     ) -> Result<O, Error> {
         if let Some(skill) = skill {
-            settle(&self.brain, cx, skill.name());
+            settle(&self.definition, cx, skill.name());
         }
         match skill.and_then(Skill::body) {
             // Plain code is above the agents that it runs; they are driven by this agent's model unless they bring
             // their own.
             Some(body) => {
                 let cx = cx.under_code();
-                let cx = match &self.brain.model {
+                let cx = match &self.definition.model {
                     Some(model) => cx.with_model(model.clone()),
                     None => cx,
                 };
                 let name = skill.map_or("", Skill::name);
                 let panicked = |panic| {
-                    let what = format!("skill `{name}` of `{}`", self.brain.name);
+                    let what = format!("skill `{name}` of `{}`", self.definition.name);
                     panics::error(what)(panic)
                 };
                 // The call that makes the future may panic, as well as the future itself.
@@ -214,7 +215,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     fn lost_input(&self) -> Error {
-        let name = &self.brain.name;
+        let name = &self.definition.name;
         let message = format!("the input of agent `{name}` cannot be read back");
         Error::new(ErrorKind::Failed, message)
     }

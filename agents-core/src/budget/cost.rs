@@ -36,7 +36,7 @@ impl Cost {
     pub(crate) fn defect_as_bound(self, of: &str) -> Option<String> {
         // The number behind the greatest amount is unknown, and the amount would bound nothing.
         (self == Cost(u64::MAX)).then(|| {
-            format!("the `cost` of {of} is no amount that bounds anything; give a number that is not negative, such as `cost(0.50)`")
+            format!("the `cost` of {of} is not a valid bound; give a number of 0 or more, such as `cost(0.50)`")
         })
     }
 

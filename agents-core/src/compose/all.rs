@@ -50,21 +50,21 @@ use futures_util::future::try_join_all;
     label = "this agent takes `{Own}`, the first one takes `{T}`",
     note = "agents that run together get one and the same input: change what this agent takes, or put an agent before it, as in `(a, convert.then(b))`"
 )]
-pub trait Beside<T, First, Own>: Agent<In = T> {}
+pub trait ParallelWith<T, First, Own>: Agent<In = T> {}
 
 #[diagnostic::do_not_recommend]
-impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
+impl<A: Agent<In = T>, T: Data, First> ParallelWith<T, First, T> for A {}
 
 /// Several agents that run concurrently on the same input: a tuple of 2 to 8 agents, a `Vec` or an
 /// array; the input is `Clone`.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::compose::{Together, settled};
+/// use agents::compose::{Parallel, settled};
 /// use agents::{Agent, AgentBuilder, Error, agent::Skill};
 ///
 /// // Code that hears all reviewers out, however many they are and of whatever types.
-/// async fn reviewed<R: Together<In = String>>(reviewers: R, text: &str) -> Result<R::Settled, Error> {
+/// async fn reviewed<R: Parallel<In = String>>(reviewers: R, text: &str) -> Result<R::Settled, Error> {
 ///     settled(reviewers).run(text).await
 /// }
 /// # #[tokio::main(flavor = "current_thread")]
@@ -82,7 +82,7 @@ impl<A: Agent<In = T>, T: Data, First> Beside<T, First, T> for A {}
     note = "write a tuple of 2 to 8 agents such as `(a, b)`, more of them in a tuple within, `(a, b, (c, d))`; or a `Vec` or an array of agents of one type; all of them get the same input, which has to be `Clone`",
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
-pub trait Together: Send + Sync {
+pub trait Parallel: Send + Sync {
     /// Input that each agent gets.
     type In: Data + Clone;
     /// Outputs of all agents, as a tuple, a `Vec` or an array.
@@ -114,16 +114,16 @@ pub trait Together: Send + Sync {
     async fn settle(&self, cx: &RunContext, input: Self::In) -> Result<Self::Settled, Error>;
 }
 
-/// Implements [`Agent`] for a type that is [`Together`]: `several!([A B] (A, B))`.
+/// Implements [`Agent`] for a type that is [`Parallel`]: `several!([A B] (A, B))`.
 macro_rules! several {
     ([$($generics:tt)+] $together:ty) => {
         #[async_trait]
         impl<$($generics)+> Agent for $together
         where
-            $together: Together,
+            $together: Parallel,
         {
-            type In = <$together as Together>::In;
-            type Out = <$together as Together>::Out;
+            type In = <$together as Parallel>::In;
+            type Out = <$together as Parallel>::Out;
 
             fn name(&self) -> &str {
                 self.names()
@@ -144,14 +144,14 @@ macro_rules! several {
     };
 }
 
-/// Implements [`Together`] and [`Agent`] for the tuple `(A, B, C)`: `tuple!(A B C)`.
+/// Implements [`Parallel`] and [`Agent`] for the tuple `(A, B, C)`: `tuple!(A B C)`.
 macro_rules! tuple {
     ($first:ident $($part:ident)+) => {
         several!([$first, $($part),+] ($first, $($part),+));
 
         #[async_trait]
         #[allow(non_snake_case)]
-        impl<$first: Agent, $($part: Agent + Beside<$first::In, $first, <$part as Agent>::In>),+> Together for ($first, $($part),+)
+        impl<$first: Agent, $($part: Agent + ParallelWith<$first::In, $first, <$part as Agent>::In>),+> Parallel for ($first, $($part),+)
         where
             $first::In: Clone,
         {
@@ -203,7 +203,7 @@ tuple!(A B C D E F);
 tuple!(A B C D E F G);
 tuple!(A B C D E F G H);
 
-// A tuple of more than 8 agents is not `Together`, and with these impls rustc reports exactly that. Without them
+// A tuple of more than 8 agents is not `Parallel`, and with these impls rustc reports exactly that. Without them
 // rustc would report that the tuple has no method `run`, and is no iterator.
 several!([A, B, C, D, E, F, G, H, I](A, B, C, D, E, F, G, H, I));
 several!([A, B, C, D, E, F, G, H, I, J](A, B, C, D, E, F, G, H, I, J));
@@ -218,7 +218,7 @@ several!([A: Agent] Vec<A>);
 several!([A: Agent, const N: usize] [A; N]);
 
 #[async_trait]
-impl<A: Agent> Together for Vec<A>
+impl<A: Agent> Parallel for Vec<A>
 where
     A::In: Clone,
 {
@@ -252,7 +252,7 @@ where
 }
 
 #[async_trait]
-impl<A: Agent, const N: usize> Together for [A; N]
+impl<A: Agent, const N: usize> Parallel for [A; N]
 where
     A::In: Clone,
     [A::Out; N]: Data,

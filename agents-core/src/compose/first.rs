@@ -16,10 +16,10 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
     label = "this agent takes `{OwnIn}` and gives `{OwnOut}`, the first one takes `{I}` and gives `{O}`",
     note = "whichever wins, its answer is the answer: give all racers one `In` and one `Out`, for example with `.map(..)` on the one that differs"
 )]
-pub trait Rival<I, O, First, OwnIn, OwnOut>: Agent<In = I, Out = O> {}
+pub trait RaceWith<I, O, First, OwnIn, OwnOut>: Agent<In = I, Out = O> {}
 
 #[diagnostic::do_not_recommend]
-impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> Rival<I, O, First, I, O> for A {}
+impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> RaceWith<I, O, First, I, O> for A {}
 
 /// Agents that can race: a tuple of 2 to 8, a `Vec` or an array, all with the same input and output
 /// types.
@@ -28,7 +28,7 @@ impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> Rival<I, O, First, I, O
     label = "expected a tuple of agents here",
     note = "write a tuple of 2 to 8 agents such as `first_of((fast, slow))`, or a `Vec` or an array of agents of one type"
 )]
-pub trait Racers: Send + Sync {
+pub trait Race: Send + Sync {
     /// Input that each agent gets.
     type In: Data + Clone;
     /// Output of every agent.
@@ -78,7 +78,7 @@ pub struct FirstOf<P> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn first_of<P: Racers>(racers: P) -> FirstOf<P> {
+pub fn first_of<P: Race>(racers: P) -> FirstOf<P> {
     let names: Vec<_> = racers.racers().iter().map(|agent| agent.name()).collect();
     let name = format!("first_of({})", listed(&names));
     let description = at_once(&names, "the first answer is the answer");
@@ -90,7 +90,7 @@ pub fn first_of<P: Racers>(racers: P) -> FirstOf<P> {
 }
 
 #[async_trait]
-impl<P: Racers> Agent for FirstOf<P> {
+impl<P: Race> Agent for FirstOf<P> {
     type In = P::In;
     type Out = P::Out;
 
@@ -151,14 +151,14 @@ fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     error.context(format!("`{race}`: {others}`{last}` failed last"))
 }
 
-/// Implements [`Racers`] for the tuple `(A, B)`: `racers!(A B)`.
+/// Implements [`Race`] for the tuple `(A, B)`: `racers!(A B)`.
 macro_rules! racers {
     ($first:ident $($part:ident)+) => {
         #[allow(non_snake_case)]
-        impl<$first: Agent, $($part: Agent),+> Racers for ($first, $($part),+)
+        impl<$first: Agent, $($part: Agent),+> Race for ($first, $($part),+)
         where
             $first::In: Clone,
-            $($part: Rival<$first::In, $first::Out, $first, <$part as Agent>::In, <$part as Agent>::Out>),+
+            $($part: RaceWith<$first::In, $first::Out, $first, <$part as Agent>::In, <$part as Agent>::Out>),+
         {
             type In = $first::In;
             type Out = $first::Out;
@@ -179,7 +179,7 @@ racers!(A B C D E F);
 racers!(A B C D E F G);
 racers!(A B C D E F G H);
 
-impl<A: Agent> Racers for Vec<A>
+impl<A: Agent> Race for Vec<A>
 where
     A::In: Clone,
 {
@@ -191,7 +191,7 @@ where
     }
 }
 
-impl<A: Agent, const N: usize> Racers for [A; N]
+impl<A: Agent, const N: usize> Race for [A; N]
 where
     A::In: Clone,
 {

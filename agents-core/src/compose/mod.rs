@@ -59,8 +59,8 @@ mod settled;
 mod then;
 mod until;
 
-pub use all::{Beside, Together};
-pub use first::{FirstOf, Racers, Rival, first_of};
+pub use all::{Parallel, ParallelWith};
+pub use first::{FirstOf, Race, RaceWith, first_of};
 pub use forum::{
     Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
 };
@@ -70,7 +70,7 @@ pub use routed::{Arm, Routed, Targets, routed};
 pub use routed::{branch, go_on};
 pub use settled::{Failed, Settled, settled};
 pub use then::{Takes, Then};
-pub use until::{RanOut, Step, Until, Verdict};
+pub use until::{IterationLimit, Step, Until, Verdict};
 
 use crate::{Agent, Error, ErrorKind, Severity};
 use std::{

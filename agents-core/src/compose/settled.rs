@@ -1,6 +1,6 @@
 //! Several agents at once, each of which runs to its end.
 
-use super::{Together, ends_everything};
+use super::{Parallel, ends_everything};
 use crate::{
     Agent, Error, ErrorKind, Severity, agent::Profile, context::RunContext,
     engine::receipt::Leaving, panics,
@@ -43,13 +43,13 @@ pub struct Settled<P> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn settled<P: Together>(parts: P) -> Settled<P> {
+pub fn settled<P: Parallel>(parts: P) -> Settled<P> {
     let name = format!("settled{}", parts.names());
     Settled { parts, name }
 }
 
 #[async_trait]
-impl<P: Together> Agent for Settled<P> {
+impl<P: Parallel> Agent for Settled<P> {
     type In = P::In;
     type Out = P::Settled;
 

@@ -72,7 +72,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// ```
 /// # use agents_core as agents;
 /// use agents::agent::{AgentBuilder, Skill};
-/// use agents::compose::{RanOut, Step::{Again, Done}};
+/// use agents::compose::{IterationLimit, Step::{Again, Done}};
 /// use agents::{Agent, Error};
 /// use std::error::Error as _;
 /// # #[tokio::main(flavor = "current_thread")]
@@ -89,7 +89,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// let error = double().until(|n| if n >= 100 { Done(n) } else { Again(n) }).at_most(2).run(3_u32).await.unwrap_err();
 /// assert!(error.is_budget());
 /// assert_eq!(error.to_string(), "`until(double)`: 2 runs are used up (`at_most`); the last gave 12");
-/// let ran_out = error.source().and_then(|source| source.downcast_ref::<RanOut>()).unwrap();
+/// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();
 /// assert_eq!(ran_out.last_as::<u32>().unwrap(), 12);
 /// # Ok(())
 /// # }
@@ -116,7 +116,7 @@ impl<A: Agent, F> Until<A, F> {
     /// Sets how many times the agent may run (at least once).
     ///
     /// If the last output is not accepted, the run fails with an error of the kind [`Budget`](ErrorKind::Budget)
-    /// whose source is a [`RanOut`].
+    /// whose source is a [`IterationLimit`].
     #[must_use]
     pub fn at_most(mut self, runs: u32) -> Self {
         self.most = runs.max(1);
@@ -178,7 +178,7 @@ impl<A, F> Until<A, F> {
     }
 
     fn ran_out(&self, last: Json) -> Error {
-        let ran_out = RanOut {
+        let ran_out = IterationLimit {
             runs: self.most,
             last,
         };
@@ -204,7 +204,7 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::compose::{RanOut, Step::{Again, Done}};
+/// use agents::compose::{IterationLimit, Step::{Again, Done}};
 /// use agents::{Agent, AgentBuilder, Error, agent::Skill};
 /// use std::error::Error as _;
 /// # #[tokio::main(flavor = "current_thread")]
@@ -215,18 +215,18 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
 /// assert!(error.is_budget());
 ///
 /// // The last draft is better than none.
-/// let ran_out = error.source().and_then(|source| source.downcast_ref::<RanOut>()).unwrap();
+/// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();
 /// assert_eq!((ran_out.runs(), ran_out.last_as::<u32>()?), (3, 4));
 /// # Ok(())
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct RanOut {
+pub struct IterationLimit {
     runs: u32,
     last: Json,
 }
 
-impl RanOut {
+impl IterationLimit {
     /// Returns how many times the agent ran.
     pub fn runs(&self) -> u32 {
         self.runs
@@ -246,7 +246,7 @@ impl RanOut {
     }
 }
 
-impl fmt::Display for RanOut {
+impl fmt::Display for IterationLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (last, end) = (
             self.last.as_str(),
@@ -261,4 +261,4 @@ impl fmt::Display for RanOut {
     }
 }
 
-impl std::error::Error for RanOut {}
+impl std::error::Error for IterationLimit {}

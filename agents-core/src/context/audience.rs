@@ -3,7 +3,7 @@
 #[cfg(any(test, feature = "testing"))]
 use crate::testing::oracle;
 use crate::{
-    journal::{PlaceId, State, Told},
+    journal::{FactEvents, PlaceId, State},
     panics::told,
     run::{Event, EventKind, Timestamp, log, logs},
     secret::Masker,
@@ -52,10 +52,10 @@ impl Audience {
         &self,
         state: &State,
         id: PlaceId,
-        told: Told,
+        told: FactEvents,
         at: Timestamp,
     ) -> Vec<Event> {
-        let Told { place: path, kinds } = told;
+        let FactEvents { place: path, kinds } = told;
         let place = state.place(id);
         let kinds = kinds.into_iter();
         let event = |kind| self.event(&place.agent, place.depth, path.clone(), at, kind);

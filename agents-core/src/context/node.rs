@@ -7,7 +7,7 @@ use crate::{
     hex::hex,
     journal::{After, Fact, Frame, PlaceId, Taken},
     model::Model,
-    run::{Budget, Limit, Signed},
+    run::{ApprovalDecision, Budget, Limit},
 };
 use serde_json::Value;
 use std::{
@@ -175,7 +175,7 @@ impl Node {
     }
 
     /// Returns a person's decision about whether code may run the agent here, if there is one.
-    pub(crate) fn confirmed(&self) -> Option<Signed> {
+    pub(crate) fn confirmed(&self) -> Option<ApprovalDecision> {
         self.machine.place(self.id, |place| place.confirmed.clone())
     }
 

@@ -25,7 +25,7 @@ impl Terms {
         }
         if settings.scope != self.scope {
             return Err(refused(
-                "the stored run worked for somebody else; leave out `.scope(..)`, and it goes on for them",
+                "the stored run has another scope; leave out `.scope(..)` to continue with the stored one",
             ));
         }
         settings.budget = match (settings.budget.take(), &self.budget) {
@@ -65,14 +65,14 @@ impl Terms {
                 Some(at) => given.swap_remove(at),
                 None => {
                     return Err(refused(format!(
-                        "the stored run was under the policy `{name}`, and this one is not; say it again with `.policy(..)`"
+                        "the stored run had the policy `{name}`, and this one has not; give it again with `.policy(..)`"
                     )));
                 }
             };
         }
         match self.limited && executor.limiter.is_none() {
             true => Err(refused(
-                "the stored run was limited in how often tools run; say so again with `.rate_limits(..)`",
+                "the stored run had rate limits, and this one has none; give them again with `.rate_limits(..)`",
             )),
             false => Ok(()),
         }

@@ -2,8 +2,8 @@
 
 use crate::{
     Json,
-    brain::Brain,
     context::RunContext,
+    definition::AgentDefinition,
     panics::guarded,
     policy::{Action, ModelCall, ToolCall, Verdict},
     run::Stop,
@@ -15,26 +15,26 @@ use crate::{
 /// The agent's own list is the whole list: a tool that is not on it does not exist for this agent, whatever other tools
 /// the program has.
 pub(super) fn admit(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     seq: u32,
     name: &str,
     tool: Option<&SharedTool>,
 ) -> Result<SharedTool, String> {
-    if seq >= brain.budget.tool_calls() {
-        let limit = brain.budget.tool_calls();
+    if seq >= definition.budget.tool_calls() {
+        let limit = definition.budget.tool_calls();
         return Err(format!(
             "all {limit} tool calls are used up; answer with what you have"
         ));
     }
     let Some(tool) = tool else {
-        return Err(unknown(brain, name));
+        return Err(unknown(definition, name));
     };
     if let Some(reason) = tool.spec().status.blocked() {
         let key = tool.spec().key();
         return Err(format!("`{key}` is blocked: {reason}"));
     }
-    match judge(brain, cx, tool.spec(), None) {
+    match judge(definition, cx, tool.spec(), None) {
         Verdict::Deny { reason } => Err(reason),
         // The need for approval is decided later, once there are arguments to show.
         Verdict::Allow | Verdict::Confirm => Ok(tool.clone()),
@@ -43,7 +43,7 @@ pub(super) fn admit(
 
 /// Returns the verdict of the run's policies on a call. `args` is `None` until the arguments have been read.
 pub(super) fn judge(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     spec: &ToolSpec,
     args: Option<&Json>,
@@ -53,7 +53,7 @@ pub(super) fn judge(
         return Verdict::Allow;
     }
     policies.judge(&Action::Tool(ToolCall {
-        agent: &brain.name,
+        agent: &definition.name,
         spec,
         args,
         usage: cx.root.usage(),
@@ -64,7 +64,7 @@ pub(super) fn judge(
 
 /// Returns the stop of the run, if its policies forbid the request to the model.
 pub(super) fn ask_model(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     turn: u32,
     model: &str,
@@ -74,7 +74,7 @@ pub(super) fn ask_model(
         return None;
     }
     let action = Action::Model(ModelCall {
-        agent: &brain.name,
+        agent: &definition.name,
         turn,
         model,
         usage: cx.root.usage(),
@@ -86,35 +86,35 @@ pub(super) fn ask_model(
         .unwrap_or_else(|panic| Verdict::deny(format!("a rule panicked: {panic}")));
     let reason = match verdict {
         Verdict::Allow => return None,
-        Verdict::Confirm => "nobody can approve that a model is asked".to_owned(),
+        Verdict::Confirm => "a policy wants this request confirmed, and only calls of tools can be; let it allow or deny the request".to_owned(),
         Verdict::Deny { reason } => reason,
     };
-    tracing::warn!(agent = %brain.name, model, reason, "the model may not be asked");
+    tracing::warn!(agent = %definition.name, model, reason, "the model may not be asked");
     Some(Stop::Denied {
-        agent: (*brain.name).into(),
+        agent: (*definition.name).into(),
         reason: format!("the model `{model}` may not be asked: {reason}"),
     })
 }
 
-fn unknown(brain: &Brain<'_>, name: &str) -> String {
+fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     let quoted = |name: &str| format!("`{name}`");
-    if brain.open.iter().any(|skill| skill == name) {
+    if definition.open.iter().any(|skill| skill == name) {
         return format!(
             "`{name}` is a skill and no tool; to choose it, say {name} and nothing else"
         );
     }
-    if !brain.open.is_empty() {
-        let open: Vec<_> = brain.open.iter().map(|skill| quoted(skill)).collect();
+    if !definition.open.is_empty() {
+        let open: Vec<_> = definition.open.iter().map(|skill| quoted(skill)).collect();
         return format!(
             "no tool can be called before a skill is chosen; say the name of one and nothing else: {}",
             open.join(", ")
         );
     }
-    let suggestion = match brain.tools.suggest(name) {
+    let suggestion = match definition.tools.suggest(name) {
         Some(meant) => format!(" did you mean `{meant}`?"),
         None => String::new(),
     };
-    let allowed: Vec<_> = brain
+    let allowed: Vec<_> = definition
         .tools
         .offered()
         .map(|spec| quoted(&spec.name))
@@ -131,14 +131,14 @@ fn unknown(brain: &Brain<'_>, name: &str) -> String {
 
 /// Returns `true` if a call needs approval: by the agent's place in its team, else by the tool's declaration.
 pub(super) fn needs_approval(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     tool: &SharedTool,
     prepared: &crate::tool::Prepared,
     cx: &ToolContext,
 ) -> bool {
     use crate::tool::Approval;
     match tool.spec().approval {
-        _ if brain.confirms(&tool.spec().name) => true,
+        _ if definition.confirms(&tool.spec().name) => true,
         Approval::Never => false,
         Approval::Always => true,
         Approval::When => tool.needs_approval(prepared, cx),

@@ -3,15 +3,15 @@
 
 use crate::{
     Error, ToolError,
-    brain::{Answer, Brain},
     context::RunContext,
+    definition::{AgentDefinition, Answer},
     engine::{climb::climb, repair},
     error::{Cause, Misfits, ReadError},
     escalation::Escalation,
     journal::{AnswerFact, AnswerStage, Fact, Failed, FinalAnswer, Misread, Raiser},
     panics::guarded,
     reader,
-    recovery::{ErrorContext, FixerRef, Kind, Plan, Raw, Repair, kinds},
+    recovery::{ErrorContext, Kind, Plan, Raw, Repair, RepairAgentRef, kinds},
     run::Stop,
     tool,
 };
@@ -31,11 +31,15 @@ pub(crate) enum Settled<O> {
 ///
 /// The progress is in the frame: a run that was put down in the middle goes on from there.
 pub(crate) async fn settle<O>(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
     cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
-    let place = Place { brain, answer, cx };
+    let place = Place {
+        definition,
+        answer,
+        cx,
+    };
     loop {
         let stage = place.with(|answer| answer.next().clone());
         let fact = match stage {
@@ -67,7 +71,7 @@ pub(crate) async fn settle<O>(
                 reason,
                 severity,
             } => {
-                let source = source.unwrap_or_else(|| brain.name.to_string());
+                let source = source.unwrap_or_else(|| definition.name.to_string());
                 let Some(Failed { text, error }) = place.own_failure() else {
                     return Ok(Settled::Refused(reason));
                 };
@@ -89,7 +93,7 @@ pub(crate) async fn settle<O>(
                 };
             }
             AnswerStage::Throw { source, reason } => {
-                let source = source.map_or_else(|| (*brain.name).into(), String::into);
+                let source = source.map_or_else(|| (*definition.name).into(), String::into);
                 match cx.stop(Stop::Thrown { source, reason }).await {}
             }
             AnswerStage::Refused => return Ok(Settled::Refused(place.refusal())),
@@ -100,7 +104,7 @@ pub(crate) async fn settle<O>(
 
 /// Place of one answer: the agent that gave it, and the place of its state.
 struct Place<'a, O> {
-    brain: &'a Brain<'a>,
+    definition: &'a AgentDefinition<'a>,
     answer: &'a Answer<O>,
     cx: &'a RunContext,
 }
@@ -118,7 +122,7 @@ impl<O> Place<'_, O> {
     }
 
     fn is_strict(&self) -> bool {
-        self.brain.strict || self.cx.root.settings.strict
+        self.definition.strict || self.cx.root.settings.strict
     }
 
     fn schema(&self) -> &Value {
@@ -166,7 +170,7 @@ impl<O> Place<'_, O> {
         });
         let Failed { text, error } = failed?;
         let context = ErrorContext {
-            tool: self.brain.name.to_string(),
+            tool: self.definition.name.to_string(),
             args: None,
             attempt: self.turn(),
             previous,
@@ -175,7 +179,7 @@ impl<O> Place<'_, O> {
             time_left: self.cx.time_left(),
         };
         let all = self.misfits(&text, &error);
-        self.brain.arms.decide_output(
+        self.definition.arms.decide_output(
             &Raw::new(&text, self.schema()),
             &ReadError::new(error.path(), error.message()).among(all.listed),
             &context,
@@ -183,7 +187,7 @@ impl<O> Place<'_, O> {
     }
 
     /// Asks a repair agent, and returns its answer as a fact.
-    async fn ask(&self, fixer: &FixerRef) -> AnswerFact {
+    async fn ask(&self, fixer: &RepairAgentRef) -> AnswerFact {
         let turn = self.turn();
         let (failed, attempt, previous, before) = self.with(|answer| {
             let candidates = &answer.candidates;
@@ -202,8 +206,8 @@ impl<O> Place<'_, O> {
             None => Default::default(),
         };
         let repair = Repair {
-            tool: self.brain.name.to_string(),
-            description: self.brain.described().to_owned(),
+            tool: self.definition.name.to_string(),
+            description: self.definition.described().to_owned(),
             stage: kinds::InvalidOutput::NAME.to_owned(),
             raw,
             error,
@@ -213,7 +217,7 @@ impl<O> Place<'_, O> {
         };
         self.add(AnswerFact::Repairing { turn });
         let place = self.cx.in_answer(turn);
-        let asked = repair::ask(self.brain, &place, fixer, repair);
+        let asked = repair::ask(self.definition, &place, fixer, repair);
         let repair::Repaired {
             answer,
             spent,

@@ -5,7 +5,7 @@ use crate::{
     context::{RunContext, Stopwatch},
     journal::{CallFact, Fact},
     panics::{guarded, guarded_while},
-    run::{Approval, ApprovalRequest, Signed},
+    run::{Approval, ApprovalDecision, ApprovalRequest},
 };
 
 impl Place<'_> {
@@ -46,9 +46,9 @@ impl RunContext {
 
 impl RunContext {
     /// Asks the approver; without an approver, the answer is a denial.
-    pub(crate) async fn ask(&self, request: ApprovalRequest) -> Signed {
+    pub(crate) async fn ask(&self, request: ApprovalRequest) -> ApprovalDecision {
         let Some(approver) = &self.root.settings.approver else {
-            return Approval::deny("nobody is there to approve; give the run an `.approver(..)`")
+            return Approval::deny("the run has no approver; give it one with `.approver(..)`")
                 .into();
         };
         // People may take their time, so work that is finished by then is stored.
@@ -56,7 +56,7 @@ impl RunContext {
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // An approver that panics has not approved.
         decided.await.unwrap_or_else(|panic: String| {
-            Approval::deny(format!("whoever was asked panicked: {panic}")).into()
+            Approval::deny(format!("the approver panicked: {panic}")).into()
         })
     }
 }

@@ -3,8 +3,8 @@
 use super::{admit, execute, read, receipt, repair, together};
 use crate::{
     Json,
-    brain::Brain,
     context::RunContext,
+    definition::AgentDefinition,
     engine::climb::climb,
     error::{Cause, Code, ToolError},
     journal::{Action, Call, CallFact, Called, Fact, Raiser},
@@ -20,8 +20,8 @@ use tokio::sync::Semaphore;
 use tracing::Instrument;
 
 /// Carries out the calls of one reply; their results go to the model in its own order.
-pub(crate) async fn calls(brain: &Brain<'_>, cx: &RunContext) {
-    together::all(brain, cx).await;
+pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
+    together::all(definition, cx).await;
     if let Some(passed) = cx.node.stepped_over() {
         match cx.exceed(passed).await {}
     }
@@ -54,7 +54,7 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
 
 /// Place of one call: the agent that makes it, and the number of the call.
 pub(super) struct Place<'a> {
-    pub(super) brain: &'a Brain<'a>,
+    pub(super) definition: &'a AgentDefinition<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) seq: u32,
     /// Queue of executions, if there are more than may run at once.
@@ -88,13 +88,13 @@ impl Place<'_> {
             let is_new = matches!(call.next(), Action::TakeUp);
             (call.call.name.clone(), is_new)
         });
-        let tool = self.brain.tools.get(&name);
+        let tool = self.definition.tools.get(&name);
         if !is_new {
             self.must_be_the_same(&name, tool).await;
         } else {
             let seq = self.seq;
             let tool = tool.map(|tool| {
-                let is_knowledge = self.brain.knowledge(&name).is_some();
+                let is_knowledge = self.definition.knowledge(&name).is_some();
                 Called::of(tool.spec(), &name, tool.is_part_of_the_run(), is_knowledge)
             });
             let fact = CallFact::TakenUp { tool };
@@ -103,7 +103,7 @@ impl Place<'_> {
         // Policies are user code: they are asked without the lock.
         let span = spans::policy(self.cx.masker(), &name);
         let admitted = span.in_scope(|| {
-            guarded(|| admit::admit(self.brain, self.cx, self.seq, &name, tool))
+            guarded(|| admit::admit(self.definition, self.cx, self.seq, &name, tool))
                 .unwrap_or_else(|panic| Err(format!("a rule panicked: {panic}")))
         });
         let admitted = admitted.map_err(|reason| ToolError::Execution {
@@ -130,7 +130,7 @@ impl Place<'_> {
             version(stored),
             version(now)
         );
-        let agent = (*self.brain.name).into();
+        let agent = (*self.definition.name).into();
         match self.cx.stop(Stop::Unfit { agent, reason }).await {}
     }
 
@@ -156,7 +156,7 @@ impl Place<'_> {
                 }
                 call.next()
             });
-            let rules = read::Rules::new(self.brain, tool, &context);
+            let rules = read::Rules::new(self.definition, tool, &context);
             let fact = match action {
                 Action::Done | Action::TakeUp => return,
                 Action::End(stop) => match self.cx.stop(*stop).await {},
@@ -217,7 +217,7 @@ impl Place<'_> {
                     match self.with_call(|call| repair::repair(&fixer, &rules, call)) {
                         Some(repair) => {
                             self.add(CallFact::Repairing).await;
-                            let asked = repair::ask(self.brain, &context.cx, &fixer, repair);
+                            let asked = repair::ask(self.definition, &context.cx, &fixer, repair);
                             let repair::Repaired {
                                 answer,
                                 spent,
@@ -290,7 +290,7 @@ impl Place<'_> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);
         let receipt = node.add(Fact::Settled { seq }).receipt?;
-        receipt::tell_used(Some(self.brain), &self.cx.root, &receipt);
+        receipt::tell_used(Some(self.definition), &self.cx.root, &receipt);
         observe::settled(node, &self.cx.root, seq, &receipt);
         // Other calls of the same reply may take long, or never end; this call must not run again.
         if has_siblings {
@@ -309,7 +309,7 @@ fn lacking(args: &Json) -> ToolError {
     let names = references(args.as_str());
     let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
     let why = format!(
-        "the stored arguments hold the secret {}, which this run has not been given: say it again with `.secret(..)` or `.secrets(..)`",
+        "the stored arguments hold the secret {}, which this run does not have; give it again with `.secret(..)` or `.secrets(..)`",
         names.join(", ")
     );
     ToolError::Execution {

@@ -3,7 +3,7 @@
 use crate::{
     Error, ErrorKind, Json, Severity,
     context::{Ending, Node, Root, RunContext},
-    escalation::{Escalation, EscalationReceipt, Inbox, Refused, Reply, Settlement},
+    escalation::{Escalation, EscalationReceipt, Inbox, RefusedResolution, Reply, Settlement},
     journal::{Fact, Frame, Raiser},
     model::Model,
     run::Stop,
@@ -81,7 +81,7 @@ pub(crate) async fn climb(
         (None, _) if escalation.severity == Severity::Critical => {
             end(cx, raised.ticket, escalation).await
         }
-        (None, Raiser::Call(_)) => raised.decided(&escalation, Settlement::Told),
+        (None, Raiser::Call(_)) => raised.decided(&escalation, Settlement::ReportedToModel),
         (None, Raiser::Answer) => match raised.decided(&escalation, Settlement::Returned) {
             true => return Err(Box::new(escalation)),
             false => false,
@@ -200,9 +200,9 @@ pub(crate) fn decide(
 }
 
 /// Records that the agent at `cx` chose a resolution that is not possible; the escalation climbs on.
-pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: Refused) {
+pub(crate) fn refuse(cx: &RunContext, escalation: &mut Escalation, refused: RefusedResolution) {
     let said = refused.to_string();
-    tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the escalation climbs on");
+    tracing::warn!(source = %escalation.source, refused = %cx.masker().text(&said), "the resolution is refused, and the escalation goes to the next agent above");
     cx.node.add(Fact::Rejected(Box::new(refused.clone())));
     escalation.refused.push(refused);
 }

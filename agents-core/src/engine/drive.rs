@@ -7,8 +7,8 @@ use super::{
 };
 use crate::{
     Error, ErrorKind,
-    brain::{Answer, Brain},
     context::{RunContext, Said, Stopwatch},
+    definition::{AgentDefinition, Answer},
     engine::climb::given,
     journal::{Fact, Frame, Next},
     observe::spans,
@@ -19,29 +19,29 @@ use tracing::Instrument;
 
 /// Drives a model-driven agent from its task to its answer.
 pub(crate) async fn drive<O>(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
     cx: &RunContext,
     task: String,
 ) -> Result<O, Error> {
-    let own = fitted(brain, cx);
-    let brain = own.as_ref().unwrap_or(brain);
-    brain
+    let own = fitted(definition, cx);
+    let definition = own.as_ref().unwrap_or(definition);
+    definition
         .tools
         .check()
         .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
-    cx.node.bound(&brain.budget);
+    cx.node.bound(&definition.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
     }
     // Agents that run in this one's tools are driven by the same model unless they bring their own.
-    let time = brain.budget.time;
+    let time = definition.budget.time;
     let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
-    let cx = &cx.driven(brain.model.as_ref(), watch.as_ref());
+    let cx = &cx.driven(definition.model.as_ref(), watch.as_ref());
     if cx.node.frame(Frame::is_silent) {
         let Said { history, turns } = cx.said();
         cx.node.add(Fact::Said {
-            system: system(brain, answer.schema()),
+            system: system(definition, answer.schema()),
             said: history,
             before: turns,
             task,
@@ -51,19 +51,19 @@ pub(crate) async fn drive<O>(
     if cx.node.frame(|frame| frame.given.is_some()) {
         Box::pin(given(cx)).await?;
     }
-    let span = spans::agent(brain, cx, answer.schema());
+    let span = spans::agent(definition, cx, answer.schema());
     // Declared before the work, so that all work within it is closed first.
-    let leaving = Leaving::driven(cx, brain);
+    let leaving = Leaving::driven(cx, definition);
     // On the heap, as are its parts: agents that run each other would fill the stack.
     let work = Box::pin(
         async {
             loop {
-                match cx.node.frame(|frame| frame.next(&brain.budget)) {
+                match cx.node.frame(|frame| frame.next(&definition.budget)) {
                     Next::Chat { turn, must_fit } => {
-                        model::ask(brain, cx, turn, answer.schema(), must_fit).await?;
+                        model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
                     }
-                    Next::Calls => super::calls(brain, cx).await,
-                    Next::Answer => match Box::pin(answer::settle(brain, answer, cx)).await? {
+                    Next::Calls => super::calls(definition, cx).await,
+                    Next::Answer => match Box::pin(answer::settle(definition, answer, cx)).await? {
                         Settled::Value(value) => return Ok(value),
                         Settled::TakenOver => {}
                         Settled::Refused(reason) => {
@@ -71,7 +71,7 @@ pub(crate) async fn drive<O>(
                         }
                     },
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                    Next::GiveUp(reason) => return Err(unusable(brain, &reason)),
+                    Next::GiveUp(reason) => return Err(unusable(definition, &reason)),
                 }
             }
         }
@@ -92,38 +92,42 @@ pub(crate) async fn drive<O>(
     result
 }
 
-/// Returns the agent's brain as changed by its place in a team, by a repair or by the run's bounds; `None` if nothing
+/// Returns the agent's definition as changed by its place in a team, by a repair or by the run's bounds; `None` if nothing
 /// changes it.
-fn fitted<'a>(brain: &Brain<'a>, cx: &RunContext) -> Option<Brain<'a>> {
-    let mut own = cx.place().map(|place| brain.placed(place));
+fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<AgentDefinition<'a>> {
+    let mut own = cx.place().map(|place| definition.placed(place));
     if let Some(scope) = cx.repair() {
-        own = Some(own.as_ref().unwrap_or(brain).with_tools(scope.tools()));
+        own = Some(own.as_ref().unwrap_or(definition).with_tools(scope.tools()));
     }
     if let Some(run) = &cx.root.settings.budget {
-        own = Some(own.as_ref().unwrap_or(brain).within(run));
+        own = Some(own.as_ref().unwrap_or(definition).within(run));
     }
     own
 }
 
 /// Returns the agent's prompt, with the schema of its answer if that is not plain text.
-fn system(brain: &Brain<'_>, schema: Option<&Value>) -> String {
+fn system(definition: &AgentDefinition<'_>, schema: Option<&Value>) -> String {
     match schema {
-        None => brain.prompt.to_string(),
+        None => definition.prompt.to_string(),
         Some(schema) => {
-            let gap = if brain.prompt.is_empty() { "" } else { "\n\n" };
+            let gap = if definition.prompt.is_empty() {
+                ""
+            } else {
+                "\n\n"
+            };
             format!(
                 "{}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}",
-                brain.prompt
+                definition.prompt
             )
         }
     }
 }
 
-fn unusable(brain: &Brain<'_>, reason: &str) -> Error {
-    let limit = Limit::Turns(brain.budget.turns());
+fn unusable(definition: &AgentDefinition<'_>, reason: &str) -> Error {
+    let limit = Limit::Turns(definition.budget.turns());
     Error::new(
         ErrorKind::InvalidOutput,
         format!("the answer does not fit: {reason}; {limit}"),
     )
-    .context(format!("agent `{}`", brain.name))
+    .context(format!("agent `{}`", definition.name))
 }

@@ -4,9 +4,9 @@
 use super::call::Place;
 use crate::{
     Json,
-    brain::Knowledge,
     cache::{Asked, CacheKey, Served, SharedCache},
     context::Stopwatch,
+    definition::Knowledge,
     error::Cause,
     journal::{Call, CallFact, Fact, Intent, Interrupted},
     observe::spans,
@@ -62,7 +62,7 @@ impl Place<'_> {
             None => None,
         };
         self.leave(tool, context.tenant_id()).await?;
-        let knowledge = self.brain.knowledge(&tool.spec().name);
+        let knowledge = self.definition.knowledge(&tool.spec().name);
         self.begin(tool, context).await;
         run(tool, knowledge, prepared, context).await
     }
@@ -114,7 +114,7 @@ impl Place<'_> {
             Err(amiss) => amiss,
         };
         tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
-        let reason = format!("the limiter {amiss}, so that the tool may not run");
+        let reason = format!("the rate limiter {amiss}, so the tool was not run");
         Err(Cause::rate_limited(reason, None))
     }
 
@@ -135,7 +135,7 @@ impl Place<'_> {
         let root = &self.cx.root;
         CacheKey::of(&Asked {
             spec: tool.spec(),
-            instance: &|state| tool.distinguish(state),
+            instance: &|state| tool.hash_instance(state),
             args: self.with_call(Call::input).as_str(),
             tenant: root.settings.scope.tenant_id(),
             secrets: root.secret_scope(),

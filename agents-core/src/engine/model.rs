@@ -2,8 +2,8 @@
 
 use crate::{
     Error, ErrorKind,
-    brain::Brain,
     context::RunContext,
+    definition::AgentDefinition,
     engine::admit,
     journal::Fact,
     model::{
@@ -28,7 +28,7 @@ use tracing::Instrument;
 /// Asks the model for the next message. `schema` is the schema of the answer; with `must_fit`, the model may only
 /// answer and not call.
 pub(crate) async fn ask(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     turn: u32,
     schema: Option<&Value>,
@@ -37,27 +37,27 @@ pub(crate) async fn ask(
     let own = cx
         .node
         .given()
-        .or_else(|| brain.model.as_ref().or(cx.model()).cloned());
+        .or_else(|| definition.model.as_ref().or(cx.model()).cloned());
     let model = cx.root.settings.model_for(own);
-    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, brain.undriven()))?;
-    if let Some(reason) = another(brain, cx, &**model) {
+    let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, definition.undriven()))?;
+    if let Some(reason) = another(definition, cx, &**model) {
         match cx.put_down(reason).await {}
     }
     let prices = &cx.root.settings.executor.prices;
     if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
-        return Err(no_price(brain, model.id()));
+        return Err(no_price(definition, model.id()));
     }
     if let Some(passed) = cx.node.overspent().or_else(|| cx.node.one_more_step()) {
         match cx.exceed(passed).await {}
     }
-    if let Some(stop) = admit::ask_model(brain, cx, turn, model.id()) {
+    if let Some(stop) = admit::ask_model(definition, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
     // A model that must follow a schema cannot call, so the two are never asked for together.
-    let format = schema.filter(|_| must_fit || brain.tools.offered().next().is_none());
+    let format = schema.filter(|_| must_fit || definition.tools.offered().next().is_none());
     let offered = match format {
         Some(_) => "[]",
-        None => brain.tools.declarations(),
+        None => definition.tools.declarations(),
     };
     let offer = cx.node.offer(offered, format);
     let id = model.id();
@@ -67,12 +67,12 @@ pub(crate) async fn ask(
         offer,
     });
     cx.node.machine().flush();
-    let asking = cx.asking(name, !brain.open.is_empty());
-    let reply = send(brain, cx, model, turn, schema, must_fit, format).await;
+    let asking = cx.asking(name, !definition.open.is_empty());
+    let reply = send(definition, cx, model, turn, schema, must_fit, format).await;
     let reply = match reply {
         Ok(reply) => reply,
         Err(error) => {
-            let at = format!("agent `{}`, turn {turn}", brain.name);
+            let at = format!("agent `{}`, turn {turn}", definition.name);
             // A difference from the recorded run is no failure that an agent could handle.
             if error.kind() == ModelErrorKind::NotRecorded {
                 let reason = format!("{at}: {error}");
@@ -88,12 +88,12 @@ pub(crate) async fn ask(
         .or_else(|| prices.of(model.id(), &reply.usage));
     let before = cx.node.frame(|frame| frame.before);
     let reply = with_ids(
-        with_printed_calls(brain, cx, reply, schema, must_fit),
+        with_printed_calls(definition, cx, reply, schema, must_fit),
         before.saturating_add(turn),
     );
     if reply.finish == FinishReason::Length {
         let limit = "output limit (of Ollama, `num_predict`)";
-        tracing::warn!(agent = %brain.name, turn, model = model.id(), limit, "a reply was cut off");
+        tracing::warn!(agent = %definition.name, turn, model = model.id(), limit, "a reply was cut off");
     }
     asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
     Ok(())
@@ -101,20 +101,20 @@ pub(crate) async fn ask(
 
 /// Returns the reason why the agent may not go on with this model: its conversation is with another model, and the
 /// change was not asked for.
-fn another(brain: &Brain<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
-    let (name, id) = (&brain.name, model.id());
+fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
+    let (name, id) = (&definition.name, model.id());
     let before = cx.node.frame(|frame| frame.model.clone())?;
     let is_meant =
         *before == *id || cx.root.settings.override_model.is_some() || cx.node.given().is_some();
     (!is_meant).then(|| {
         format!(
-            "agent `{name}` of the stored run asked the model `{before}`, and would go on with `{id}`; give it `{before}` again, or say `.override_model(..)` if another one may go on"
+            "agent `{name}` of the stored run used the model `{before}`, and now has `{id}`; give it `{before}` again, or allow the change with `.override_model(..)`"
         )
     })
 }
 
 async fn send(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     model: &Arc<dyn Model>,
     turn: u32,
@@ -130,7 +130,7 @@ async fn send(
         .with_place(&place);
     request = match format {
         Some(format) => request.with_format(format),
-        None => request.with_tools(&brain.tools),
+        None => request.with_tools(&definition.tools),
     };
     let failed = |model: &str, error: &ModelError| {
         cx.node.add(Fact::Tried {
@@ -140,16 +140,16 @@ async fn send(
     };
     request = request.with_failures(&failed);
     // The name of a skill that a model chooses is no text of its answer.
-    let streamed = !cx.root.settings.subscribers.is_empty() && brain.open.is_empty();
-    let declared = streamed.then(|| declared(brain, must_fit));
+    let streamed = !cx.root.settings.subscribers.is_empty() && definition.open.is_empty();
+    let declared = streamed.then(|| declared(definition, must_fit));
     let show = declared.as_deref().map(|declared| Show::new(cx, declared));
     let sink = |delta: Delta<'_>| show.iter().for_each(|show| show.delta(delta));
     if streamed {
         request = request.with_sink(&sink);
     }
     let span = spans::chat(cx, model, turn, request.format());
-    if !brain.open.is_empty() {
-        spans::choosing(&span, &brain.open);
+    if !definition.open.is_empty() {
+        spans::choosing(&span, &definition.open);
     }
     spans::asked(&span, cx, history.messages());
     #[cfg(any(test, feature = "testing"))]
@@ -157,7 +157,7 @@ async fn send(
     // The model itself is called, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
     if let Some(show) = show {
-        let is_call = |reply: &Reply| whole_call(brain, cx, reply, schema, must_fit).is_some();
+        let is_call = |reply: &Reply| whole_call(definition, cx, reply, schema, must_fit).is_some();
         show.finish(reply.as_ref().is_ok_and(is_call));
     }
     spans::replied(&span, cx, &reply);
@@ -252,22 +252,22 @@ fn emit(cx: &RunContext, kind: fn(String) -> EventKind, piece: String) {
 /// A call of an unknown tool is a call as well, so that the model can be told. In a repair it is not: there the text
 /// that is asked for may be that call.
 fn with_printed_calls(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     mut reply: Reply,
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Reply {
-    if !reply.calls.is_empty() || brain.tools.is_empty() || must_fit {
+    if !reply.calls.is_empty() || definition.tools.is_empty() || must_fit {
         return reply;
     }
-    let declared = declared(brain, must_fit);
+    let declared = declared(definition, must_fit);
     let mut printed = printed::read(&reply.content, &declared);
     if cx.repair().is_none() {
         printed.calls.append(&mut printed.undeclared);
     }
     if printed.calls.is_empty()
-        && let Some(call) = whole_call(brain, cx, &reply, schema, must_fit)
+        && let Some(call) = whole_call(definition, cx, &reply, schema, must_fit)
     {
         reply.content.clear();
         reply.calls.push(call);
@@ -290,7 +290,7 @@ fn with_printed_calls(
 /// Returns the call of an unknown tool, if the reply is one call and nothing else. This holds if the model was told to
 /// call in this way, or if the name is close to that of a tool. A text that the agent is to answer with is no call.
 fn whole_call(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
     reply: &Reply,
     schema: Option<&Value>,
@@ -299,9 +299,9 @@ fn whole_call(
     if !reply.calls.is_empty() || must_fit || cx.repair().is_some() {
         return None;
     }
-    brain.tools.offered().next()?;
+    definition.tools.offered().next()?;
     let call = prompted::read_call(&reply.content)?;
-    let is_meant = reply.prompted || brain.tools.suggest(&call.name).is_some();
+    let is_meant = reply.prompted || definition.tools.suggest(&call.name).is_some();
     let is_answer = schema.is_some_and(|schema| {
         let text = reader::strip_fences(&reply.content);
         reader::fits(&text, schema).is_ok()
@@ -310,8 +310,8 @@ fn whole_call(
 }
 
 /// Returns the tools that a printed call can be for: those that were offered.
-fn declared<'a>(brain: &'a Brain<'_>, must_fit: bool) -> Vec<Declared<'a>> {
-    let offered = brain.tools.offered().filter(|_| !must_fit);
+fn declared<'a>(definition: &'a AgentDefinition<'_>, must_fit: bool) -> Vec<Declared<'a>> {
+    let offered = definition.tools.offered().filter(|_| !must_fit);
     offered
         .map(|spec| Declared {
             name: &spec.name,
@@ -345,9 +345,9 @@ fn minted(turn: u32, index: usize) -> String {
 }
 
 /// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.
-fn no_price(brain: &Brain<'_>, model: &str) -> Error {
+fn no_price(definition: &AgentDefinition<'_>, model: &str) -> Error {
     let message = format!(
         "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"
     );
-    Error::new(ErrorKind::Build, message).context(format!("agent `{}`", brain.name))
+    Error::new(ErrorKind::Build, message).context(format!("agent `{}`", definition.name))
 }

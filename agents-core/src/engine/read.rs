@@ -5,8 +5,8 @@
 
 use crate::{
     Effects, Json,
-    brain::{Arms, Brain},
     context::RunContext,
+    definition::{AgentDefinition, Arms},
     engine::admit,
     error::{self, Cause, Code, ToolError},
     journal::{Accepted, Refused},
@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// Rules by which one call is read and recovered.
 pub(crate) struct Rules<'a> {
-    brain: &'a Brain<'a>,
+    definition: &'a AgentDefinition<'a>,
     tool: &'a SharedTool,
     context: &'a ToolContext,
     strict: bool,
@@ -28,14 +28,14 @@ pub(crate) struct Rules<'a> {
 
 impl<'a> Rules<'a> {
     pub(super) fn new(
-        brain: &'a Brain<'a>,
+        definition: &'a AgentDefinition<'a>,
         tool: &'a SharedTool,
         context: &'a ToolContext,
     ) -> Self {
         let settings = &context.cx.root.settings;
-        let strict = brain.strict || settings.strict || tool.spec().strict;
+        let strict = definition.strict || settings.strict || tool.spec().strict;
         Rules {
-            brain,
+            definition,
             tool,
             context,
             strict,
@@ -48,7 +48,7 @@ impl<'a> Rules<'a> {
     }
 
     pub(super) fn arms(&self) -> &Arms<'a> {
-        &self.brain.arms
+        &self.definition.arms
     }
 
     /// Returns the time at which a wait is over, by the run's clock, in milliseconds since 1970.
@@ -216,15 +216,15 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
     }
     let args = Json::parse(text).map_err(|error| ReadError::new("", error.to_string()))?;
     let Rules {
-        brain,
+        definition,
         tool,
         context,
         ..
     } = *rules;
-    let verdict = admit::judge(brain, &context.cx, tool.spec(), Some(&args));
+    let verdict = admit::judge(definition, &context.cx, tool.spec(), Some(&args));
     let approval = verdict == Verdict::Confirm
         || context.cx.is_in_doubt(tool.spec().own_name())
-        || admit::needs_approval(brain, tool, &prepared, context);
+        || admit::needs_approval(definition, tool, &prepared, context);
     let denied = match verdict {
         Verdict::Deny { reason } => Some(reason),
         Verdict::Allow | Verdict::Confirm => None,

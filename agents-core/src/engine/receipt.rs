@@ -1,9 +1,9 @@
 //! Receipt of a call, and the callbacks that get it.
 
 use crate::{
-    brain::Brain,
     context::{Ending, Node, Root, RunContext},
     deep::deep,
+    definition::AgentDefinition,
     engine::climb,
     journal::{CallFact, Fact},
     observe, panics,
@@ -11,19 +11,24 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Tells hooks and subscribers that the model has used a tool or a piece of the agent's knowledge. Without `brain`, the
+/// Tells hooks and subscribers that the model has used a tool or a piece of the agent's knowledge. Without `definition`, the
 /// agent is gone already, as for a task that outlives it.
-pub(super) fn tell_used(brain: Option<&Brain<'_>>, root: &Root, receipt: &ToolEnvelope) {
+pub(super) fn tell_used(
+    definition: Option<&AgentDefinition<'_>>,
+    root: &Root,
+    receipt: &ToolEnvelope,
+) {
     let masker = &root.settings.masker;
-    let known = brain.and_then(|brain| Some((brain, brain.knowledge(&receipt.name)?)));
+    let known =
+        definition.and_then(|definition| Some((definition, definition.knowledge(&receipt.name)?)));
     match known {
-        Some((brain, knowledge)) if receipt.is_ok() => {
-            brain.hooks.knowledge_used(knowledge.name(), masker);
+        Some((definition, knowledge)) if receipt.is_ok() => {
+            definition.hooks.knowledge_used(knowledge.name(), masker);
         }
         Some(_) => {}
         None => {
-            if let Some(brain) = brain {
-                brain.hooks.tool_used(receipt, masker);
+            if let Some(definition) = definition {
+                definition.hooks.tool_used(receipt, masker);
             }
             for hook in &root.settings.tool_hooks {
                 panics::told("on_tool_use", masker, || hook(receipt));
@@ -39,7 +44,7 @@ pub(crate) fn close_all(node: &Arc<Node>, root: &Root, why: &Ending) {
 }
 
 /// Closes the calls of the agent that works at `node`.
-fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending) {
+fn close(node: &Arc<Node>, root: &Root, definition: Option<&AgentDefinition<'_>>, why: &Ending) {
     for child in node.children() {
         deep(|| close_all(&child, root, why));
     }
@@ -58,7 +63,7 @@ fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending)
         node.add(Fact::Call { seq, fact });
         // If a stored run comes back to this agent, its model has been told.
         if let Some(receipt) = node.add(Fact::Settled { seq }).receipt {
-            tell_used(brain, root, &receipt);
+            tell_used(definition, root, &receipt);
             observe::settled(node, root, seq, &receipt);
         }
     }
@@ -67,20 +72,20 @@ fn close(node: &Arc<Node>, root: &Root, brain: Option<&Brain<'_>>, why: &Ending)
 /// Guard that writes the receipts of unsettled calls as soon as their agent is dropped or fails.
 pub(crate) struct Leaving<'a> {
     cx: Option<&'a RunContext>,
-    brain: Option<&'a Brain<'a>>,
+    definition: Option<&'a AgentDefinition<'a>>,
 }
 
 impl<'a> Leaving<'a> {
     /// Creates a guard for the calls of the agent that works at `cx`.
     pub(crate) fn of(cx: &'a RunContext) -> Self {
-        let (cx, brain) = (Some(cx), None);
-        Leaving { cx, brain }
+        let (cx, definition) = (Some(cx), None);
+        Leaving { cx, definition }
     }
 
     /// Creates a guard for the calls of a model-driven agent, whose own hooks get their receipts.
-    pub(super) fn driven(cx: &'a RunContext, brain: &'a Brain<'a>) -> Self {
-        let (cx, brain) = (Some(cx), Some(brain));
-        Leaving { cx, brain }
+    pub(super) fn driven(cx: &'a RunContext, definition: &'a AgentDefinition<'a>) -> Self {
+        let (cx, definition) = (Some(cx), Some(definition));
+        Leaving { cx, definition }
     }
 
     /// Releases the guard, since the agent has its answer.
@@ -94,6 +99,6 @@ impl Drop for Leaving<'_> {
         let Some(RunContext { node, root, .. }) = self.cx else {
             return;
         };
-        close(node, root, self.brain, &Ending::of(root, node));
+        close(node, root, self.definition, &Ending::of(root, node));
     }
 }

@@ -3,13 +3,13 @@
 //! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
 use crate::{
-    brain::Brain,
     context::{RepairScope, RunContext},
+    definition::AgentDefinition,
     engine::read::Rules,
     error::{Origin, ToolError},
     journal::{Call, Failed},
     panics::guarded_while,
-    recovery::{ErrorContext, FixError, FixerRef, Kind, Plan, Repair, SharedFixer, kinds},
+    recovery::{ErrorContext, FixError, Kind, Plan, Repair, RepairAgentRef, SharedFixer, kinds},
     run::Stop,
 };
 use std::{pin::pin, time::Duration};
@@ -39,7 +39,7 @@ pub(crate) fn decide(rules: &Rules<'_>, call: &Call) -> Option<Plan> {
 }
 
 /// Returns the report for this repair agent; `None` if there is no failure.
-pub(crate) fn repair(fixer: &FixerRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
+pub(crate) fn repair(fixer: &RepairAgentRef, rules: &Rules<'_>, call: &Call) -> Option<Repair> {
     let spec = rules.tool().spec();
     let Failed { text, error } = call.candidates.failed()?;
     Some(Repair {
@@ -73,14 +73,14 @@ pub(crate) struct Repaired {
 
 /// Asks a repair agent at `cx`.
 pub(crate) async fn ask(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
-    fixer: &FixerRef,
+    fixer: &RepairAgentRef,
     repair: Repair,
 ) -> Repaired {
-    must_be_listed(brain, cx, fixer, &repair.tool).await;
+    must_be_listed(definition, cx, fixer, &repair.tool).await;
     let started = cx.now();
-    let answer = run(brain, cx, fixer, repair).await;
+    let answer = run(definition, cx, fixer, repair).await;
     Repaired {
         answer,
         spent: cx.spent(),
@@ -90,12 +90,12 @@ pub(crate) async fn ask(
 
 /// Runs the repair agent. Every end of the agent that does not end the whole run is its answer.
 async fn run(
-    brain: &Brain<'_>,
+    definition: &AgentDefinition<'_>,
     cx: &RunContext,
-    fixer: &FixerRef,
+    fixer: &RepairAgentRef,
     repair: Repair,
 ) -> Result<String, FixError> {
-    let Some(agent) = find(brain, fixer, &repair.tool) else {
+    let Some(agent) = find(definition, fixer, &repair.tool) else {
         let name = fixer.name();
         return Err(FixError::Unable(format!(
             "repair agent `{name}` is not known; list it with `fixers = [..]`"
@@ -124,31 +124,44 @@ async fn run(
 }
 
 /// Returns the repair agent itself: the one that the arm has named, or after a reload the listed one of that name.
-fn find(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
+fn find(
+    definition: &AgentDefinition<'_>,
+    fixer: &RepairAgentRef,
+    tool: &str,
+) -> Option<SharedFixer> {
     let named = fixer.live().cloned();
-    named.or_else(|| listed(brain, fixer, tool))
+    named.or_else(|| listed(definition, fixer, tool))
 }
 
 /// Returns the listed repair agent of that name, as a stored run finds it.
-fn listed(brain: &Brain<'_>, fixer: &FixerRef, tool: &str) -> Option<SharedFixer> {
+fn listed(
+    definition: &AgentDefinition<'_>,
+    fixer: &RepairAgentRef,
+    tool: &str,
+) -> Option<SharedFixer> {
     let of_name = |fixers: &[SharedFixer]| {
         let mut fixers = fixers.iter();
         fixers
             .find(|listed| listed.fixer_name() == fixer.name())
             .cloned()
     };
-    of_name(&brain.fixers).or_else(|| of_name(&brain.tools.get(tool)?.fixers()))
+    of_name(&definition.fixers).or_else(|| of_name(&definition.tools.get(tool)?.fixers()))
 }
 
 /// Checks that a stored run would find the repair agent again.
 ///
 /// A repair agent that only a helper function names cannot be seen when the agent is built. If it is not listed, a
 /// warning is logged at its first use. A stored run ends there, before it depends on the repair agent.
-async fn must_be_listed(brain: &Brain<'_>, cx: &RunContext, fixer: &FixerRef, tool: &str) {
-    if fixer.live().is_none() || listed(brain, fixer, tool).is_some() {
+async fn must_be_listed(
+    definition: &AgentDefinition<'_>,
+    cx: &RunContext,
+    fixer: &RepairAgentRef,
+    tool: &str,
+) {
+    if fixer.live().is_none() || listed(definition, fixer, tool).is_some() {
         return;
     }
-    let (agent, name) = (&*brain.name, fixer.name());
+    let (agent, name) = (&*definition.name, fixer.name());
     let reason = format!(
         "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
     );

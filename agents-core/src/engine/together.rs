@@ -1,7 +1,7 @@
 //! Calls of one reply at the same time: all that need not run alone, up to the run's limit.
 
 use super::call::{Place, one};
-use crate::{brain::Brain, context::RunContext};
+use crate::{context::RunContext, definition::AgentDefinition};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
@@ -13,9 +13,9 @@ struct Pending {
 }
 
 /// Carries out the calls of one reply that are not settled yet.
-pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) {
+pub(super) async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
     let place = |seq, gate| Place {
-        brain,
+        definition,
         cx,
         seq,
         gate,
@@ -28,7 +28,7 @@ pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) {
     if let Some(only) = only {
         return one(place(only, None)).await;
     }
-    let pending = pending(brain, cx);
+    let pending = pending(definition, cx);
     let most = cx.root.settings.executor.max_parallel();
     let gate = (pending.len() > most).then(|| Semaphore::new(most));
     let gate = gate.as_ref();
@@ -37,12 +37,12 @@ pub(super) async fn all(brain: &Brain<'_>, cx: &RunContext) {
     }
 }
 
-fn pending(brain: &Brain<'_>, cx: &RunContext) -> Vec<Pending> {
+fn pending(definition: &AgentDefinition<'_>, cx: &RunContext) -> Vec<Pending> {
     cx.node.frame(|frame| {
         let open = frame.calls.iter().filter(|call| call.receipt.is_none());
         let pending = open.map(|call| Pending {
             seq: call.seq,
-            alone: brain
+            alone: definition
                 .tools
                 .get(&call.call.name)
                 .is_some_and(|tool| tool.spec().sequential),

@@ -19,11 +19,11 @@ pub(crate) use chain::chain;
 pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
 pub(crate) use misfits::Misfits;
-pub use receipt::ErrorReceipt;
+pub use receipt::ErrorRecord;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, Severity, ToolError};
 
-use crate::escalation::{Escalation, Raised};
+use crate::escalation::{Escalation, EscalationHop};
 use chain::causes;
 use plain::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
@@ -279,7 +279,7 @@ impl Error {
         }
         match self.escalation() {
             Some(escalation) if !escalation.source.is_empty() => {
-                Raised::say(&escalation.said(), "", out)?;
+                EscalationHop::say(&escalation.said(), "", out)?;
             }
             _ => out.write_str(&self.0.message)?,
         }

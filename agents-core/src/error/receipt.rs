@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ErrorReceipt {
+pub struct ErrorRecord {
     /// Error code.
     pub code: Code,
     /// Class of the code.
@@ -32,9 +32,9 @@ pub struct ErrorReceipt {
     ///
     /// For an escalation: its source, its severity, the attempts before it and the `original` failure.
     ///
-    /// Besides: an arm's [`hint`](ErrorReceipt::hint), the run's [`remark`](ErrorReceipt::remark), the name of the
-    /// person or program that denied the call ([`decided_by`](ErrorReceipt::decided_by)), and whether a change was
-    /// asked for ([`revised`](ErrorReceipt::is_revised)).
+    /// Besides: an arm's [`hint`](ErrorRecord::hint), the run's [`remark`](ErrorRecord::remark), the name of the
+    /// person or program that denied the call ([`decided_by`](ErrorRecord::decided_by)), and whether a change was
+    /// asked for ([`revised`](ErrorRecord::is_revised)).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<Value>,
     /// Seconds after which the same call may succeed.
@@ -45,7 +45,7 @@ pub struct ErrorReceipt {
     pub reason: Option<String>,
 }
 
-impl ErrorReceipt {
+impl ErrorRecord {
     /// Returns the hint that an arm gave the model besides the error: the text of a
     /// [`feedback`](crate::recovery::feedback). The hint is a part of the details.
     pub fn hint(&self) -> Option<&str> {

@@ -1,4 +1,4 @@
-use super::{Cause, ErrorReceipt, Origin};
+use super::{Cause, ErrorRecord, Origin};
 use crate::Json;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -114,7 +114,7 @@ impl ToolError {
     }
 
     /// Returns the serialized form for receipts.
-    pub fn receipt(&self) -> ErrorReceipt {
+    pub fn receipt(&self) -> ErrorRecord {
         let (details, retry_after_s, reason) = match self {
             ToolError::InvalidArgs { raw_args, .. } => {
                 (Some(json!({ "raw_args": shorten(raw_args) })), None, None)
@@ -153,7 +153,7 @@ impl ToolError {
                 Some(reason.clone()),
             ),
         };
-        ErrorReceipt {
+        ErrorRecord {
             code: self.code(),
             class: self.class(),
             kind: self.kind().into(),

@@ -44,7 +44,7 @@ mod raised;
 mod resolution;
 mod settled;
 
-pub use raised::{Escalation, Raised, Refused};
+pub use raised::{Escalation, EscalationHop, RefusedResolution};
 pub use resolution::{
     IntoResolution, Resolution, SkillName, TakesOver, escalate, inherit, reroute_to,
     reroute_to_skill, retry_with_model, return_partial_result, throw,

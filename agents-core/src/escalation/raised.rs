@@ -39,21 +39,21 @@ pub struct Escalation {
     /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
     /// passed it on with [another reason or severity](crate::escalation::escalate).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub raised: Vec<Raised>,
+    pub raised: Vec<EscalationHop>,
     /// Names of the agents the escalation has reached, starting with the one that made the call.
     pub path: Vec<String>,
     /// Resolutions that agents on the way chose and that were not possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusedResolution>,
 }
 
 /// Reason and severity that one source gave for a failure that it handed up.
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{Severity, escalation::Raised};
+/// use agents::{Severity, escalation::EscalationHop};
 ///
-/// let raised = Raised {
+/// let raised = EscalationHop {
 ///     by: "foreman".into(),
 ///     reason: "the night shift gives up".into(),
 ///     severity: Severity::Critical,
@@ -62,7 +62,7 @@ pub struct Escalation {
 /// # Ok::<_, serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Raised {
+pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
     /// Reason that was given.
@@ -71,17 +71,17 @@ pub struct Raised {
     pub severity: Severity,
 }
 
-impl Raised {
+impl EscalationHop {
     /// Writes the first source with its reason, the attempts before, and the reasons of agents above.
     pub(crate) fn say(
-        all: &[Raised],
+        all: &[EscalationHop],
         tried: &str,
         out: &mut (impl fmt::Write + ?Sized),
     ) -> fmt::Result {
         let Some((first, above)) = all.split_first() else {
             return Ok(());
         };
-        let Raised {
+        let EscalationHop {
             by,
             reason,
             severity,
@@ -94,7 +94,7 @@ impl Raised {
 
     /// Returns how an agent above passed the escalation on, in words.
     pub(crate) fn passed_on(&self) -> String {
-        let Raised {
+        let EscalationHop {
             by,
             reason,
             severity,
@@ -107,9 +107,9 @@ impl Raised {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::escalation::Refused;
+/// use agents::escalation::RefusedResolution;
 ///
-/// let refused = Refused {
+/// let refused = RefusedResolution {
 ///     agent: "lead".into(),
 ///     wanted: "turn to its skill `by_hnad`".into(),
 ///     why: "it has none of that name; it has `by_hand`; did you mean `by_hand`?".into(),
@@ -117,7 +117,7 @@ impl Raised {
 /// assert!(refused.to_string().starts_with("`lead` could not turn to its skill `by_hnad`: it has none"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Refused {
+pub struct RefusedResolution {
     /// Name of the agent that chose the resolution.
     pub agent: String,
     /// Resolution that the agent chose.
@@ -126,9 +126,9 @@ pub struct Refused {
     pub why: String,
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedResolution {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Refused { agent, wanted, why } = self;
+        let RefusedResolution { agent, wanted, why } = self;
         write!(f, "`{agent}` could not {wanted}: {why}")
     }
 }
@@ -158,7 +158,7 @@ impl Escalation {
             self.raised.push(self.first());
         }
         let by = by.to_owned();
-        self.raised.push(Raised {
+        self.raised.push(EscalationHop {
             by,
             reason: reason.clone(),
             severity,
@@ -168,16 +168,19 @@ impl Escalation {
     }
 
     /// Returns the reason and severity that the first source gave.
-    fn first(&self) -> Raised {
-        self.raised.first().cloned().unwrap_or_else(|| Raised {
-            by: self.source.clone(),
-            reason: self.reason.clone(),
-            severity: self.severity,
-        })
+    fn first(&self) -> EscalationHop {
+        self.raised
+            .first()
+            .cloned()
+            .unwrap_or_else(|| EscalationHop {
+                by: self.source.clone(),
+                reason: self.reason.clone(),
+                severity: self.severity,
+            })
     }
 
     /// Returns all reasons and severities; that of the first source at least.
-    pub(crate) fn said(&self) -> Vec<Raised> {
+    pub(crate) fn said(&self) -> Vec<EscalationHop> {
         match &self.raised[..] {
             [] => vec![self.first()],
             raised => raised.to_vec(),
@@ -210,7 +213,7 @@ fn is_none(count: &u32) -> bool {
 impl From<Escalation> for ToolError {
     /// Returns the failure of the call: the source's own words, not those of agents above.
     fn from(escalation: Escalation) -> Self {
-        let Raised {
+        let EscalationHop {
             by: _,
             reason,
             severity,
@@ -233,7 +236,7 @@ impl From<Escalation> for ToolError {
 
 impl fmt::Display for Escalation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Raised::say(&self.said(), &self.tried(), f)?;
+        EscalationHop::say(&self.said(), &self.tried(), f)?;
         if !self.path.is_empty() {
             write!(f, "; it came to {}", self.path.join(" ► "))?;
         }

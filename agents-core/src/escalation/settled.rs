@@ -24,7 +24,7 @@ use std::fmt;
 /// let outcome = agent.run("Look.").outcome().await?;
 /// let receipt = &outcome.escalations[0];
 /// assert_eq!(receipt.escalation.reason, "no light");
-/// assert_eq!(receipt.settled, Settlement::Told); // nobody above: the model decides
+/// assert_eq!(receipt.settled, Settlement::ReportedToModel); // nobody above: the model decides
 /// # Ok(())
 /// # }
 /// ```
@@ -99,7 +99,7 @@ pub enum Settlement {
         reason: String,
     },
     /// Unhandled: the model that made the call was told of it.
-    Told,
+    ReportedToModel,
     /// Unhandled: the code that ran the agent got the escalation as an `Err`.
     Returned,
     /// Unhandled and critical: the escalation ended the run.
@@ -115,7 +115,10 @@ pub enum Settlement {
 impl Settlement {
     /// Returns `true` if the agent that raised the escalation goes on with its work.
     pub(crate) fn goes_on(&self) -> bool {
-        matches!(self, Settlement::RetriedWithModel { .. } | Settlement::Told)
+        matches!(
+            self,
+            Settlement::RetriedWithModel { .. } | Settlement::ReportedToModel
+        )
     }
 }
 
@@ -135,7 +138,9 @@ impl fmt::Display for Settlement {
                 write!(f, "`{agent}` ends with a partial result")
             }
             Settlement::Thrown { agent, reason } => write!(f, "`{agent}` ends the run: {reason}"),
-            Settlement::Told => f.write_str("nobody handled it; the model that called is told"),
+            Settlement::ReportedToModel => {
+                f.write_str("nobody handled it; the model that called is told")
+            }
             Settlement::Returned => {
                 f.write_str("nobody handled it; it is an error where the agent was run")
             }

@@ -4,7 +4,7 @@ use super::candidates::{Candidates, Circumstances, Move};
 use crate::{
     Severity,
     reader::{Changes, ReadError},
-    recovery::{FixError, FixerRef, Plan},
+    recovery::{FixError, Plan, RepairAgentRef},
 };
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(crate) enum AnswerStage {
     /// The arms have to be asked: the answer does not fit.
     Arms,
     /// A repair agent has to answer.
-    Repair(FixerRef),
+    Repair(RepairAgentRef),
     /// The failure was handed up, and an agent above has to answer.
     Climb {
         source: Option<String>,

@@ -16,14 +16,14 @@ use crate::{
     Severity,
     error::ToolError,
     reader::{Changes, ReadError},
-    recovery::{Backoff, FailedRepair, FixError, FixerRef, Plan, Step, THE_MODEL, put_at},
+    recovery::{Backoff, FailedRepair, FixError, Plan, RepairAgentRef, Step, THE_MODEL, put_at},
 };
 use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
 /// Reason for a candidate whose text failed before.
-pub(crate) const FAILED_ALREADY: &str = "this is what failed already";
+pub(crate) const FAILED_ALREADY: &str = "this text failed before";
 
 /// Maximum number of candidates that arms and repair agents may give for one call or one answer.
 const MOST: usize = 8;
@@ -146,7 +146,7 @@ pub(crate) enum Move {
     /// Read the candidate at hand.
     Read,
     /// Ask this repair agent.
-    Ask(FixerRef),
+    Ask(RepairAgentRef),
     /// Wait, and execute the same arguments again.
     Retry(Wait),
     /// Settle the call with its failure, and this hint for the model.
@@ -507,7 +507,7 @@ impl<F: Fault> Candidates<F> {
         failed.any(|failed| failed.text == text) || tries.any(|tried| tried.text() == text)
     }
 
-    fn may_ask(&mut self, fixer: &FixerRef, retries: u32) -> bool {
+    fn may_ask(&mut self, fixer: &RepairAgentRef, retries: u32) -> bool {
         let unable = |one: &Candidate<F>| {
             one.is_of(fixer.name()) && matches!(one.gave, Gave::Nothing(FixError::Unable(_)))
         };

@@ -11,8 +11,8 @@ use super::{
 use crate::{
     journal::candidates::FAILED_ALREADY,
     model::Message,
-    recovery::FixerRef,
-    run::{ApprovalRequest, EventKind, RepairKind, Signed, Timestamp},
+    recovery::RepairAgentRef,
+    run::{ApprovalDecision, ApprovalRequest, EventKind, RepairKind, Timestamp},
     secret::Masker,
 };
 /// Subject of a fact whose consequences have events.
@@ -54,7 +54,7 @@ impl Within {
 
 /// Events of one fact, and their place.
 #[derive(Debug)]
-pub(crate) struct Told {
+pub(crate) struct FactEvents {
     /// Path of the place: that of the agent, of the call, or of a turn whose answer is repaired. Empty without events.
     pub(crate) place: String,
     pub(crate) kinds: Vec<EventKind>,
@@ -68,7 +68,7 @@ impl State {
         fact: Fact,
         at: Timestamp,
         projection: &Projection,
-    ) -> (After, Told) {
+    ) -> (After, FactEvents) {
         let of = self.subject(id, &fact);
         let within = Within::of(&fact);
         let mut before = self.recorded(id, &fact, at, &projection.masker);
@@ -85,7 +85,7 @@ impl State {
             true => String::new(),
             false => self.path_within(id, within),
         };
-        (after, Told { place, kinds })
+        (after, FactEvents { place, kinds })
     }
 
     /// Returns the subject of a fact, for the events of its consequences.
@@ -179,11 +179,13 @@ impl State {
             },
             Fact::Answer(fact) => self.recorded_of_answer(id, fact),
             Fact::Confirming(request) => vec![EventKind::ApprovalRequested((**request).clone())],
-            Fact::Confirmed(Signed { approval, by }) => vec![EventKind::ApprovalDecided {
-                call_id: self.path(id).to_string().into(),
-                approval: approval.clone(),
-                by: by.clone(),
-            }],
+            Fact::Confirmed(ApprovalDecision { approval, by }) => {
+                vec![EventKind::ApprovalDecided {
+                    call_id: self.path(id).to_string().into(),
+                    approval: approval.clone(),
+                    by: by.clone(),
+                }]
+            }
             Fact::Raised { escalation, .. } => vec![EventKind::Escalated(escalation.clone())],
             Fact::Rejected(refused) => vec![EventKind::ResolutionRefused((**refused).clone())],
             Fact::Finished(finished) => self.ended(finished, at),
@@ -314,7 +316,7 @@ impl State {
         };
         let tool = || place.agent.to_string();
         let fixer = |stage: &AnswerStage| match stage {
-            AnswerStage::Repair(fixer) => Some(FixerRef::name(fixer).to_owned()),
+            AnswerStage::Repair(fixer) => Some(RepairAgentRef::name(fixer).to_owned()),
             _ => None,
         };
         let kind = match (fact, fixer(answer.next())) {

@@ -4,9 +4,9 @@ use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
-    escalation::{Escalation, EscalationReceipt, Refused},
+    escalation::{Escalation, EscalationReceipt, RefusedResolution},
     model::{History, ModelError, Reply, Usage},
-    run::{ApprovalRequest, Signed, Stop, Timestamp},
+    run::{ApprovalDecision, ApprovalRequest, Stop, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -77,7 +77,7 @@ pub(crate) enum Fact {
     /// A person is asked whether code may run the agent here.
     Confirming(Box<ApprovalRequest>),
     /// A person has decided whether code may run the agent here.
-    Confirmed(Signed),
+    Confirmed(ApprovalDecision),
     /// A failure of a call or of an answer was handed up.
     Raised {
         of: Raiser,
@@ -89,7 +89,7 @@ pub(crate) enum Fact {
         escalation: Box<Escalation>,
     },
     /// The resolution that the agent here chose for an escalation is not possible; the escalation is passed on.
-    Rejected(Box<Refused>),
+    Rejected(Box<RefusedResolution>),
     /// The escalation is decided. If the agent that raised it goes on, the decision holds as soon as that agent does
     /// so. Otherwise the agent here may replace its own work, for instance by a partial result.
     Decided {

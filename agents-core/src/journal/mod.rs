@@ -37,7 +37,7 @@ pub(crate) use call::{
     Accepted, Action, Call, CallFact, Called, Given, Intent, Interrupted, Refused,
 };
 pub(crate) use candidates::Failed;
-pub(crate) use events::Told;
+pub(crate) use events::FactEvents;
 pub(crate) use fact::{Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use frame::{Frame, MOST_MODELS, Next};

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     Json,
-    error::{ErrorReceipt, Origin, ToolError, shorten},
+    error::{ErrorRecord, Origin, ToolError, shorten},
     run::{Timestamp, ToolEnvelope},
 };
 use std::{borrow::Cow, mem, sync::Arc};
@@ -99,7 +99,7 @@ fn capped(
 }
 
 /// Returns the failure for the receipt, with the hint and the remarks on it.
-fn receipt_of(call: &Call, error: &ToolError) -> ErrorReceipt {
+fn receipt_of(call: &Call, error: &ToolError) -> ErrorRecord {
     let mut receipt = error.receipt();
     if let Some(hint) = &call.hint {
         receipt = receipt.with_hint(hint);

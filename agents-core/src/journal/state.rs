@@ -13,7 +13,7 @@ use crate::{
     deep::deep,
     escalation::{Escalation, EscalationReceipt},
     model::Usage,
-    run::{Signed, Stop, Timestamp, ToolEnvelope},
+    run::{ApprovalDecision, Stop, Timestamp, ToolEnvelope},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -79,7 +79,7 @@ pub(crate) struct Place {
     /// Replacement of the agent's own work, after an escalation.
     pub(crate) taken: Option<Box<Taken>>,
     /// Decision of a person about whether code may run the agent.
-    pub(crate) confirmed: Option<Signed>,
+    pub(crate) confirmed: Option<ApprovalDecision>,
     /// Is `true` if the result is partial.
     pub(crate) partial: bool,
     /// Is `true` if the run was ended from here or below.

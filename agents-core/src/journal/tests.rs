@@ -7,7 +7,7 @@ use crate::{
     escalation::{Escalation, EscalationReceipt, Settlement},
     journal::{AnswerFact, CallFact, Called},
     model::{FinishReason, Reply, ToolCall, Usage},
-    run::{Approval, Limit, Signed, Stop, Timestamp},
+    run::{Approval, ApprovalDecision, Limit, Stop, Timestamp},
 };
 use std::{sync::Arc, time::Duration};
 
@@ -326,7 +326,7 @@ fn handled_now(ticket: u64) -> Fact {
 }
 
 fn decided(ticket: u64) -> Fact {
-    decided_as(ticket, Settlement::Told)
+    decided_as(ticket, Settlement::ReportedToModel)
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn time_is_worked_but_not_while_a_person_is_asked_nor_while_there_is_no_process(
     run.of_call(0, 1, CallFact::Asked);
     assert_eq!(run.state.worked, 6000, "until the first person is asked");
     let decided = || CallFact::Decided {
-        decided: Signed::from(Approval::Approve),
+        decided: ApprovalDecision::from(Approval::Approve),
         took: Duration::ZERO,
     };
     run.of_call(0, 0, decided());

@@ -1,4 +1,4 @@
-use super::{Model, ModelError, Reply, Request, told::Told};
+use super::{Model, ModelError, Reply, Request, streamed::Streamed};
 use async_trait::async_trait;
 
 /// A model with a second model for requests that it fails, made by [`Model::or`].
@@ -55,12 +55,12 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let told = Told::default();
-        let error = match told.ask(&self.first, request).await {
+        let streamed = Streamed::default();
+        let error = match streamed.ask(&self.first, request).await {
             Ok(reply) => return Ok(by(reply, &self.first)),
             Err(error) => error,
         };
-        if told.anything() {
+        if streamed.anything() {
             return Err(error);
         }
         tracing::warn!(

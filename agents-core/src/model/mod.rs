@@ -14,7 +14,7 @@ mod message;
 pub mod prompted;
 mod request;
 mod retry;
-mod told;
+mod streamed;
 
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;

@@ -1,4 +1,4 @@
-use super::{Model, ModelError, ModelErrorKind, Reply, Request, told::Told};
+use super::{Model, ModelError, ModelErrorKind, Reply, Request, streamed::Streamed};
 use crate::recovery::{Backoff, exponential};
 use async_trait::async_trait;
 use std::{
@@ -58,10 +58,10 @@ impl<M: Model> Retry<M> {
     }
 
     /// Returns how long to wait after this attempt, or `None` if its failure is final.
-    fn wait(&self, attempt: u32, error: &ModelError, told: &Told) -> Option<Duration> {
+    fn wait(&self, attempt: u32, error: &ModelError, streamed: &Streamed) -> Option<Duration> {
         let starting = error.kind() == ModelErrorKind::Unreachable;
         let passing = error.is_transient() || starting;
-        let again = attempt < self.max_attempts && passing && !told.anything();
+        let again = attempt < self.max_attempts && passing && !streamed.anything();
         again.then(|| self.backoff.wait(attempt, error.retry_after(), chance()))
     }
 }
@@ -83,17 +83,17 @@ impl<M: Model> Model for Retry<M> {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let told = Told::default();
+        let streamed = Streamed::default();
         let mut attempt = 1;
         loop {
-            let error = match told.ask(&self.model, request).await {
+            let error = match streamed.ask(&self.model, request).await {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             };
-            let Some(wait) = self.wait(attempt, &error, &told) else {
+            let Some(wait) = self.wait(attempt, &error, &streamed) else {
                 return Err(match attempt {
                     1 => error,
-                    asked => error.followed(format_args!("it was asked {asked} times")),
+                    asked => error.followed(format_args!("the model was asked {asked} times")),
                 });
             };
             tracing::warn!(

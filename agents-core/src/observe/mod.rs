@@ -40,7 +40,7 @@ pub(crate) use line::settled;
 use crate::{
     context::Root,
     journal::Fact,
-    run::{Outcome, trace::hang},
+    run::{Outcome, trace::set_parent},
 };
 use std::{future::Future, sync::Arc};
 use tracing::Instrument;
@@ -53,7 +53,7 @@ pub(crate) async fn observed<T>(
 ) -> Outcome<T> {
     let span = spans::run(agent, root);
     if let Some(before) = &root.trace_before {
-        hang(&span, before);
+        set_parent(&span, before);
     }
     root.place_in_trace(&span);
     let since = span.in_scope(|| root.begins());

@@ -2,8 +2,8 @@
 
 use crate::{
     Error, Json, ToolError,
-    brain::Brain,
     context::{Root, RunContext},
+    definition::AgentDefinition,
     error::{Cause, Origin},
     model::{Model, ModelError, Reply},
     run::Outcome,
@@ -44,14 +44,18 @@ pub(super) fn ran<T>(span: &Span, outcome: &Outcome<T>) {
 }
 
 /// Creates the span of a model-driven agent at work.
-pub(crate) fn agent(brain: &Brain<'_>, cx: &RunContext, schema: Option<&Value>) -> Span {
+pub(crate) fn agent(
+    definition: &AgentDefinition<'_>,
+    cx: &RunContext,
+    schema: Option<&Value>,
+) -> Span {
     let model = cx.model();
     info_span!(
         "invoke_agent",
-        otel.name = %format_args!("invoke_agent {}", brain.name),
+        otel.name = %format_args!("invoke_agent {}", definition.name),
         gen_ai.operation.name = "invoke_agent",
-        gen_ai.agent.name = %brain.name,
-        gen_ai.agent.description = (!brain.description.is_empty()).then_some(&*brain.description),
+        gen_ai.agent.name = %definition.name,
+        gen_ai.agent.description = (!definition.description.is_empty()).then_some(&*definition.description),
         gen_ai.conversation.id = cx.run_id(),
         gen_ai.provider.name = model.map(Model::provider),
         gen_ai.request.model = model.map(Model::id),

@@ -125,7 +125,7 @@ fn reaches_nobody(here: &Placement) -> Option<String> {
     } else if here.profile.team.is_some() {
         Some("it is a team of its own; say what it may use and whom it can ask where that team is put together".to_owned())
     } else if here.profile.is_composite {
-        Some("it is put together of other agents, and what its place says comes to none of them; say it of the part that is meant: `a.then(structure!(b.grants([..])))`".to_owned())
+        Some("it is composed of other agents, and what is granted at its place reaches none of them; grant it to the part that is meant: `a.then(structure!(b.grants([..])))`".to_owned())
     } else {
         None
     }
@@ -137,7 +137,7 @@ fn bounds_nobody(here: &Placement) -> Option<String> {
     let bounds: Vec<_> = here.bounds().said_of_each().said().collect();
     (here.profile.is_composite && !bounds.is_empty()).then(|| {
         format!(
-            "it is put together of other agents, and a bound of {} comes to none of them; say it of the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
+            "it is composed of other agents, and a bound of {} reaches none of them; bound the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
             bounds.join(", ")
         )
     })

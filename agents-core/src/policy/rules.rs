@@ -46,9 +46,12 @@ pub fn read_only() -> impl Policy {
 /// ```
 pub fn no_external() -> impl Policy {
     refusing("no_external", |spec| match (spec.declared, spec.external) {
-        (false, _) => Some(format!("{}, and nothing may leave", unknown(spec))),
+        (false, _) => Some(format!(
+            "{}, and this run forbids effects outside the organisation",
+            unknown(spec)
+        )),
         (true, true) => Some(format!(
-            "what `{}` does leaves the organisation, and nothing may",
+            "`{}` has effects outside the organisation, which this run forbids",
             spec.name
         )),
         (true, false) => None,
@@ -208,5 +211,5 @@ fn is_meant(pattern: &Pattern, spec: &ToolSpec) -> bool {
 }
 
 fn unknown(spec: &ToolSpec) -> String {
-    format!("nobody says what `{}` does to the world", spec.name)
+    format!("the effects of `{}` are not declared", spec.name)
 }

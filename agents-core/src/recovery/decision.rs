@@ -1,4 +1,4 @@
-use super::{Backoff, FixerRef, Kind, Severity};
+use super::{Backoff, Kind, RepairAgentRef, Severity};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt, marker::PhantomData};
@@ -12,7 +12,7 @@ pub enum Step {
     /// Asks a repair agent for new text.
     Ask {
         /// Repair agent that is asked.
-        fixer: FixerRef,
+        fixer: RepairAgentRef,
         /// Number of times that the repair agent may be asked about one call or one final answer.
         retries: u32,
     },

@@ -177,15 +177,15 @@ pub(crate) type SharedFixer = Arc<dyn Fixer>;
 /// agent's `fixers`.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct FixerRef {
+pub struct RepairAgentRef {
     name: String,
     #[serde(skip)]
     live: Option<SharedFixer>,
 }
 
-impl FixerRef {
+impl RepairAgentRef {
     pub(super) fn new(agent: impl Fixer) -> Self {
-        FixerRef {
+        RepairAgentRef {
             name: agent.fixer_name().to_owned(),
             live: Some(Arc::new(agent)),
         }
@@ -201,13 +201,13 @@ impl FixerRef {
     }
 }
 
-impl PartialEq for FixerRef {
+impl PartialEq for RepairAgentRef {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name
     }
 }
 
-impl fmt::Debug for FixerRef {
+impl fmt::Debug for RepairAgentRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
     }

@@ -1,8 +1,8 @@
 //! Verbs of arms. Each function makes a [`Decision`] and does nothing else.
 
 use super::{
-    CanRetry, CanSanitize, Decision, Fixer, FixerRef, IntoText, IntoValue, IntoWords, Kind, Raw,
-    Severity, Step, exponential,
+    CanRetry, CanSanitize, Decision, Fixer, IntoText, IntoValue, IntoWords, Kind, Raw,
+    RepairAgentRef, Severity, Step, exponential,
 };
 use crate::reader;
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 /// ```
 pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
     Decision::one(Step::Ask {
-        fixer: FixerRef::new(agent),
+        fixer: RepairAgentRef::new(agent),
         retries: 1,
     })
 }

@@ -84,9 +84,9 @@ impl Approval {
     ///
     /// ```
     /// # use agents_core as agents;
-    /// use agents::run::{Approval, ApprovalRequest, Signed};
+    /// use agents::run::{Approval, ApprovalRequest, ApprovalDecision};
     ///
-    /// async fn on_duty(request: ApprovalRequest) -> Signed {
+    /// async fn on_duty(request: ApprovalRequest) -> ApprovalDecision {
     ///     match request.tool_name.as_str() {
     ///         "pay" => Approval::deny("not on a Friday").by("Ada"),
     ///         _ => Approval::Approve.by("Grace"),
@@ -95,8 +95,8 @@ impl Approval {
     /// # fn takes(_: impl agents::run::Approver) {}
     /// # takes(on_duty);
     /// ```
-    pub fn by(self, name: impl Into<String>) -> Signed {
-        Signed {
+    pub fn by(self, name: impl Into<String>) -> ApprovalDecision {
+        ApprovalDecision {
             approval: self,
             by: Some(name.into()),
         }
@@ -106,7 +106,7 @@ impl Approval {
 /// Decision with the name of its author, if that is given; [`Approval::by`] makes one of an [`Approval`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Signed {
+pub struct ApprovalDecision {
     /// Decision that was taken.
     pub approval: Approval,
     /// Name of the person or program that decided.
@@ -114,14 +114,14 @@ pub struct Signed {
     pub by: Option<String>,
 }
 
-impl From<Approval> for Signed {
+impl From<Approval> for ApprovalDecision {
     fn from(approval: Approval) -> Self {
-        Signed { approval, by: None }
+        ApprovalDecision { approval, by: None }
     }
 }
 
 /// Decides about calls that need approval. Async functions `Fn(ApprovalRequest) -> Approval` implement the trait, and
-/// so do those that return a [`Signed`].
+/// so do those that return a [`ApprovalDecision`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -153,16 +153,16 @@ impl From<Approval> for Signed {
 )]
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one call.
-    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Signed>;
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision>;
 }
 
 #[diagnostic::do_not_recommend]
 impl<F, Fut> Approver for F
 where
     F: Fn(ApprovalRequest) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output: Into<Signed>> + Send + 'static,
+    Fut: Future<Output: Into<ApprovalDecision>> + Send + 'static,
 {
-    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, Signed> {
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision> {
         let decided = self(request);
         Box::pin(async { decided.await.into() })
     }

@@ -1,7 +1,7 @@
 use super::{Approval, ApprovalRequest, Stopped, Timestamp, ToolEnvelope};
 use crate::{
-    error::{ErrorKind, ErrorReceipt},
-    escalation::{Escalation, EscalationReceipt, Refused},
+    error::{ErrorKind, ErrorRecord},
+    escalation::{Escalation, EscalationReceipt, RefusedResolution},
     model::{FinishReason, Usage},
     run::Repairs,
     secret::SecretScope,
@@ -267,7 +267,7 @@ pub enum EventKind {
         /// Name of the tool.
         tool: String,
         /// Error of the call.
-        error: ErrorReceipt,
+        error: ErrorRecord,
     },
     /// The model was given a piece of the agent's knowledge.
     KnowledgeUsed {
@@ -279,7 +279,7 @@ pub enum EventKind {
     /// A failure was escalated.
     Escalated(Box<Escalation>),
     /// The resolution that an agent chose for an escalation is not possible. The escalation is passed on.
-    ResolutionRefused(Refused),
+    ResolutionRefused(RefusedResolution),
     /// An escalation was settled: exactly one such event follows each [`Escalated`](EventKind::Escalated).
     ///
     /// If the model is told of the settlement, or another model goes on, that follows with the next request.

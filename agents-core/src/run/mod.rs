@@ -18,7 +18,7 @@ mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;
-pub use approval::{Approval, ApprovalRequest, Approver, Signed};
+pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
 pub use indexmap::IndexMap;

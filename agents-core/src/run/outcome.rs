@@ -1,8 +1,8 @@
 use super::{Cost, Limit, Timestamp, trace::Trace};
 use crate::{
     Error, Json, Severity,
-    error::ErrorReceipt,
-    escalation::{EscalationReceipt, Raised},
+    error::ErrorRecord,
+    escalation::{EscalationHop, EscalationReceipt},
     model::Usage,
     run::Repairs,
 };
@@ -136,7 +136,7 @@ pub enum Stopped {
         /// Reasons and severities given for the escalation, in order, if an agent above has passed it on with
         /// [another reason or severity](crate::escalation::Escalation::raised).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        raised: Vec<Raised>,
+        raised: Vec<EscalationHop>,
     },
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for Stopped {
                 raised,
             } => match &raised[..] {
                 [] => write!(f, "`{source}` gave up ({severity}): {reason}"),
-                raised => Raised::say(raised, "", f),
+                raised => EscalationHop::say(raised, "", f),
             },
         }
     }
@@ -279,7 +279,7 @@ pub struct ToolEnvelope {
     pub output: Option<Json>,
     /// Error of the call, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<ErrorReceipt>>,
+    pub error: Option<Box<ErrorRecord>>,
     /// Time at which the call was taken up.
     pub t_start: Timestamp,
     /// Time at which the call was settled.
@@ -303,7 +303,7 @@ pub struct ToolEnvelope {
 
 impl ToolEnvelope {
     /// Returns the output or the error of the call; a receipt always has exactly one of the two.
-    pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorReceipt>> {
+    pub(crate) fn result(&self) -> Option<Result<&Json, &ErrorRecord>> {
         let output = self.output.as_ref().map(Ok);
         output.or(self.error.as_deref().map(Err))
     }
@@ -361,7 +361,7 @@ pub struct Attempt {
     /// Error of the execution, also if the end of the run or of its process cut the execution off; absent if it
     /// succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<Box<ErrorReceipt>>,
+    pub error: Option<Box<ErrorRecord>>,
     /// Seconds of waiting before the execution; absent if it ran at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited_s: Option<f64>,

@@ -138,7 +138,7 @@ pub struct Tracing {
     /// not traced.
     pub place: fn(&Span) -> Option<String>,
     /// Makes a new span a child of the position that this `traceparent` describes.
-    pub hang: fn(&Span, &str),
+    pub set_parent: fn(&Span, &str),
 }
 
 /// Installs the hooks of a tracing backend; only the first call of a process has an effect.
@@ -154,9 +154,9 @@ pub(crate) fn place(span: &Span) -> Option<String> {
 }
 
 /// Attaches a new span to the trace that the run had before it was put down.
-pub(crate) fn hang(span: &Span, place: &str) {
+pub(crate) fn set_parent(span: &Span, place: &str) {
     if let Some(tracing) = TRACING.get() {
-        (tracing.hang)(span, place);
+        (tracing.set_parent)(span, place);
     }
 }
 

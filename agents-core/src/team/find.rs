@@ -99,8 +99,8 @@ fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
     let place = cx.as_ref().and_then(RunContext::place);
     place.map(|place| place.placement.clone()).ok_or_else(|| {
         missing(format!(
-            "nobody works here who is placed in a team, so there is no delegate `{wanted}`; \
-             ask in a skill or a tool of an agent that `.delegates(..)` was said of"
+            "there is no delegate `{wanted}` here, since no agent of a team is at work; \
+             call it in a skill or a tool of an agent with `.delegates(..)`"
         ))
     })
 }

@@ -79,8 +79,8 @@ pub trait DynTool: Send + Sync + 'static {
         None
     }
 
-    /// Hashes what distinguishes this tool from others of the same type, for the cache; see [`Tool::distinguish`].
-    fn distinguish(&self, state: &mut dyn Hasher) {
+    /// Hashes what distinguishes this tool from others of the same type, for the cache; see [`Tool::hash_instance`].
+    fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
@@ -134,8 +134,8 @@ impl<T: Tool> DynTool for T {
         Some(ErrorType::of::<T::Err>())
     }
 
-    fn distinguish(&self, state: &mut dyn Hasher) {
-        Tool::distinguish(self, state);
+    fn hash_instance(&self, state: &mut dyn Hasher) {
+        Tool::hash_instance(self, state);
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

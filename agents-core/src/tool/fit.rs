@@ -57,7 +57,7 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
 /// `DeserializeOwned + Send + Sync + 'static`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from what a model sends",
-    label = "it is said how this is described, and not how it is read",
+    label = "`#[schemars(with = ..)]` describes this type, but nothing reads it",
     note = "say how on the parameter, `#[serde(deserialize_with = \"..\")]`, or derive it: `#[derive(serde::Deserialize)]`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
 pub trait Readable: Sized {
@@ -80,7 +80,7 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
 /// Bound on an argument that `#[serde(deserialize_with = "..")]` reads: [`JsonSchema`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be described to a model",
-    label = "it is said how this is read, and not what it looks like",
+    label = "`#[serde(deserialize_with = ..)]` reads this type, but nothing describes it",
     note = "say what a model has to send for it, on the parameter: `#[schemars(with = \"String\")]`, or derive it: `#[derive(schemars::JsonSchema)]`, of `schemars = \"1\"`"
 )]
 pub trait Described {

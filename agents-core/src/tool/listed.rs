@@ -1,4 +1,4 @@
-use super::{Approval, Effects, FnTool, Told, ToolContext, ToolSpec};
+use super::{Approval, Effects, ErrorText, FnTool, ToolContext, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
@@ -7,10 +7,10 @@ use std::future::Future;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::tool::{Approval, DynTool, Effects, ListedTool};
+/// use agents::tool::{Approval, DynTool, Effects, RemoteTool};
 /// use serde_json::json;
 ///
-/// let listed: Vec<ListedTool> = serde_json::from_value(json!([
+/// let listed: Vec<RemoteTool> = serde_json::from_value(json!([
 ///     {"name": "get_issue", "description": "Reads an issue.",
 ///      "inputSchema": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
 ///      "annotations": {"readOnlyHint": true}},
@@ -33,7 +33,7 @@ use std::future::Future;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ListedTool {
+pub struct RemoteTool {
     /// Name by which the model calls the tool. Add a prefix if two servers have tools of the same name.
     pub name: String,
     /// Description for the model; if it is blank, the name is used.
@@ -93,10 +93,10 @@ impl Annotations {
     }
 }
 
-impl ListedTool {
+impl RemoteTool {
     /// Returns the tool's specification.
     pub fn spec(&self) -> ToolSpec {
-        let ListedTool {
+        let RemoteTool {
             name,
             description,
             input_schema,
@@ -134,7 +134,7 @@ impl ListedTool {
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: Serialize,
-        E: Told<How>,
+        E: ErrorText<How>,
     {
         FnTool::with_spec(self.spec(), body)
     }

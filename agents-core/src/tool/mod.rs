@@ -8,6 +8,7 @@ mod alias;
 mod context;
 mod derived;
 mod erased;
+mod error_text;
 mod execution;
 mod expected;
 mod fit;
@@ -24,7 +25,6 @@ mod schema;
 mod set;
 mod spec;
 mod status;
-mod told;
 mod uninjected;
 mod version;
 
@@ -33,12 +33,13 @@ pub use alias::alias;
 pub use context::ToolContext;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
+pub use error_text::ErrorText;
 pub(crate) use execution::Execution;
 use expected::expectation;
 pub(crate) use expected::of_the_field;
 pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
 pub use in_doubt::{InDoubt, done, not_done, unknown};
-pub use listed::{Annotations, ListedTool};
+pub use listed::{Annotations, RemoteTool};
 pub(crate) use misfits::{as_read, explain, misfits};
 pub(crate) use named::{type_at, without_modules};
 pub use pattern::Pattern;
@@ -51,7 +52,6 @@ pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
 pub use status::Status;
-pub use told::Told;
 pub use uninjected::{Uninjected, WithoutFields};
 
 use crate::{
@@ -153,7 +153,7 @@ pub trait Tool: Send + Sync + 'static {
     /// apart.
     ///
     /// Macros hash the injected values, as far as they are `Hash`.
-    fn distinguish(&self, state: &mut dyn Hasher) {
+    fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 

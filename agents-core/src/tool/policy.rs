@@ -179,8 +179,8 @@ impl DynTool for Judged {
         self.tool.error_type()
     }
 
-    fn distinguish(&self, state: &mut dyn Hasher) {
-        self.tool.distinguish(state);
+    fn hash_instance(&self, state: &mut dyn Hasher) {
+        self.tool.hash_instance(state);
     }
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {

@@ -1,5 +1,5 @@
 use super::{
-    DynTool, Effects, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool, Told,
+    DynTool, Effects, ErrorText, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool,
     ToolContext, ToolSpec, output::OutputSchema,
 };
 use crate::{
@@ -58,7 +58,7 @@ impl FnTool {
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: serde::Serialize,
-        E: Told<How>,
+        E: ErrorText<How>,
     {
         let spec = ToolSpec::new(name.into(), description.into(), effects, input_schema);
         Self::with_spec(spec, body)
@@ -70,7 +70,7 @@ impl FnTool {
         F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<T, E>> + Send + 'static,
         T: serde::Serialize,
-        E: Told<How>,
+        E: ErrorText<How>,
     {
         let body = move |args, cx| -> BoxFuture<'static, Result<Json, Cause>> {
             let work = body(args, cx);
@@ -177,7 +177,7 @@ impl FnTool {
                     Ok(InDoubt::NotDone) => InDoubt::NotDone,
                     Ok(InDoubt::Unknown) => InDoubt::Unknown,
                     Err(error) => {
-                        tracing::warn!(tool = %name, %error, "whether it took effect cannot be found out");
+                        tracing::warn!(tool = %name, %error, "it cannot be found out whether the interrupted execution took effect");
                         InDoubt::Unknown
                     }
                 }
@@ -273,7 +273,7 @@ impl DynTool for FnTool {
         Some(self.fails_with)
     }
 
-    fn distinguish(&self, state: &mut dyn Hasher) {
+    fn hash_instance(&self, state: &mut dyn Hasher) {
         state.write(&self.apart);
     }
 

@@ -166,7 +166,7 @@ fn deprecated(tool: &Tool) -> Option<TokenStream> {
 ///     fn failure(error: &Self::Err) -> (__rt::Code, __rt::Option<__rt::Duration>) { .. }
 ///     fn on_error(&self, error: __rt::CallError<'_, Self::Err>, cx: &__rt::ErrorContext) -> __rt::Option<__rt::Plan> { .. }
 ///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
-///     fn distinguish(&self, state: &mut dyn __rt::Hasher) { .. }
+///     fn hash_instance(&self, state: &mut dyn __rt::Hasher) { .. }
 ///     async fn in_doubt(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> { .. }
 ///     fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool { .. }
 /// }
@@ -191,7 +191,7 @@ fn implementation(tool: &Tool) -> TokenStream {
     };
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
-    let distinguish = distinguish(tool);
+    let hash_instance = hash_instance(tool);
     let in_doubt = asked(tool);
     let arms = on_error::of_tool(tool);
     let finds_out = in_doubt::of_tool(tool);
@@ -217,7 +217,7 @@ fn implementation(tool: &Tool) -> TokenStream {
                 (&__rt::ArmsProbe(self)).fixers()
             }
             #failure
-            #distinguish
+            #hash_instance
             #in_doubt
             #needs_approval
         }
@@ -378,16 +378,16 @@ fn failure(tool: &Tool) -> Option<TokenStream> {
 /// Prints the hash of the fields:
 ///
 /// ```ignore
-/// fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+/// fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
 ///     use __rt::NotHashed as _;
 ///     (&__rt::HashProbe(&self.root)).feed(state);
 /// }
 /// ```
-fn distinguish(tool: &Tool) -> Option<TokenStream> {
+fn hash_instance(tool: &Tool) -> Option<TokenStream> {
     let fields = tool.fields().map(|field| &field.ident);
     (!tool.is_unit()).then(|| {
         quote! {
-            fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+            fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
                 use __rt::NotHashed as _;
                 #((&__rt::HashProbe(&self.#fields)).feed(state);)*
             }

@@ -67,7 +67,7 @@ async fn an_unreachable_server() {
     assert_eq!(error.kind(), Kind::Unreachable);
     let text = error.to_string();
     let expect = format!(
-        "nobody answers at http://localhost:{port} (Connection refused (os error 111)): start Ollama with `ollama \
+        "no server answers at http://localhost:{port} (Connection refused (os error 111)): start Ollama with `ollama \
          serve`, or say where it is with the environment variable OLLAMA_HOST or `.url(..)`"
     );
     if cfg!(target_os = "linux") {
@@ -81,7 +81,7 @@ async fn an_invalid_address_or_header() {
     assert_eq!((error.kind(), error.is_transient()), (Kind::Setup, false));
     assert_eq!(
         error.to_string(),
-        "`ftp://gpu-box` is no address for Ollama (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
+        "`ftp://gpu-box` is not an address of an Ollama server (its scheme is neither `http` nor `https`): write `http://host:port`, or `host:port`"
     );
     let error = ask(&ollama("m").header("a b", "c")).await.unwrap_err();
     assert_eq!(
@@ -127,7 +127,7 @@ async fn refusals() {
         Answer::json(401, r#"{"error":{"message":"no key"}}"#),
         Kind::Refused,
         Some(401),
-        "SERVER does not let us in (401: `no key`): set a key with `.bearer(..)` or `.header(..)`",
+        "SERVER refused the request (401: `no key`): set a key with `.bearer(..)` or `.header(..)`",
     )
     .await;
     check(

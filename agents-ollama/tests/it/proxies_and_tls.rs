@@ -74,7 +74,7 @@ async fn loopback_and_no_proxy_bypass_the_proxy() {
     let env = [env[0].clone(), ("NO_PROXY", ".invalid".to_owned())];
     let told = asked("gpu-box.invalid:8080", &env).await;
     assert!(
-        told.starts_with("failed: nobody answers at http://gpu-box.invalid:8080"),
+        told.starts_with("failed: no server answers at http://gpu-box.invalid:8080"),
         "{told}"
     );
     assert!(proxy.seen().is_empty(), "{:?}", proxy.seen());
@@ -172,7 +172,7 @@ mod tls {
         let told = asked(&url, &env).await;
         assert!(
             told.starts_with(&format!(
-                "failed: nobody answers at {url} (deadline has elapsed)"
+                "failed: no server answers at {url} (deadline has elapsed)"
             )),
             "{told}"
         );

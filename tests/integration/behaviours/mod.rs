@@ -79,7 +79,7 @@ use crate::world::{Arms, Plain, on_args, on_failure, on_field};
 use ::agents::{
     Agent, AgentBuilder, Budget, Error, Outcome,
     agent::Skill,
-    error::{AnyError, ErrorReceipt},
+    error::{AnyError, ErrorRecord},
     recovery::{CallError, ErrorContext, Repair},
     run::{Event, EventKind, ToolEnvelope},
     testing::{Script, ScriptedModel},
@@ -187,7 +187,7 @@ impl Seen {
             .expect("there was a call")
     }
 
-    fn error(&self) -> &ErrorReceipt {
+    fn error(&self) -> &ErrorRecord {
         self.receipt().error.as_ref().expect("the call failed")
     }
 

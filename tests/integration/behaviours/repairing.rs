@@ -97,7 +97,7 @@ async fn an_escalating_repair_agent_ends_the_repair_with_its_reason_and_severity
         details,
         json!({
             "source": "scribe", "severity": "MEDIUM", "attempts": 1,
-            "remark": "nobody above could settle it, so decide yourself how to go on",
+            "remark": "no agent above handled this, so decide yourself how to go on",
         })
     );
     assert_eq!(

@@ -37,7 +37,7 @@ async fn the_story_begins_with_what_the_model_wrote() {
     let unread = "the arguments cannot be read: no JSON found; write a JSON object";
     before.push(["scribe", "five", unread]);
     assert_eq!(story(&asked[1]), before);
-    before.push(["scribe", r#"{"n": 3}"#, "this is what failed already"]);
+    before.push(["scribe", r#"{"n": 3}"#, "this text failed before"]);
     assert_eq!(story(&asked[2]), before);
     assert_eq!(
         asked[0].to_string().lines().nth(3).unwrap(),

@@ -41,7 +41,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         texts[..3],
         [
             &format!("`fix` tried `worse` in vain: {unread}"),
-            "`scribe` tried `worse` in vain: this is what failed already",
+            "`scribe` tried `worse` in vain: this text failed before",
             "`scribe` gave nothing of use: no idea",
         ]
     );
@@ -51,7 +51,7 @@ async fn what_the_model_sent_is_kept_beside_everything_that_was_tried() {
         "{texts:?}"
     );
     assert!(told.iter().all(|(kind, _)| *kind == RepairKind::Tried));
-    let again = "VALIDATION_ERROR: `scribe` tried `worse` in vain: this is what failed already";
+    let again = "VALIDATION_ERROR: `scribe` tried `worse` in vain: this text failed before";
     assert!(
         lines(&seen)
             .iter()
@@ -135,7 +135,7 @@ async fn who_gave_the_call_up_stands_among_what_was_tried() {
 }
 
 fn unreachable() -> Error {
-    let refused = "nobody answers at http://127.0.0.1:9 (connection refused)";
+    let refused = "no server answers at http://127.0.0.1:9 (connection refused)";
     ModelError::new(ModelErrorKind::Unreachable, refused).into()
 }
 

@@ -54,7 +54,7 @@ async fn prose_for_a_wrong_field_leaves_the_field_to_be_told() {
     assert_eq!(asked[1].previous[0].text, "I do not know, sorry");
     assert!(asked[1].previous[0].error.contains("no JSON found"));
     let tried = "`scribe` tried `I do not know, sorry` in vain: the arguments cannot be read: no JSON found; write a JSON object";
-    let again = "`scribe` tried `I do not know, sorry` in vain: this is what failed already";
+    let again = "`scribe` tried `I do not know, sorry` in vain: this text failed before";
     assert_eq!(notes(&seen), [tried, again]);
 }
 

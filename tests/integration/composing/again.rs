@@ -50,7 +50,7 @@ async fn running_out_is_a_budget_error_that_holds_the_last_value() {
         error.to_string(),
         "`until(double)`: 3 runs are used up (`at_most`); the last gave 8"
     );
-    let ran_out: &RanOut = error.source().unwrap().downcast_ref().unwrap();
+    let ran_out: &IterationLimit = error.source().unwrap().downcast_ref().unwrap();
     assert_eq!((ran_out.runs(), ran_out.last_as::<u32>().unwrap()), (3, 8));
     let (agent, runs) = double();
     assert!(
@@ -78,6 +78,6 @@ async fn a_long_last_value_is_shown_in_part_and_held_whole() {
         .at_most(1);
     let error = agent.run("äöü").await.unwrap_err();
     assert!(error.to_string().ends_with(" …") && error.to_string().len() < 400);
-    let ran_out: &RanOut = error.source().unwrap().downcast_ref().unwrap();
+    let ran_out: &IterationLimit = error.source().unwrap().downcast_ref().unwrap();
     assert_eq!(ran_out.last_as::<String>().unwrap(), "äöü".repeat(100));
 }

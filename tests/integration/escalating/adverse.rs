@@ -230,7 +230,7 @@ async fn whoever_takes_over_and_gives_up_again_is_not_asked_for_ever() {
     assert_eq!(outcome.result.unwrap(), "enough");
     assert_eq!(asked.load(SeqCst), 4);
     let last = &outcome.escalations[3];
-    assert_eq!(last.settled, Settlement::Told);
+    assert_eq!(last.settled, Settlement::ReportedToModel);
     assert_eq!(last.escalation.path, ["deputy", "clerk"]);
     assert_eq!(
         last.escalation.refused[0].to_string(),

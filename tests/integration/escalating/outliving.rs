@@ -108,7 +108,7 @@ async fn what_comes_to_a_desk_that_was_left_climbs_on() {
         match ends {
             false => {
                 assert_eq!(outcome.result.unwrap(), "end");
-                assert_eq!(receipt.settled, Settlement::Told);
+                assert_eq!(receipt.settled, Settlement::ReportedToModel);
             }
             true => {
                 let error = outcome.result.unwrap_err();

@@ -170,7 +170,7 @@ async fn below_critical_and_unhandled_the_model_is_told() {
     let agent = with_handler(|_| None::<Resolution<String, String>>);
     let outcome = agent.run("go").model(model).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "then not");
-    assert_eq!(outcome.escalations[0].settled, Settlement::Told);
+    assert_eq!(outcome.escalations[0].settled, Settlement::ReportedToModel);
     assert!(
         handle.requests()[1]
             .last()
@@ -208,7 +208,7 @@ async fn models_run_out() {
     let outcome = agent.run("go").model(model).outcome().await.unwrap();
     assert_eq!(outcome.result.unwrap(), "told at last");
     assert_eq!(outcome.escalations.len(), 4);
-    assert_eq!(outcome.escalations[3].settled, Settlement::Told);
+    assert_eq!(outcome.escalations[3].settled, Settlement::ReportedToModel);
 }
 
 #[tokio::test]
@@ -302,7 +302,7 @@ async fn plain_code_hears_of_nothing_that_is_not_critical() {
             .build();
         let outcome = outer.run("go").outcome().await.unwrap();
         assert_eq!(outcome.result.unwrap(), "without it");
-        assert_eq!(outcome.escalations[0].settled, Settlement::Told);
+        assert_eq!(outcome.escalations[0].settled, Settlement::ReportedToModel);
         assert!(
             handle.requests()[1]
                 .last()

@@ -51,11 +51,16 @@ async fn a_skill_that_is_not_there_is_named_with_those_that_are() {
         .build();
     let (lines, outcome) = watched(agent).await;
     assert_eq!(outcome.result.unwrap(), "told");
-    assert_eq!(lines, [format!("! {NO_SUCH_SKILL}; it climbs on")]);
+    assert_eq!(
+        lines,
+        [format!(
+            "! {NO_SUCH_SKILL}; it goes to the next agent above"
+        )]
+    );
     let [receipt] = &outcome.escalations[..] else {
         panic!("{:?}", outcome.escalations)
     };
-    assert_eq!(receipt.settled, Settlement::Told);
+    assert_eq!(receipt.settled, Settlement::ReportedToModel);
     let [refused] = &receipt.escalation.refused[..] else {
         panic!("{:?}", receipt.escalation)
     };
@@ -141,7 +146,7 @@ async fn work_is_not_left_to_somebody_who_may_do_more() {
         lines,
         [
             "! `clerk` could not leave its work to `free`: that has the tool `jot`, which `clerk` may not use freely; \
-          hand on a placed delegate (`agents::team::delegate`), or grant it; it climbs on"
+          hand on a placed delegate (`agents::team::delegate`), or grant it; it goes to the next agent above"
         ]
     );
     assert_eq!(outcome.result.unwrap(), "told");
@@ -155,7 +160,9 @@ async fn a_handler_that_panics_is_seen() {
     let (lines, outcome) = watched(agent).await;
     assert_eq!(
         lines,
-        ["! `clerk` could not decide: its `on_escalation` panicked: oops; it climbs on"]
+        [
+            "! `clerk` could not decide: its `on_escalation` panicked: oops; it goes to the next agent above"
+        ]
     );
     assert_eq!(outcome.result.unwrap(), "told");
 }
@@ -182,7 +189,10 @@ async fn what_has_been_done_often_enough_is_refused() {
         .build();
     let (lines, outcome) = watched(anew).await;
     let said = "`clerk` could not begin anew: it has done so 3 times";
-    assert_eq!(lines, [format!("! {said}; it climbs on")]);
+    assert_eq!(
+        lines,
+        [format!("! {said}; it goes to the next agent above")]
+    );
     assert_eq!(refused(&outcome), [None, None, None, Some(said.to_owned())]);
 
     let model = script("low");
@@ -194,7 +204,10 @@ async fn what_has_been_done_often_enough_is_refused() {
         .build();
     let (lines, outcome) = watched(given).await;
     let said = "`clerk` could not give the model `scripted`: the failed agent has gone on with 3 other models already";
-    assert_eq!(lines, [format!("! {said}; it climbs on")]);
+    assert_eq!(
+        lines,
+        [format!("! {said}; it goes to the next agent above")]
+    );
     assert_eq!(refused(&outcome), [None, None, None, Some(said.to_owned())]);
     assert_eq!(outcome.result.unwrap(), "enough");
 }

@@ -177,7 +177,7 @@ async fn invalid_credentials_are_thrown() {
 async fn a_full_disk_is_escalated_and_whoever_called_decides() {
     row("a full disk", "escalate");
     let (outcome, handle) = storing("full").await;
-    assert_eq!(outcome.escalations[0].settled, Settlement::Told);
+    assert_eq!(outcome.escalations[0].settled, Settlement::ReportedToModel);
     let told = told(&handle);
     assert!(told[0].contains("(HIGH): the disk is full"), "{told:?}");
 }

@@ -200,7 +200,7 @@ async fn it_climbs_on_with_another_reason_and_the_model_that_called_is_told() {
     .await
     .unwrap();
     assert_eq!(outcome.result.as_ref().unwrap(), "said: said: not coded");
-    assert_eq!(settled(&outcome), &Settlement::Told);
+    assert_eq!(settled(&outcome), &Settlement::ReportedToModel);
     assert_eq!(outcome.escalations[0].escalation.severity, Severity::Medium);
     let told = handle.requests().pop().unwrap();
     assert!(

@@ -30,7 +30,7 @@ fn expected(known: &Known, way: &[String]) -> (Vec<String>, Vec<String>) {
 fn cuts(settled: &Settlement) -> bool {
     !matches!(
         settled,
-        Settlement::RetriedWithModel { .. } | Settlement::Told | Settlement::Returned
+        Settlement::RetriedWithModel { .. } | Settlement::ReportedToModel | Settlement::Returned
     )
 }
 
@@ -118,7 +118,7 @@ fn check(tree: &Tree) -> Result<(), TestCaseError> {
                     None if receipt.escalation.severity == Severity::Critical => {
                         prop_assert_eq!(&receipt.settled, &Settlement::Ended);
                     }
-                    None => prop_assert_eq!(&receipt.settled, &Settlement::Told),
+                    None => prop_assert_eq!(&receipt.settled, &Settlement::ReportedToModel),
                 }
             }
             None => prop_assert!(false, "{} was not settled", id),

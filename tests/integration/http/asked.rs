@@ -166,7 +166,7 @@ async fn statuses_that_are_failures() {
     assert_eq!(denied.code, Code::AuthRequired);
     assert_eq!(
         denied.message,
-        r#"the server refused the credentials, or wants some (403): {"error": "not yours"}"#
+        r#"the server requires credentials, or refused those that were sent (403): {"error": "not yours"}"#
     );
     let often = fails("/429").await;
     assert_eq!(

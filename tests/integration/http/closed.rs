@@ -112,14 +112,14 @@ async fn in_the_clear_only_where_that_was_said() {
     ] {
         let error = get(tool(), url).await.unwrap_err();
         assert_eq!(error.code, Code::PolicyDenied, "{url}: {}", error.message);
-        let clear = "may not be asked in the clear; ask it over `https://`";
+        let clear = "may not be asked over plain HTTP; ask it over `https://`";
         assert!(error.message.ends_with(clear), "{}", error.message);
     }
     let down = Server::start(|_| with(302, "location: http://example.com/\r\n", "")).await;
     let error = get(down.tool().allow_host("example.com"), &down.url("/")).await;
     assert_eq!(
         error.unwrap_err().message,
-        "the server redirects to `example.com` in the clear, which is not allowed"
+        "the server redirects to `example.com` over plain HTTP, which is not allowed"
     );
     // If plain HTTP is allowed for a host, its address is still checked.
     let tool = HttpTool::new().allow_host(&format!("http://127.0.0.1:{}", server.port));

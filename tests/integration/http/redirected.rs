@@ -158,7 +158,7 @@ async fn a_refusal_says_that_a_redirect_left_the_secret_behind() {
     assert_eq!(
         error.message,
         format!(
-            "the server refused the credentials, or wants some (401); no secret was sent to `http://{}`, because a \
+            "the server requires credentials, or refused those that were sent (401); no secret was sent to `http://{}`, because a \
              redirect from another origin led there: who are you?",
             host(&second)
         )

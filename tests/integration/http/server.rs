@@ -3,7 +3,7 @@
 use crate::world::scripted_agent;
 use agents::{
     Agent, Outcome,
-    error::ErrorReceipt,
+    error::ErrorRecord,
     http::{HttpAnswer, HttpTool},
     run::{Approval, ToolEnvelope},
     testing::Script,
@@ -145,7 +145,7 @@ pub(crate) async fn run(tool: HttpTool, arguments: serde_json::Value) -> Outcome
 }
 
 /// Returns the answer to a `GET` request of this URL.
-pub(crate) async fn get(tool: HttpTool, url: &str) -> Result<HttpAnswer, ErrorReceipt> {
+pub(crate) async fn get(tool: HttpTool, url: &str) -> Result<HttpAnswer, ErrorRecord> {
     let receipt = call(tool, serde_json::json!({ "url": url })).await;
     match &receipt.error {
         Some(error) => Err((**error).clone()),

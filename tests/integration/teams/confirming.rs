@@ -17,7 +17,7 @@ async fn confirmed_tools_need_a_person_whatever_they_say_themselves() {
     assert_eq!(offered(&coded), ["compile", "deploy"]);
     let results = crate::world::told(&coded);
     assert!(
-        results[0].contains("nobody is there to approve"),
+        results[0].contains("the run has no approver"),
         "{results:?}"
     );
     assert_eq!(results[1], "compiled");
@@ -68,7 +68,7 @@ async fn a_confirmed_call_goes_on_with_a_decision_that_comes_later() {
             Some(Approval::deny("not on a Friday")),
             "not approved: not on a Friday",
         ),
-        (None, "nobody is there to approve"),
+        (None, "the run has no approver"),
     ] {
         let (team, handle) = team(vec![Script::text("well")]);
         let mut run = team.run("go").journal(stored.journal());
@@ -99,7 +99,7 @@ async fn a_delegate_can_be_confirmed() {
     team.run("go").await.unwrap();
     assert_eq!(coded.count(), 0);
     assert!(
-        told(&led).contains("nobody is there to approve"),
+        told(&led).contains("the run has no approver"),
         "{}",
         told(&led)
     );
@@ -138,7 +138,7 @@ async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
         assert!(
             error
                 .to_string()
-                .contains("agent `scribe`: not approved: nobody is there to approve"),
+                .contains("agent `scribe`: not approved: the run has no approver"),
             "{error}"
         );
         let asked: Arc<Mutex<Vec<ApprovalRequest>>> = Arc::default();
@@ -188,7 +188,7 @@ async fn the_memory_of_one_skill_can_be_confirmed() {
     let team = structure!(clerk.confirm(["memory_write"]));
     team.check().unwrap();
     team.run("go").await.unwrap();
-    assert!(told(&handle).contains("nobody is there to approve"));
+    assert!(told(&handle).contains("the run has no approver"));
     let owner = agents::memory::Owner::agent("clerk");
     assert!(bank.lines(&owner).is_empty());
 }

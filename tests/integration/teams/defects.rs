@@ -217,7 +217,7 @@ fn what_would_come_to_nobody() {
     );
     one(
         &team,
-        "a > b: it is put together of other agents, and what its place says comes to none of them; say it of the part that is meant: `a.then(structure!(b.grants([..])))`",
+        "a > b: it is composed of other agents, and what is granted at its place reaches none of them; grant it to the part that is meant: `a.then(structure!(b.grants([..])))`",
     );
     let sub = structure!(idle("sub").grants([Compile]));
     let team = structure!(idle("top").delegates(sub.grants([Deploy])));
@@ -313,7 +313,7 @@ fn bounds_that_would_come_to_nobody() {
     let whole = || idle("a").then(idle("b"));
     let bounds = |bound: &str| {
         format!(
-            "a > b: it is put together of other agents, and a bound of {bound} comes to none of them; say it of the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time"
+            "a > b: it is composed of other agents, and a bound of {bound} reaches none of them; bound the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time"
         )
     };
     let team = Member::new(whole()).budget(tokens(9).max_turns(1).max_tool_calls(2));

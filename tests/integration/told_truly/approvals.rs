@@ -4,7 +4,7 @@ use crate::world::{Plain, agent_with, counted, recorded, scripted_agent, spec, t
 use agents::{
     Agent, Effects, Outcome, console,
     recovery::{CallError, Execution, fix},
-    run::{Approval, ApprovalRequest, EventKind, Signed, ToolEnvelope},
+    run::{Approval, ApprovalDecision, ApprovalRequest, EventKind, ToolEnvelope},
     testing::Script,
     timeline,
     tool::{self, FnTool},
@@ -23,7 +23,7 @@ fn payer() -> Plain {
 }
 
 /// Ada approves the first call, Grace denies the second, and the third is sent back without a name.
-async fn on_duty(request: ApprovalRequest) -> Signed {
+async fn on_duty(request: ApprovalRequest) -> ApprovalDecision {
     match request.args.as_str() {
         r#"{"sum":1}"# => Approval::Approve.by("Ada"),
         r#"{"sum":2}"# => Approval::deny("too much").by("Grace"),

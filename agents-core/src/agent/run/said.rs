@@ -3,7 +3,7 @@
 use super::{Agent, Run};
 use crate::{
     Json,
-    error::ErrorReceipt,
+    error::ErrorRecord,
     journal::Journal,
     model::Model,
     run::{Approver, Budget, Clock, Event, ToolEnvelope},
@@ -262,7 +262,7 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn on_tool_use(
         mut self,
-        hook: impl Fn(&str, &Json, Result<&Json, &ErrorReceipt>) + Send + Sync + 'static,
+        hook: impl Fn(&str, &Json, Result<&Json, &ErrorRecord>) + Send + Sync + 'static,
     ) -> Self {
         let hook = move |receipt: &ToolEnvelope| {
             if let Some(result) = receipt.result() {

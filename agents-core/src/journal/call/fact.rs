@@ -2,11 +2,11 @@
 
 use crate::{
     Json,
-    error::{Cause, ErrorReceipt, ToolError},
+    error::{Cause, ErrorRecord, ToolError},
     escalation::EscalationReceipt,
     reader::Changes,
     recovery::{FixError, Plan},
-    run::{Attachment, Signed, Stop},
+    run::{ApprovalDecision, Attachment, Stop},
     secret::SecretScope,
     tool::{Effects, ToolSpec},
 };
@@ -28,7 +28,10 @@ pub(crate) enum CallFact {
     /// A person is asked whether the call may run.
     Asked,
     /// A person decided whether the call may run.
-    Decided { decided: Signed, took: Duration },
+    Decided {
+        decided: ApprovalDecision,
+        took: Duration,
+    },
     /// The tool begins to run. If it writes, the intent is stored before.
     Begun {
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -203,7 +206,7 @@ pub(crate) struct After {
 #[derive(Debug)]
 pub(crate) enum News {
     /// The text at hand failed, with this error.
-    Failed(Box<ErrorReceipt>),
+    Failed(Box<ErrorRecord>),
     /// A repair agent gave a text that failed before, as the candidate with this index.
     Again(usize),
     /// The text at hand is about to be used.

@@ -33,8 +33,8 @@ use crate::{
     hex::id,
     json::canonical,
     model::ToolCall,
-    recovery::FixerRef,
-    run::{Approval, Attachment, Attempt, Signed, Stop, Timestamp, ToolEnvelope},
+    recovery::RepairAgentRef,
+    run::{Approval, ApprovalDecision, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
     tool::Effects,
 };
 use serde::Serialize;
@@ -140,7 +140,7 @@ pub(crate) enum Stage {
     /// The arms have to be asked: the call failed.
     Arms,
     /// A repair agent has to answer.
-    Repair(FixerRef),
+    Repair(RepairAgentRef),
     /// The failure was handed up, and an agent above has to answer.
     Climb { escalation: Box<Escalation> },
     /// The call ends the run.
@@ -168,7 +168,7 @@ pub(crate) enum Action {
         wait: Duration,
     },
     AskArms,
-    AskFixer(FixerRef),
+    AskFixer(RepairAgentRef),
     Climb(Box<Escalation>),
     /// End the run: the process ended before it did.
     End(Box<Stop>),
@@ -418,8 +418,8 @@ impl Call {
         }
     }
 
-    fn decided(&mut self, args: Json, decided: Signed, took: Duration) -> After {
-        let Signed { approval, by } = decided;
+    fn decided(&mut self, args: Json, decided: ApprovalDecision, took: Duration) -> After {
+        let ApprovalDecision { approval, by } = decided;
         self.revised = matches!(approval, Approval::Revise { .. });
         let why = match approval {
             Approval::Approve => {

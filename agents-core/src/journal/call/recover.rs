@@ -4,14 +4,14 @@ use super::{After, Call, News, Refused, Stage};
 use crate::{
     Json,
     error::{Cause, Code, Handed, Severity, ToolError},
-    escalation::{Escalation, Raised},
+    escalation::{Escalation, EscalationHop},
     journal::candidates::{Candidates, Circumstances, Move},
     recovery::{FixError, Plan},
     run::Stop,
 };
 
 /// Remark for a model whose call was escalated, if the escalation was not handled.
-const UNSETTLED: &str = "nobody above could settle it, so decide yourself how to go on";
+const UNSETTLED: &str = "no agent above handled this, so decide yourself how to go on";
 
 /// Remark for a model that takes over from the one that made the call.
 const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
@@ -244,7 +244,11 @@ impl Call {
 
     /// Settles the call with the escalation as its error; the agent goes on.
     fn climbed(&mut self, escalation: Escalation, remark: &str) {
-        let above = escalation.raised.iter().skip(1).map(Raised::passed_on);
+        let above = escalation
+            .raised
+            .iter()
+            .skip(1)
+            .map(EscalationHop::passed_on);
         let remarks: Vec<_> = above.chain([remark.to_owned()]).collect();
         self.remark = Some(remarks.join("; "));
         self.settle_with(escalation.into());

@@ -1,7 +1,7 @@
 //! Changes and tries as a receipt shows them: a projection of the candidates.
 
 use crate::{
-    error::{ErrorReceipt, ToolError},
+    error::{ErrorRecord, ToolError},
     journal::candidates::{By, Candidate, Candidates, FAILED_ALREADY, Fault, Gave},
     reader::ReadError,
     recovery::{FixError, text_at},
@@ -64,7 +64,7 @@ pub(crate) fn again(
     candidates: &Candidates<ToolError>,
     index: usize,
     masker: &Masker,
-) -> Option<ErrorReceipt> {
+) -> Option<ErrorRecord> {
     let one = candidates.get(index);
     let Gave::Again(text) = &one.gave else {
         return None;
@@ -74,7 +74,7 @@ pub(crate) fn again(
         parse_error: FAILED_ALREADY.to_owned(),
         expected_schema: Value::Null,
     };
-    Some(ErrorReceipt {
+    Some(ErrorRecord {
         message: in_vain(one, text, FAILED_ALREADY, masker).to_string(),
         ..error.receipt()
     })

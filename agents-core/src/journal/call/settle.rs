@@ -7,13 +7,13 @@ use crate::{
 };
 
 /// Remark beside the failure of an execution after which a limiter held the call back.
-const HELD_BACK: &str = "it was to run again, and was called too often for that";
+const HELD_BACK: &str = "it was to run again, but the rate limit refused that";
 
 /// Reason why the end of an execution is not known, for a call that is refused afterwards.
 const INTERRUPTED: &str = "the run was interrupted";
 
 /// Remark on a call that was not yet approved.
-const UNDECIDED: &str = "it waited for approval, and nobody had decided";
+const UNDECIDED: &str = "it waited for approval, which was still open";
 
 impl Call {
     /// Settles the call with the failure of the model's arguments, or of an execution.

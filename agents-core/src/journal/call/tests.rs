@@ -7,8 +7,8 @@ use crate::{
     escalation::{Escalation, EscalationReceipt, Settlement},
     model::ToolCall,
     reader::Changes,
-    recovery::{Backoff, FixError, FixerRef, Plan, Step},
-    run::{Approval, Signed},
+    recovery::{Backoff, FixError, Plan, RepairAgentRef, Step},
+    run::{Approval, ApprovalDecision},
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -162,7 +162,7 @@ fn fix(text: &str) -> Step {
     Step::Fix(Some(text.to_owned()))
 }
 
-fn mender() -> FixerRef {
+fn mender() -> RepairAgentRef {
     serde_json::from_value(json!("mender")).unwrap()
 }
 
@@ -207,7 +207,7 @@ fn mended(answer: Result<&str, FixError>) -> Then {
 }
 
 fn decided(approval: Approval) -> Then {
-    let decided = Signed::from(approval);
+    let decided = ApprovalDecision::from(approval);
     let took = Duration::ZERO;
     CallFact::Decided { decided, took }.into()
 }
@@ -900,7 +900,7 @@ fn a_limiter_holds_a_call_back() {
         "what it failed with when it ran is told",
         &ran,
         nothing_planned(),
-        "it failed: no [it was to run again, and was called too often for that]",
+        "it failed: no [it was to run again, but the rate limit refused that]",
     );
 }
 
@@ -1186,8 +1186,8 @@ fn what_was_handed_up_comes_back() {
     check(
         "nobody could settle it",
         &climbing,
-        climbed(Settlement::Told, *escalation),
-        "it failed: `pay` gave up (HIGH): it is stuck [nobody above could settle it, so decide yourself how to go on]",
+        climbed(Settlement::ReportedToModel, *escalation),
+        "it failed: `pay` gave up (HIGH): it is stuck [no agent above handled this, so decide yourself how to go on]",
     );
     let executed = [
         writes(),
@@ -1211,7 +1211,7 @@ fn a_call_is_abandoned_with_what_it_is_a_part_of() {
         let leads_to = match stage {
             "new" | "read" | "execute" => "it failed: the run ended".to_owned(),
             "approve" => {
-                "it failed: the run ended: it waited for approval, and nobody had decided".into()
+                "it failed: the run ended: it waited for approval, which was still open".into()
             }
             "running" => format!("{ran}, which changed nothing"),
             "interrupted" => "it failed: the run ended: the process ended while it ran, and whether it took effect is not known: find that out before calling it again".into(),

@@ -115,7 +115,7 @@ const _: () = {
             use __rt::{HoldsError as _, OnlyText as _};
             (&__rt::ChainProbe(error)).said()
         }
-        fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+        fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
             use __rt::NotHashed as _;
             (&__rt::HashProbe(&self.bank)).feed(state);
             (&__rt::HashProbe(&self.log)).feed(state);

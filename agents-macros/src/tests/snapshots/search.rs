@@ -109,7 +109,7 @@ const _: () = {
             use __rt::NoFixers as _;
             (&__rt::ArmsProbe(self)).fixers()
         }
-        fn distinguish(&self, state: &mut dyn __rt::Hasher) {
+        fn hash_instance(&self, state: &mut dyn __rt::Hasher) {
             use __rt::NotHashed as _;
             (&__rt::HashProbe(&self.pool)).feed(state);
             (&__rt::HashProbe(&self.root)).feed(state);

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 /// Record of whether a part of a reply was streamed to the caller. If so, the request is not repeated, because the
 /// caller would see two beginnings.
 #[derive(Default)]
-pub(super) struct Told(AtomicBool);
+pub(super) struct Streamed(AtomicBool);
 
-impl Told {
+impl Streamed {
     /// Asks the model, and notes whether it streams a part of its reply.
     pub(super) async fn ask(
         &self,

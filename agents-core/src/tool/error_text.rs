@@ -12,7 +12,7 @@ use std::{borrow::Cow, error::Error, fmt::Display};
     label = "no error, and no text",
     note = "make it an error, `impl std::error::Error for {Self}` or `#[derive(thiserror::Error)]`, or give its text: `.map_err(|error| error.to_string())`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
-pub trait Told<How>: Display + Send + Sync + 'static {
+pub trait ErrorText<How>: Display + Send + Sync + 'static {
     /// Returns the text of the error, followed by those of its causes.
     #[doc(hidden)]
     fn told(&self) -> String;
@@ -34,14 +34,14 @@ pub enum AsHolder {}
 pub enum AsText {}
 
 #[diagnostic::do_not_recommend]
-impl<E: Error + Send + Sync + 'static> Told<AsError> for E {
+impl<E: Error + Send + Sync + 'static> ErrorText<AsError> for E {
     fn told(&self) -> String {
         chain(self)
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<E> Told<AsHolder> for E
+impl<E> ErrorText<AsHolder> for E
 where
     E: AsRef<dyn Error + Send + Sync> + Display + Send + Sync + 'static,
 {
@@ -50,19 +50,19 @@ where
     }
 }
 
-impl Told<AsText> for String {
+impl ErrorText<AsText> for String {
     fn told(&self) -> String {
         self.clone()
     }
 }
 
-impl Told<AsText> for &'static str {
+impl ErrorText<AsText> for &'static str {
     fn told(&self) -> String {
         (*self).to_owned()
     }
 }
 
-impl Told<AsText> for Cow<'static, str> {
+impl ErrorText<AsText> for Cow<'static, str> {
     fn told(&self) -> String {
         self.clone().into_owned()
     }

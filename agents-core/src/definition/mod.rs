@@ -21,7 +21,7 @@ use std::{borrow::Cow, sync::Arc};
 
 /// Data of a model-driven agent that the run needs; nothing in it depends on `In` and `Out`.
 #[derive(Clone)]
-pub(crate) struct Brain<'a> {
+pub(crate) struct AgentDefinition<'a> {
     pub(crate) name: Cow<'static, str>,
     pub(crate) description: Cow<'static, str>,
     pub(crate) prompt: Cow<'a, str>,
@@ -42,10 +42,10 @@ pub(crate) struct Brain<'a> {
     pub(crate) open: Vec<String>,
 }
 
-impl Brain<'_> {
+impl AgentDefinition<'_> {
     /// Creates the data of an agent with this name, without prompt, tools or model of its own.
     pub(crate) fn new(name: Cow<'static, str>) -> Self {
-        Brain {
+        AgentDefinition {
             name,
             description: Cow::Borrowed(""),
             prompt: Cow::Borrowed(""),
@@ -71,43 +71,43 @@ impl Brain<'_> {
         }
     }
 
-    /// Returns this brain with more tools.
+    /// Returns this definition with more tools.
     pub(crate) fn with_tools<T: IntoTool>(&self, tools: impl IntoIterator<Item = T>) -> Self {
-        let mut brain = self.clone();
-        brain.tools = brain.tools.with_all(tools);
-        brain
+        let mut definition = self.clone();
+        definition.tools = definition.tools.with_all(tools);
+        definition
     }
 
-    /// Returns this brain at its place in a team: with the tools that the place admits, and with the delegates. If the
+    /// Returns this definition at its place in a team: with the tools that the place admits, and with the delegates. If the
     /// skill lists tools, only the delegates that it lists are added.
     ///
     /// Bounds of the place that hold for all agents below are set there; here are only those of this agent.
     pub(crate) fn placed(&self, place: &Place) -> Self {
         let Place { placement, allowed } = place;
-        let mut brain = self.clone();
+        let mut definition = self.clone();
         // Tools of the agent's own equipment, such as memory, need no grant.
         let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);
-        brain.tools = self.tools.only(admits);
+        definition.tools = self.tools.only(admits);
         let withheld = |name: &str| {
             let own = self.tools.get(name);
             own.is_some_and(|tool| !admits(tool.spec()))
         };
-        brain.arms.retain(|name| !withheld(name));
+        definition.arms.retain(|name| !withheld(name));
         let is_listed = |delegate: &SharedTool| {
             let name = &delegate.spec().name;
             let listed = self.listed.as_ref();
             listed.is_none_or(|listed| listed.iter().any(|pattern| pattern.matches(name)))
         };
         let delegates = placement.delegates().filter(is_listed);
-        brain.tools = brain.tools.with_all(delegates);
-        brain.budget = self.budget.tighter(&placement.budget);
+        definition.tools = definition.tools.with_all(delegates);
+        definition.budget = self.budget.tighter(&placement.budget);
         // Otherwise the deadline of the call is the bound; it stands still while people decide.
-        brain.budget.time = brain
+        definition.budget.time = definition
             .budget
             .time
             .filter(|own| allowed.is_none_or(|call| *own < call));
-        brain.placement = Some(placement.clone());
-        brain
+        definition.placement = Some(placement.clone());
+        definition
     }
 
     /// Returns `true` if the place demands that every call of this tool is approved.
@@ -116,9 +116,9 @@ impl Brain<'_> {
         placement.is_some_and(|placement| placement.confirms(tool))
     }
 
-    /// Returns this brain in a run that bounds each of its agents.
+    /// Returns this definition in a run that bounds each of its agents.
     pub(crate) fn within(&self, run: &Budget) -> Self {
-        Brain {
+        AgentDefinition {
             budget: self.budget.within(run),
             ..self.clone()
         }
