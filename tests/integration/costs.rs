@@ -186,7 +186,7 @@ async fn what_is_no_amount_bounds_no_run() {
     for amount in [-1.0, f64::NAN, f64::INFINITY] {
         let refused = |error: Error, of: &str| {
             assert_eq!(error.kind(), agents::ErrorKind::Build);
-            let wrong = format!("the `cost` of {of} is no amount that bounds anything");
+            let wrong = format!("the `cost` of {of} is not a valid bound");
             assert!(error.to_string().contains(&wrong), "{error}");
         };
         let bounds = Budget::new().cost(amount);

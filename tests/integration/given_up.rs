@@ -246,8 +246,8 @@ async fn a_run_that_is_cancelled_before_anybody_has_approved_says_so() {
 async fn what_failed_already_is_shown_as_the_try_that_it_was() {
     let same = || Script::text("up there");
     let seen = mended_by(shared(mender(vec![same(), same()])), 2).await;
-    let line = "! point up there → VALIDATION_ERROR: `mender` tried `up there` in vain for 15 tokens: this is what failed \
-        already";
+    let line = "! point up there → VALIDATION_ERROR: `mender` tried `up there` in vain for 15 tokens: this text failed \
+        before";
     assert!(seen.has_line(line), "{:?}", seen.lines);
 }
 

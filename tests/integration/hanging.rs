@@ -33,8 +33,8 @@ impl RateLimiter for Broken {
 #[tokio::test(start_paused = true)]
 async fn a_limiter_that_does_not_work_gives_no_leave() {
     for (broken, why, seconds) in [
-        (Broken::Panics, "the limiter panicked", 0),
-        (Broken::Hangs, "the limiter does not answer", 5),
+        (Broken::Panics, "the rate limiter panicked", 0),
+        (Broken::Hangs, "the rate limiter does not answer", 5),
     ] {
         let (tool, runs) = counted(spec("search", Effects::Reads));
         let script = [Script::call("search", "{}"), Script::text("done")];
@@ -42,10 +42,7 @@ async fn a_limiter_that_does_not_work_gives_no_leave() {
         let began = Instant::now();
         let outcome = agent.run("go").rate_limits(broken).outcome().await.unwrap();
         assert_eq!(began.elapsed().as_secs(), seconds);
-        let refused = (
-            Code::RateLimit,
-            format!("{why}, so that the tool may not run"),
-        );
+        let refused = (Code::RateLimit, format!("{why}, so the tool was not run"));
         assert_eq!(errors(&outcome.outputs), [Some(refused)]);
         assert_eq!(runs.load(SeqCst), 0);
         assert_eq!(outcome.result.unwrap(), "done");

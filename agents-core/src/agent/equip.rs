@@ -32,13 +32,13 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 .with_tools(memory::tools(memory, &self.definition.name));
         }
         for skill in &mut self.skills {
-            skill.definition = brain_for(&self.definition, self.memory.as_ref(), skill);
+            skill.definition = definition_for(&self.definition, self.memory.as_ref(), skill);
         }
         self
     }
 
     /// Returns the definition for this skill if the skill has one, else the agent's.
-    pub(super) fn brain_of<'s>(
+    pub(super) fn definition_of<'s>(
         &'s self,
         skill: Option<&'s Skill<'a, I, O>>,
     ) -> &'s AgentDefinition<'a> {
@@ -201,7 +201,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 }
 
 /// Returns the definition for one skill, if it differs from the agent's.
-fn brain_for<'a, I, O>(
+fn definition_for<'a, I, O>(
     agent: &AgentDefinition<'a>,
     memory: Option<&Arc<dyn Memory>>,
     skill: &Skill<'a, I, O>,

@@ -209,7 +209,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 let task = prompt_of(&input);
                 drop(input);
                 // On the heap: agents that run each other would fill the stack with it.
-                Box::pin(drive(self.brain_of(skill), &self.answer, cx, task)).await
+                Box::pin(drive(self.definition_of(skill), &self.answer, cx, task)).await
             }
         }
     }

@@ -116,7 +116,7 @@ async fn an_answer_given_up_by_a_delegate_is_settled_above_or_told_to_its_parent
                     said.contains("`counter` gave up (HIGH): it cannot count"),
                     "{said}"
                 );
-                assert!(said.contains("nobody above could settle it"), "{said}");
+                assert!(said.contains("no agent above handled this"), "{said}");
             }
         }
     }

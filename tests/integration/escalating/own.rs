@@ -174,7 +174,7 @@ async fn below_critical_and_unhandled_the_model_is_told() {
     assert!(
         handle.requests()[1]
             .last()
-            .contains("nobody above could settle it")
+            .contains("no agent above handled this")
     );
 }
 
@@ -306,7 +306,7 @@ async fn plain_code_hears_of_nothing_that_is_not_critical() {
         assert!(
             handle.requests()[1]
                 .last()
-                .contains("nobody above could settle it")
+                .contains("no agent above handled this")
         );
     }
 }

@@ -8,7 +8,7 @@ use super::{
 use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Severity,
-    escalation::{Raised, escalate, inherit},
+    escalation::{EscalationHop, escalate, inherit},
     run::Stopped,
     team::Member,
     testing::{Script, ScriptedModel},
@@ -27,7 +27,7 @@ async fn whoever_passes_it_on_with_other_words_is_named() {
 
     let escalation = &outcome.escalations[0].escalation;
     assert_eq!(escalation.source, "work");
-    let said = |by: &str, reason: &str, severity| Raised {
+    let said = |by: &str, reason: &str, severity| EscalationHop {
         by: by.to_owned(),
         reason: reason.to_owned(),
         severity,
@@ -56,7 +56,7 @@ async fn the_model_is_told_what_the_tool_said_and_what_those_above_made_of_it() 
         .build();
     let (outcome, lines) = watched(agent.run("go".to_owned())).await;
     let told = handle.requests().pop().unwrap();
-    let said = "`work` gave up (MEDIUM): another way is needed; `clerk` passed it on (HIGH): it is worse than that; nobody above";
+    let said = "`work` gave up (MEDIUM): another way is needed; `clerk` passed it on (HIGH): it is worse than that; no agent above";
     assert!(told.last().contains(said), "{}", told.last());
     let error = outcome.outputs.receipts().next().unwrap().error.as_ref();
     assert_eq!(

@@ -8,8 +8,8 @@ use agents::{
     agent::Skill,
     console,
     escalation::{
-        Escalation, IntoResolution, Refused, Resolution, Settlement, reroute_to, reroute_to_skill,
-        retry_with_model,
+        Escalation, IntoResolution, RefusedResolution, Resolution, Settlement, reroute_to,
+        reroute_to_skill, retry_with_model,
     },
     run::EventKind,
     team::Member,
@@ -170,7 +170,7 @@ async fn a_handler_that_panics_is_seen() {
 #[tokio::test]
 async fn what_has_been_done_often_enough_is_refused() {
     let refused = |outcome: &Outcome<String>| -> Vec<Option<String>> {
-        let said = |refused: &[Refused]| refused.first().map(ToString::to_string);
+        let said = |refused: &[RefusedResolution]| refused.first().map(ToString::to_string);
         let receipts = outcome.escalations.iter();
         receipts.map(|one| said(&one.escalation.refused)).collect()
     };

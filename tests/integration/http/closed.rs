@@ -132,7 +132,7 @@ async fn in_the_clear_only_where_that_was_said() {
 }
 
 #[test]
-#[should_panic(expected = "a secret goes nowhere in the clear: leave out the `http://`")]
+#[should_panic(expected = "a secret is never sent over plain HTTP: leave out the `http://`")]
 fn a_secret_for_a_host_in_the_clear() {
     let _ = HttpTool::new().bearer("http://example.com", "crm");
 }
