@@ -25,6 +25,8 @@ pub(crate) enum Takes {
     Code,
     /// `deprecated = "text"`: a literal.
     Text,
+    /// `name = "web_search"`: a literal that could be the name of a function.
+    Name,
     /// `tools = [a, ..b]`
     List,
     /// `budget(max_turns = 1)`, or `budget = expr`
@@ -51,6 +53,7 @@ pub(crate) const TOOL: &[Key] = &[
     key("external", Takes::Nothing, "external"),
     key("strict", Takes::Nothing, "strict"),
     key("sequential", Takes::Nothing, "sequential"),
+    key("name", Takes::Name, "name = \"web_search\""),
     key("version", Takes::Words, "version = \"1.0.0\""),
     key(
         "deprecated",
@@ -135,6 +138,7 @@ pub(crate) const LIMITS: &[(&str, &[&str])] = &[
 
 /// `#[agent(..)]`
 pub(crate) const AGENT: &[Key] = &[
+    key("name", Takes::Name, "name = \"first_clerk\""),
     key("prompt", Takes::Words, "prompt = \"You are ..\""),
     key(
         "description",

@@ -1,10 +1,16 @@
 //! Names of types, and names on the wire.
 
-use syn::{Ident, ext::IdentExt};
+use syn::{Ident, LitStr, ext::IdentExt};
 
 /// Returns the name without `r#`.
 pub(crate) fn plain(ident: &Ident) -> String {
     ident.unraw().to_string()
+}
+
+/// Returns the name in `name = "web_search"`, at its place; `None` if no function could have it.
+pub(crate) fn written(text: &LitStr) -> Option<Ident> {
+    let is_lower = !text.value().contains(char::is_uppercase);
+    text.parse().ok().filter(|_| is_lower)
 }
 
 /// Returns `ReadFile` for `read_file`, at the same place.

@@ -5,7 +5,7 @@ use crate::{
     diag::Errors,
     keys::{self, Key, Takes},
     messages,
-    names::plain,
+    names::{self, plain},
     suggest::{self, nearest},
     syntax::pair,
 };
@@ -26,7 +26,7 @@ pub(super) fn entries(
         Takes::Path => 0,
         _ if keys::EFFECTS.contains(&key.name) => 1,
         Takes::Nothing | Takes::TimeFor => 3,
-        Takes::Text => 4,
+        Takes::Text | Takes::Name => 4,
         _ => 2,
     };
     let mut ordered: Vec<&Key> = known.iter().collect();
@@ -99,6 +99,13 @@ fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
         (Takes::Code, Value::Is(Expr::Lit(_))) => false,
         (Takes::Words | Takes::Code, Value::Is(_)) => true,
         (Takes::Text, Value::Is(Expr::Lit(ExprLit { lit, .. }))) => matches!(lit, Lit::Str(_)),
+        (
+            Takes::Name,
+            Value::Is(Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            })),
+        ) => names::written(text).is_some(),
         (Takes::List, Value::List(_)) => true,
         (Takes::Bounds, Value::Is(_) | Value::Group(_)) => true,
         _ => false,

@@ -20,6 +20,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     } = agent;
     let mut keys = Keys(entries);
     let rt = keys.rt();
+    let named = keys.name();
     let settings = settings(&mut keys);
 
     let has_receiver = function.sig.receiver().is_some();
@@ -32,8 +33,8 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     let output = output.filter(|_| !generic);
 
     strip_parameters(&mut function);
-    let name = plain(&function.sig.ident);
-    let ident = type_name(&function.sig.ident);
+    let named = named.unwrap_or_else(|| function.sig.ident.clone());
+    let (name, ident) = (plain(&named), type_name(&named));
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
     let (input, output) = (
@@ -67,6 +68,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
     } = agent;
     let mut keys = Keys(entries);
     let rt = keys.rt();
+    let named = keys.name();
     let settings = settings(&mut keys);
     let Some(ident) = type_ident(&block.self_ty).cloned() else {
         return Err(Box::new(block));
@@ -103,7 +105,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
     }
     let cfgs = cfgs(&block.attrs);
     let docs = Docs::take(&mut block.attrs);
-    let name = wire_name(&ident);
+    let name = named.map_or_else(|| wire_name(&ident), |name| plain(&name));
     let always = skills.iter().find(|skill| skill.cfgs.is_empty());
     let (input, output) = match always.or(skills.first()) {
         Some(first) => (first.input.clone(), first.returns.clone()),

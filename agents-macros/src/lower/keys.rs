@@ -2,7 +2,7 @@
 
 use crate::{
     ast::{Element, Entry, Value},
-    names::plain,
+    names::{plain, written},
     paths::Rt,
     syntax::pair,
 };
@@ -51,6 +51,11 @@ impl Keys {
             ) => Some((key, text)),
             _ => None,
         }
+    }
+
+    /// Takes `name = "web_search"`: the name of a tool or an agent, which is otherwise that of its function.
+    pub(super) fn name(&mut self) -> Option<Ident> {
+        self.text("name").and_then(|(_, text)| written(&text))
     }
 
     /// Takes `tools = [a, ..b]`.

@@ -27,6 +27,7 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
         .filter_map(|effect| keys.flag(effect))
         .collect();
     let external = keys.flag("external");
+    let named = keys.name();
     let Spec {
         calls: spec,
         when,
@@ -52,8 +53,8 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
     let broken = params.len() < wanted || opaque || generic || special || lent;
 
     strip_parameters(&mut function);
-    let name = plain(&function.sig.ident);
-    let ty = type_name(&function.sig.ident);
+    let named = named.unwrap_or_else(|| function.sig.ident.clone());
+    let (name, ty) = (plain(&named), type_name(&named));
     let cfgs = cfgs(&function.attrs);
     let docs = Docs::take(&mut function.attrs);
     let on_error = on_error.map(super::on_error::on_error);

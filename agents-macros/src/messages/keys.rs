@@ -73,8 +73,8 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "tool",
-        &["name", "rename"],
-        "a tool goes by the name of its function: rename that",
+        &["rename"],
+        "a tool goes by the name of its function, or by `name = \"web_search\"`",
     ),
     (
         "tool",
@@ -103,8 +103,8 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     ),
     (
         "agent",
-        &["name", "rename"],
-        "an agent goes by the name of its function or type: rename that",
+        &["rename"],
+        "an agent goes by the name of its function or type, or by `name = \"first_clerk\"`",
     ),
     (
         "agent",

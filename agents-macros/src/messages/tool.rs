@@ -162,7 +162,7 @@ pub(crate) fn not_snake_case(name: impl Display) -> String {
 
 pub(crate) fn hides_another(name: impl Display, ty: impl Display) -> String {
     format!(
-        "`{name}` would leave a type `{ty}`, which hides the `{ty}` that is in scope everywhere; name it after what it does, in two words"
+        "`{name}` would leave a type `{ty}`, which hides the `{ty}` that is in scope everywhere; name it after what it does, in two words, or give the type another name with `name = \"..\"`"
     )
 }
 

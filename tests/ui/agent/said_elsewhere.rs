@@ -1,7 +1,7 @@
 use agents::prelude::*;
 
 /// You sum up.
-#[agent(name = "sum", system = "You sum.", temperature = 0.0)]
+#[agent(rename = "sum", system = "You sum.", temperature = 0.0)]
 async fn sum_up(text: String) -> String;
 
 /// You count.

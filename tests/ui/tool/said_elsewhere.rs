@@ -1,7 +1,7 @@
 use agents::tool;
 
 /// Reads.
-#[tool(reads, name = "look", description = "Looks.", retries = 3)]
+#[tool(reads, rename = "look", description = "Looks.", retries = 3)]
 async fn read() {}
 
 /// Counts.
