@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     definition::{AgentDefinition, Knowledge},
     memory::{self, Memory},
-    place::{Defect, Place},
+    place::{Defect, TeamPlace},
     tool::{ErrorType, Pattern},
 };
 use std::{borrow::Cow, sync::Arc};
@@ -48,7 +48,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     /// Checks the agent before anything runs; `Err` lists all that cannot work.
-    pub(super) fn check(&self, place: Option<&Place>) -> Result<(), Error> {
+    pub(super) fn check(&self, place: Option<&TeamPlace>) -> Result<(), Error> {
         let delegates = place.map(|place| place.placement.delegates());
         let delegates: Vec<_> = delegates.into_iter().flatten().collect();
         let own = self.own_defects().into_iter();

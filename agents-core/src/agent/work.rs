@@ -15,7 +15,7 @@ use crate::{
     escalation::{Inbox, Instead, SharedHandler},
     memory,
     panics::{self, guarded_while},
-    place::Place,
+    place::TeamPlace,
     recovery::RepairInput,
 };
 use async_trait::async_trait;
@@ -103,7 +103,7 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         other: &dyn Agent<In = I, Out = O>,
         cx: &RunContext,
     ) -> Result<(), String> {
-        let Some(Place { placement, .. }) = cx.place() else {
+        let Some(TeamPlace { placement, .. }) = cx.place() else {
             return Ok(());
         };
         let profile = panics::said_by(other.name(), || other.profile());

@@ -4,7 +4,7 @@ use crate::{
     escalation::Inbox,
     journal::Fact,
     model::{Model, Usage},
-    place::{Place, Placement},
+    place::{Placement, TeamPlace},
     run::{Cost, Limit, Timestamp},
     secret::{Masker, Secret, SecretError, resolve},
     tool::Scope,
@@ -72,7 +72,7 @@ pub struct RunContext {
     /// Is `true` if plain code is above those agents.
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
-    place: Option<Place>,
+    place: Option<TeamPlace>,
     /// Span within which this place is, for work that goes on in another task.
     span: Span,
 }
@@ -126,7 +126,7 @@ impl RunContext {
     /// Looks for a secret by its name. A secret that is found is masked from now on.
     pub(crate) async fn secret(&self, name: &str) -> Result<Option<Secret>, SecretError> {
         let settings = &self.root.settings;
-        let secret = match (settings.secrets.get(name), &settings.keeper_of_secrets) {
+        let secret = match (settings.secrets.get(name), &settings.secret_store) {
             (Some(given), _) => Some(Secret::of_run(given.clone())),
             (None, Some(keeper)) => resolve(&**keeper, &settings.scope, name).await?,
             (None, None) => None,
@@ -181,11 +181,11 @@ impl RunContext {
     /// agent.
     pub(crate) fn placed(&self, placement: &Arc<Placement>, allowed: Option<Duration>) -> Self {
         let place = match &self.place {
-            None => Place {
+            None => TeamPlace {
                 placement: placement.clone(),
                 allowed,
             },
-            Some(outer) => Place {
+            Some(outer) => TeamPlace {
                 placement: Arc::new(placement.within(&outer.placement)),
                 allowed: outer.allowed.or(allowed),
             },
@@ -197,7 +197,7 @@ impl RunContext {
     }
 
     /// Returns the place in a team of the agent that works here, if it has one.
-    pub(crate) fn place(&self) -> Option<&Place> {
+    pub(crate) fn place(&self) -> Option<&TeamPlace> {
         self.place.as_ref()
     }
 

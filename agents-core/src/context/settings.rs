@@ -21,7 +21,7 @@ pub(crate) struct Settings {
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretString>,
     /// Source of the secrets that were not given to the run itself.
-    pub(crate) keeper_of_secrets: Option<Arc<dyn Secrets>>,
+    pub(crate) secret_store: Option<Arc<dyn Secrets>>,
     /// Masker that hides secrets; shared with the runs within this one.
     pub(crate) masker: Arc<Masker>,
     /// Models that a stored run finds by their names.
@@ -92,8 +92,8 @@ impl Settings {
                 .entry(name.clone())
                 .or_insert_with(|| secret.clone());
         }
-        if self.keeper_of_secrets.is_none() {
-            self.keeper_of_secrets = outer.keeper_of_secrets.clone();
+        if self.secret_store.is_none() {
+            self.secret_store = outer.secret_store.clone();
         }
         self.masker = outer.masker.clone();
         self.doubts = outer.doubts.clone();
@@ -145,7 +145,7 @@ impl Settings {
     ///
     /// The digest is empty in a run without secrets, which shares cached results with its whole tenant.
     pub(super) fn secret_scope(&self) -> Vec<u8> {
-        if self.secrets.is_empty() && self.keeper_of_secrets.is_none() {
+        if self.secrets.is_empty() && self.secret_store.is_none() {
             return Vec::new();
         }
         let mut digest = hmac_sha256::Hash::new();
@@ -183,7 +183,7 @@ impl Default for Settings {
             model: None,
             scope: Scope::default(),
             secrets: BTreeMap::new(),
-            keeper_of_secrets: None,
+            secret_store: None,
             masker: Masker::new(),
             known_models: Vec::new(),
             cancel: Vec::new(),

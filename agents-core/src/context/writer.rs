@@ -385,7 +385,7 @@ async fn write(
 async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
     let names = entries.iter().flat_map(|entry| references(entry.fact()));
     let names: BTreeSet<_> = names.collect();
-    if let Some(keeper) = &settings.keeper_of_secrets {
+    if let Some(keeper) = &settings.secret_store {
         let missing = names
             .iter()
             .filter(|name| !settings.secrets.contains_key(*name));

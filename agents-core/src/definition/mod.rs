@@ -13,7 +13,7 @@ pub(crate) use knowledge::Knowledge;
 use crate::{
     budget::Budget,
     model::Model,
-    place::{Place, Placement},
+    place::{Placement, TeamPlace},
     recovery::SharedFixer,
     tool::{IntoTool, Pattern, SharedTool, ToolSet, ToolSpec},
 };
@@ -82,8 +82,8 @@ impl AgentDefinition<'_> {
     /// skill lists tools, only the delegates that it lists are added.
     ///
     /// Bounds of the place that hold for all agents below are set there; here are only those of this agent.
-    pub(crate) fn placed(&self, place: &Place) -> Self {
-        let Place { placement, allowed } = place;
+    pub(crate) fn placed(&self, place: &TeamPlace) -> Self {
+        let TeamPlace { placement, allowed } = place;
         let mut definition = self.clone();
         // Tools of the agent's own equipment, such as memory, need no grant.
         let admits = |spec: &ToolSpec| spec.innate || placement.admits(&spec.name);

@@ -35,7 +35,7 @@ pub(crate) async fn settle<O>(
     answer: &Answer<O>,
     cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
-    let place = Place {
+    let place = AnswerSite {
         definition,
         answer,
         cx,
@@ -103,13 +103,13 @@ pub(crate) async fn settle<O>(
 }
 
 /// Place of one answer: the agent that gave it, and the place of its state.
-struct Place<'a, O> {
+struct AnswerSite<'a, O> {
     definition: &'a AgentDefinition<'a>,
     answer: &'a Answer<O>,
     cx: &'a RunContext,
 }
 
-impl<O> Place<'_, O> {
+impl<O> AnswerSite<'_, O> {
     fn with<R>(&self, f: impl FnOnce(&FinalAnswer) -> R) -> R {
         self.cx.node.frame(|frame| match &frame.answer {
             Some(answer) => f(answer),

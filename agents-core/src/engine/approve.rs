@@ -1,6 +1,6 @@
 //! Approval: the approver is asked whether the call may run.
 
-use super::call::Place;
+use super::call::CallSite;
 use crate::{
     context::{RunContext, Stopwatch},
     journal::{CallFact, Fact},
@@ -8,7 +8,7 @@ use crate::{
     run::{Approval, ApprovalDecision, ApprovalRequest},
 };
 
-impl Place<'_> {
+impl CallSite<'_> {
     /// Asks the approver; without an approver, the answer is a denial.
     pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;

@@ -28,7 +28,7 @@ pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
 }
 
 /// Takes one call through its stages. Every call ends with one receipt and one message.
-pub(super) async fn one(place: Place<'_>) {
+pub(super) async fn one(place: CallSite<'_>) {
     let span = place.with_call(|call| spans::call(place.cx.masker(), &call.call.name));
     let open = spans::Open::of(&span);
     let receipt = go_through(&place).instrument(span.clone()).await;
@@ -39,7 +39,7 @@ pub(super) async fn one(place: Place<'_>) {
 }
 
 /// Takes one call through its stages in a boxed future: agents that run each other would fill the stack with it.
-fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
+fn go_through<'a>(place: &'a CallSite<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope>>> {
     Box::pin(async move {
         match place.take_up().await {
             Err(error) => place.add(CallFact::Refused(Box::new(error))).await,
@@ -53,7 +53,7 @@ fn go_through<'a>(place: &'a Place<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvelope
 }
 
 /// Place of one call: the agent that makes it, and the number of the call.
-pub(super) struct Place<'a> {
+pub(super) struct CallSite<'a> {
     pub(super) definition: &'a AgentDefinition<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) seq: u32,
@@ -61,7 +61,7 @@ pub(super) struct Place<'a> {
     pub(super) gate: Option<&'a Semaphore>,
 }
 
-impl Place<'_> {
+impl CallSite<'_> {
     /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
     pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
         self.cx.node.frame(|frame| {

@@ -1,7 +1,7 @@
 //! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
 //! tool does, the run lives.
 
-use super::call::Place;
+use super::call::CallSite;
 use crate::{
     Json,
     cache::{Asked, CacheKey, Served, SharedCache},
@@ -20,7 +20,7 @@ use tracing::Instrument;
 /// A limiter that is asked for longer has not given leave.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-impl Place<'_> {
+impl CallSite<'_> {
     /// Carries out a call whose arguments are accepted.
     pub(super) async fn carry_out(
         &self,
@@ -144,7 +144,7 @@ impl Place<'_> {
 }
 
 /// Guard of a tool whose intent is being stored: if the call is dropped meanwhile, the tool was not started.
-struct NotStarted<'a>(Option<&'a Place<'a>>);
+struct NotStarted<'a>(Option<&'a CallSite<'a>>);
 
 impl Drop for NotStarted<'_> {
     fn drop(&mut self) {

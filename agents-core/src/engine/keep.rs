@@ -1,6 +1,6 @@
 //! Storage of outputs that are too large for a receipt.
 
-use super::call::Place;
+use super::call::CallSite;
 use crate::{
     Json,
     blob::Blob,
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// Time after which a store is given up, and the output is not kept.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-impl Place<'_> {
+impl CallSite<'_> {
     /// Stores the output of a settled call, if it will be cut and there is a store for it.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;

@@ -1,6 +1,6 @@
 //! Calls of one reply at the same time: all that need not run alone, up to the run's limit.
 
-use super::call::{Place, one};
+use super::call::{CallSite, one};
 use crate::{context::RunContext, definition::AgentDefinition};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
@@ -14,7 +14,7 @@ struct Pending {
 
 /// Carries out the calls of one reply that are not settled yet.
 pub(super) async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
-    let place = |seq, gate| Place {
+    let place = |seq, gate| CallSite {
         definition,
         cx,
         seq,

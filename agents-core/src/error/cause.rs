@@ -94,7 +94,7 @@ struct Inner {
     handed: Option<Handed>,
     /// Is `true` if an agent panicked: its message says so already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    is_agent: bool,
+    is_agent_panic: bool,
     /// Reason of a throw, which ends the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
@@ -183,7 +183,7 @@ impl Cause {
         Cause(Arc::new(Inner {
             live: Some(Arc::new(error.clone())),
             handed,
-            is_agent: origin == Origin::Panicked,
+            is_agent_panic: origin == Origin::Panicked,
             ..Self::inner(origin, code, format!("{error:#}"))
         }))
     }
@@ -244,7 +244,7 @@ impl Cause {
             retry_after: None,
             live: None,
             handed: None,
-            is_agent: false,
+            is_agent_panic: false,
             thrown: None,
             misfits: Misfits::default(),
             doubt: None,
@@ -373,7 +373,7 @@ impl fmt::Debug for Cause {
 impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // A panicked agent's message says so already.
-        if self.0.origin == Origin::Panicked && !self.0.is_agent {
+        if self.0.origin == Origin::Panicked && !self.0.is_agent_panic {
             f.write_str("it panicked: ")?;
         }
         f.write_str(&self.0.message)?;

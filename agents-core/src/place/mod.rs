@@ -125,7 +125,7 @@ impl fmt::Debug for Placement {
 
 /// Place of an agent in a team, as the agent finds it at run time.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct TeamPlace {
     pub(crate) placement: Arc<Placement>,
     /// Time that the call to this agent may take; `None` without a limit.
     pub(crate) allowed: Option<Duration>,

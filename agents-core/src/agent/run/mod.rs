@@ -54,7 +54,7 @@ pub struct Run<'a, A: Agent> {
     input: A::In,
     settings: Settings,
     /// Is `true` if a setting was made that only the root of a run can have.
-    own_root: bool,
+    needs_own_run: bool,
 }
 
 impl<'a, A: Agent> Run<'a, A> {
@@ -63,7 +63,7 @@ impl<'a, A: Agent> Run<'a, A> {
             agent,
             input,
             settings: Settings::default(),
-            own_root: false,
+            needs_own_run: false,
         }
     }
 
@@ -74,7 +74,7 @@ impl<'a, A: Agent> Run<'a, A> {
     }
 
     fn root(mut self) -> Self {
-        self.own_root = true;
+        self.needs_own_run = true;
         self
     }
 
@@ -220,7 +220,7 @@ impl<'a, A: Agent> IntoFuture for Run<'a, A> {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            match (RunContext::current(), self.own_root) {
+            match (RunContext::current(), self.needs_own_run) {
                 (Some(cx), false) => {
                     // Plain code is above the agent that it runs, and gets the escalations of that agent.
                     let cx = cx.under_code();

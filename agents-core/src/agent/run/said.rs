@@ -377,7 +377,7 @@ impl<A: Agent> Run<'_, A> {
     /// # }
     /// ```
     pub fn secrets(mut self, secrets: impl Secrets) -> Self {
-        self.settings.keeper_of_secrets = Some(Arc::new(secrets));
+        self.settings.secret_store = Some(Arc::new(secrets));
         self.root()
     }
 
