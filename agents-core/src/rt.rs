@@ -72,7 +72,7 @@ impl<E: ToolFailure> FailureProbe<'_, E> {
     }
 }
 
-/// Fallback for an error type that declares neither.
+/// Fallback of [`FailureProbe`] for an error type that is not a [`ToolFailure`].
 pub trait NoFacts {
     /// Returns the code [`Code::Unknown`], and no wait.
     fn facts(&self) -> (Code, Option<Duration>) {
@@ -93,7 +93,7 @@ impl<E: StdError + 'static> ChainProbe<'_, E> {
     }
 }
 
-/// Fallback for a type that holds an error and is none itself: `anyhow::Error`, a boxed error.
+/// Fallback of [`ChainProbe`] for a type that holds an error but is not one: `anyhow::Error`, a boxed error.
 pub trait HoldsError {
     /// Returns the text of the error held and those of its sources.
     fn said(&self) -> String;
@@ -105,7 +105,7 @@ impl<E: AsRef<dyn StdError + Send + Sync>> HoldsError for ChainProbe<'_, E> {
     }
 }
 
-/// Fallback for a type that only has a text.
+/// Fallback of [`ChainProbe`] for a type that only has a text.
 pub trait OnlyText {
     /// Returns the text.
     fn said(&self) -> String;
@@ -128,7 +128,7 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> SourceProbe<'_, E> {
     }
 }
 
-/// Fallback for a type that is no error and converts into none.
+/// Fallback of [`SourceProbe`] for a type that is not an error and does not convert into one.
 pub trait NoSource<E> {
     /// Returns `None`.
     fn source(&self) -> Option<IntoSource<E>> {
@@ -149,7 +149,7 @@ impl<T: Hash> HashProbe<'_, T> {
     }
 }
 
-/// Fallback for a value that is not `Hash`, such as a pool of connections.
+/// Fallback of [`HashProbe`] for a value that is not `Hash`, such as a pool of connections.
 pub trait NotHashed {
     /// Feeds nothing: all values of the type count as one.
     fn feed(&self, _: &mut dyn Hasher) {}
@@ -165,11 +165,11 @@ impl<T, E> ResultProbe<std::result::Result<T, E>>
 where
     std::result::Result<T, E>: serde::Serialize,
 {
-    /// Is `true`. A `Result` that cannot be serialised is refused for that reason, and not once more.
+    /// Is `true`. A `Result` that cannot be serialised is already refused for that reason, so it is not reported here.
     pub const IS_RESULT: bool = true;
 }
 
-/// Fallback for any other type.
+/// Fallback of [`ResultProbe`] for a type that is not a `Result`, or cannot be serialised.
 pub trait NotResult {
     /// Is `false`.
     const IS_RESULT: bool = false;
@@ -216,7 +216,7 @@ impl<T: OnError> ArmsProbe<'_, T> {
     }
 }
 
-/// Fallback for a tool without arms.
+/// Fallback of [`ArmsProbe::on_error`] for a tool without arms.
 pub trait NoArms<E> {
     /// Returns no plan.
     fn on_error(&self, error: CallError<'_, E>, cx: &ErrorContext) -> Option<Plan> {
@@ -227,7 +227,7 @@ pub trait NoArms<E> {
 
 impl<T: Fails> NoArms<T::With> for &ArmsProbe<'_, T> {}
 
-/// Fallback for a tool without arms.
+/// Fallback of [`ArmsProbe::fixers`] for a tool without arms.
 pub trait NoFixers {
     /// Returns no repair agents.
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {

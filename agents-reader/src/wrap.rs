@@ -8,7 +8,7 @@ use super::{
     tape::{Kind, Tape, push_key, quote_into},
 };
 
-/// Keys under which models put the arguments themselves.
+/// Keys of wrappers. Models often put the arguments into a member with one of these keys.
 const WRAPPERS: [&str; 15] = [
     "arguments",
     "args",
@@ -27,7 +27,7 @@ const WRAPPERS: [&str; 15] = [
     "payload",
 ];
 
-/// Keys that may stand beside the arguments.
+/// Keys of members that may stand beside a wrapper and are mostly no arguments, such as the tool's name.
 const ENVELOPE: [&str; 16] = [
     "name",
     "tool",
@@ -140,8 +140,8 @@ impl Coercer<'_> {
         })
     }
 
-    /// Returns the member that may hold the arguments: a member with a telling name, or the only member, whatever its
-    /// name. A member that the schema knows is the call's own.
+    /// Returns the member that may hold the arguments: the first with a key in [`WRAPPERS`], or the only member. A
+    /// member whose key is a field of the schema is an argument and never holds the others.
     fn wrapped(&self, tape: &Tape<'_>, at: usize) -> Option<Wrapped> {
         let members: Vec<_> = tape.members(at).collect();
         let holds = |value: usize| match tape.kind(value) {
@@ -232,7 +232,7 @@ enum Unwrapping {
     Direct,
     /// Takes the arguments out of this member.
     Member((usize, usize)),
-    /// Takes the arguments out of a list of one.
+    /// Takes the arguments out of a list: they are its only element.
     Element(usize),
     /// Puts the value into the only field of the schema.
     Implied(usize),
@@ -242,9 +242,9 @@ enum Unwrapping {
 enum Wrapped {
     /// The only member.
     Only((usize, usize)),
-    /// A member with a telling name.
+    /// A member with a key in [`WRAPPERS`]. No other member counts as an argument.
     Named((usize, usize)),
-    /// A member with a telling name, with other arguments beside it.
+    /// A member with a key in [`WRAPPERS`], with arguments beside it.
     Among((usize, usize)),
 }
 

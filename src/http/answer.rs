@@ -57,7 +57,8 @@ pub struct HttpAnswer {
     /// Body, if it is JSON that was read to its end and is no longer than the preview.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub json: Option<Json>,
-    /// Body, if it is text or JSON that is too long. A text that was cut ends with `…`.
+    /// Body, if it is text that is not in `json`, such as JSON longer than the preview. A text that was cut ends with
+    /// `…`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Description of the body, if it is neither JSON nor text.

@@ -96,7 +96,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     }
 }
 
-/// Returns the reason for which calls of the dropped work were left unsettled.
+/// Returns the reason that is given for the unsettled calls of dropped work: what the agent did instead.
 fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
         Instead::Skill(skill) => format!("turned to its skill `{skill}`"),
@@ -179,7 +179,7 @@ async fn judge<I: Data, O: Data>(
 /// Returns the settlement by a replacement of the agent's own work, and the partial result if that is the replacement.
 ///
 /// # Errors
-/// Error: the refused resolution, and the reason.
+/// When the replacement is not possible: the error is the refused resolution, and the reason.
 fn settlement<I: Data, O: Data>(
     cx: &RunContext,
     agent: &impl HandlingAgent<I, O>,

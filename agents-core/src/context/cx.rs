@@ -65,15 +65,15 @@ pub struct RunContext {
     repair: Option<Arc<RepairScope>>,
     /// Innermost repair around this place, however deep the place is within it.
     shield: Option<Arc<RepairScope>>,
-    /// Deadline within which this place is, if there is one.
+    /// Innermost deadline that applies to this place, if there is one.
     watch: Option<Arc<Stopwatch>>,
     /// Inbox of the agents to which escalations raised here go.
     inbox: Option<Arc<Inbox>>,
-    /// Is `true` if plain code is above those agents.
+    /// Is `true` if plain code runs the topmost of those agents.
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
-    /// Span within which this place is, for work that goes on in another task.
+    /// `tracing` span of this place, for work that goes on in another task.
     span: Span,
 }
 
@@ -299,7 +299,7 @@ impl RunContext {
         }
     }
 
-    /// Returns the deadline within which this place is.
+    /// Returns the innermost deadline that applies to this place, if there is one.
     pub(crate) fn watch(&self) -> Option<&Arc<Stopwatch>> {
         self.watch.as_ref()
     }

@@ -53,7 +53,7 @@ impl Node {
         self.machine.add(self.id, fact)
     }
 
-    /// Returns the number of what is offered to a model here.
+    /// Returns the number of the offer that a model is given here: its tools and the format of its answer.
     pub(crate) fn offer(&self, tools: &str, format: Option<&Value>) -> u32 {
         self.machine.offer(self.id, tools, format)
     }
@@ -66,7 +66,7 @@ impl Node {
         })
     }
 
-    /// Returns the place of work within something that this agent does.
+    /// Returns the place of work within one call or one answer of this agent.
     ///
     /// Each call and each answer has a place of its own. So an agent that runs again there, when a stored run goes on,
     /// is again the first one with its input.
@@ -74,7 +74,7 @@ impl Node {
         self.child(&within.to_string(), self.depth, None)
     }
 
-    /// Returns the place of work within something that this agent does, if anything has run there.
+    /// Returns the place of work within one call or one answer of this agent, if anything has run there.
     pub(crate) fn known(self: &Arc<Self>, within: Within) -> Option<Arc<Node>> {
         // Mostly nothing has run there; then the key need not be written.
         let any = self
@@ -179,13 +179,13 @@ impl Node {
         self.machine.place(self.id, |place| place.confirmed.clone())
     }
 
-    /// Returns how the agent here was taken off its work, if it was.
+    /// Returns the decision that replaced the agent's own work here after an escalation, if there is one.
     pub(crate) fn taken(&self) -> Option<Taken> {
         self.machine
             .place(self.id, |place| place.taken.as_deref().cloned())
     }
 
-    /// Returns the model that the agent here was given because it failed.
+    /// Returns the model that a handler gave to the agent here after an escalation, if one did.
     pub(crate) fn given(&self) -> Option<Arc<dyn Model>> {
         self.machine.given(self.id)
     }
@@ -221,12 +221,12 @@ impl Node {
         }
     }
 
-    /// Gives the reason for which the work here, and all work within it, is about to be dropped.
+    /// Sets the reason for which the work here, and all work within it, is about to be dropped.
     pub(crate) fn leave(&self, why: &str) {
         self.machine.leave(self.id, Some(why));
     }
 
-    /// Returns the reason for which the work here or around it is being dropped, if one was given.
+    /// Returns the reason for which the work here, or work around it, is being dropped, if one was set.
     pub(crate) fn why_left(&self) -> Option<Arc<str>> {
         self.machine.why_left(self.id)
     }

@@ -49,7 +49,7 @@ pub(crate) enum AnswerStage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
-    /// The text at hand was read.
+    /// The text at hand was read: it fits with these changes, or it does not fit.
     Read(Result<Changes, Misread>),
     /// The arms were asked about the failure at hand.
     Planned(Option<Plan>),
@@ -163,7 +163,7 @@ impl FinalAnswer {
         true
     }
 
-    /// Goes on with the candidate before, as no step is left for the failure at hand.
+    /// Returns to the candidate before, because no step is left for the failure at hand.
     fn go_back(&mut self) {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -171,7 +171,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Takes the next step that is not spent.
+    /// Takes the next step that the plan still allows.
     fn recover(&mut self) {
         self.stage = match self.candidates.next(|_| Circumstances::default()) {
             Move::Read => AnswerStage::Read,

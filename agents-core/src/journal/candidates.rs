@@ -587,8 +587,8 @@ impl<F: Fault> Candidates<F> {
         self.tries().map(Candidate::told).collect()
     }
 
-    /// Returns the texts that failed before the text at hand, for a repair agent: the model's text, and the tries
-    /// since.
+    /// Returns the texts that failed, for a repair agent: the model's text, then the tries. The text at hand is left
+    /// out.
     pub(crate) fn previous(&self) -> Vec<FailedRepair> {
         let written = self.all[0].failed().filter(|_| self.at > 0);
         let written = written.map(|failed| FailedRepair {

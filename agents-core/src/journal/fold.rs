@@ -329,7 +329,7 @@ impl State {
         }
     }
 
-    /// Takes the agent off its own work, if the decision says so.
+    /// Records that the decision replaces the agent's own work, if it does.
     fn take_off(&mut self, id: PlaceId, receipt: &EscalationReceipt, partial: Option<Json>) {
         if let Settlement::ReroutedToSkill { .. }
         | Settlement::ReroutedTo { .. }

@@ -108,7 +108,7 @@ pub(crate) struct Open {
     pub(crate) escalation: Escalation,
 }
 
-/// Decision by which an agent was taken off its own work.
+/// Decision about an escalation that replaced an agent's own work: by a skill, another agent or a partial result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Taken {
     /// Receipt of the escalation, with the skill or the agent that does the work.

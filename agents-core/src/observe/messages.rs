@@ -1,4 +1,4 @@
-//! Messages in the form of the semantic conventions: a role, and parts.
+//! Messages in the JSON form of OpenTelemetry's semantic conventions for generative AI: a role, and parts.
 
 use crate::model::{FinishReason, Message, Reply, ToolCall};
 use serde_json::{Value, json};

@@ -40,8 +40,8 @@ pub struct Repair {
     pub schema: Value,
     /// Number of this repair agent's try at this call or answer, from 1.
     pub attempt: u32,
-    /// Texts that failed before `raw`, also those of other repairs. The model's text comes first, unless `raw` is that
-    /// text; then the repairs that were tried.
+    /// Other texts that failed. The model's text comes first, unless `raw` is that text. The repairs that were tried
+    /// follow in order, whoever gave them.
     pub previous: Vec<FailedRepair>,
 }
 

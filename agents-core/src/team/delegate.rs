@@ -108,8 +108,8 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
 }
 
 impl<A: Agent> DelegateTool<A> {
-    /// Returns the delegate for code of the agent above. If that agent may use it only with
-    /// confirmation, each run of it asks first.
+    /// Returns the delegate for the code of the agent above, which runs it. If that agent needs a confirmation, each
+    /// run of the delegate asks for approval first.
     fn for_code_of(&self, above: &Placement) -> Arc<Placed<A>> {
         match above.confirms(&self.spec.name) {
             true => Arc::new(self.placed.confirmed_for(&above.name)),

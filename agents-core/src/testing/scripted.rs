@@ -201,7 +201,7 @@ impl Script {
         })
     }
 
-    /// Creates a failure.
+    /// Creates a failed request: the model refuses it with this message.
     ///
     /// ```
     /// # use agents_core as agents;

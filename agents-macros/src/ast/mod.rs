@@ -138,7 +138,7 @@ pub(crate) struct Arms {
     /// The skill during which these arms apply.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
-    /// The arms that can be read, as they are meant. `check` fills them in.
+    /// The arms that can be read, with their mistakes corrected. `check` fills them in.
     pub(crate) meant: Vec<Arm>,
 }
 

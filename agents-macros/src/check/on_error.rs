@@ -32,7 +32,7 @@ pub(crate) enum Of<'a> {
     Tools,
 }
 
-/// Checks each arm of one block by itself, and leaves the arms as they are meant in `meant`.
+/// Checks each arm of one block by itself, and stores the corrected arms in the block's field `meant`.
 pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
     if let Some(tool) = &mut block.tool {
         suggest::tool_type(tool, errors);
@@ -41,7 +41,7 @@ pub(crate) fn arms_as_written(block: &mut Arms, of: Of<'_>, errors: &Errors) {
     block.meant = meant.collect();
 }
 
-/// Returns an arm as it is meant, if its kind is known and its patterns fit.
+/// Returns the corrected arm, if its kind is known and its patterns fit.
 fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
     let kind = suggest::kind(&written.kind)?;
     if !written.fits(kind.takes) {
@@ -92,7 +92,7 @@ struct Verbs<'a> {
     /// The names that the arm binds, which mean nothing outside of it.
     bound: Vec<Ident>,
     injected: &'a [Ident],
-    /// The arm waits for something, which it cannot.
+    /// Is `true` if the arm contains an `.await`, which is a mistake.
     waits: bool,
     errors: &'a Errors,
 }
@@ -220,7 +220,7 @@ fn patterns(arm: &Arm, Kind { name, takes, .. }: &Kind, errors: &Errors) {
     }
 }
 
-/// Finds steps that can never be taken, which no type sees.
+/// Finds steps that can never be taken. The types do not show these.
 struct Steps<'e>(&'e Errors);
 
 impl Steps<'_> {

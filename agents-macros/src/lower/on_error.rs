@@ -94,7 +94,7 @@ pub(crate) fn on_error(mut written: ast::Arms) -> Arms {
 
 /// Qualifies a bare capitalised name as a variant of `Failure`, so that a typo is an error and no binding.
 ///
-/// Lints ask nobody to leave out the part that is put before the name.
+/// `Failure` counts as generated code, so no lint asks the user to leave the prefix out.
 fn qualify(pattern: &mut Pat) {
     match pattern {
         Pat::TupleStruct(variant) => {
@@ -118,7 +118,7 @@ fn qualify(pattern: &mut Pat) {
     }
 }
 
-/// Adds the conditions of an arm to its parts.
+/// Attaches the `#[cfg]` attributes of an arm to each of its parts.
 fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
     all.into_iter().map(|it| Under {
         cfgs: cfgs.to_vec(),
@@ -132,7 +132,7 @@ struct Sugar<'a> {
     inner: usize,
     /// The names that the arm binds. They mean nothing outside of it.
     bound: Vec<Ident>,
-    /// The arm is only for executions that may have taken effect.
+    /// Is `true` if the arm is only for executions that may have taken effect.
     is_cut_off: bool,
     reruns: Vec<Ident>,
     fixers: Vec<Expr>,

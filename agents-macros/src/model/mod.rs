@@ -113,7 +113,7 @@ pub(crate) struct Arms {
     pub(crate) fixers: Vec<Under<Expr>>,
 }
 
-/// A part of an arm, under the conditions of that arm.
+/// A part of an arm, with the `#[cfg]` attributes of that arm.
 pub(crate) struct Under<T> {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) it: T,
@@ -323,9 +323,9 @@ impl Param {
 }
 
 impl Returns {
-    /// Reads the return type of a function. A type whose name ends in `Result` is one.
+    /// Reads the return type of a function. A type counts as a `Result` if the last name of its path is `Result`.
     ///
-    /// rustc finds a type alias of another name, through the probe in the expansion.
+    /// A type alias with another name counts as a value. rustc recognises it by the probe in the expansion.
     pub(crate) fn of(sig: &Signature) -> Self {
         match &sig.output {
             ReturnType::Default => Returns::Nothing(sig.ident.span()),

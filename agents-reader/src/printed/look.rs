@@ -52,7 +52,7 @@ pub(super) enum Step {
         syntax: Syntax,
         call: Call,
     },
-    /// The end of all that belongs to the call before.
+    /// The end of the markers and brackets that belong to the call before.
     Closed,
 }
 
@@ -356,7 +356,7 @@ fn ends_message(mut cursor: Cursor<'_, '_>) -> bool {
     cursor.peek().is_none() || MESSAGE_END.iter().any(|end| cursor.looking_at(end))
 }
 
-/// Returns the length of the content that needs no other look.
+/// Returns the length of the content at the beginning of `rest`. No call or marker can begin after its first character.
 fn plain_len(rest: &str) -> usize {
     let mut chars = rest.char_indices();
     let Some((_, first)) = chars.next() else {

@@ -5,7 +5,8 @@ use super::{Declared, Printed};
 
 /// Incremental reader of an answer that arrives in chunks.
 ///
-/// The content of all chunks, with the rest, is what [`read`](super::read) returns for the whole, however it is cut.
+/// The contents that [`push`](Stream::push) and [`finish`](Stream::finish) return add up to the content that
+/// [`read`](super::read) returns for the whole answer. Where the answer is divided into chunks makes no difference.
 ///
 /// ```
 /// use agents_reader::printed::{Declared, Stream};
@@ -30,7 +31,7 @@ pub struct Stream<'a> {
     credit: usize,
 }
 
-/// Number of looks that each byte, and each chunk, pays for.
+/// Credit in bytes that each new byte adds. Each chunk also adds what this number of bytes would add.
 const LOOKS_PER_BYTE: usize = 16;
 
 impl<'a> Stream<'a> {

@@ -51,9 +51,9 @@ pub enum Syntax {
     GlimmerHeader,
     /// `<|START_ACTION|>[{"tool_name":"f","parameters":{"n":5}}]<|END_ACTION|>`
     CohereAction,
-    /// `<user>f<arg_key>n</arg_key><arg_value>5</arg_value></user>`
+    /// `<user>f<arg_key>n</arg_key><arg_value>5</arg_value></user>`: the tag is the word `user`.
     UserTagGlm,
-    /// `<user>{"name":"f","arguments":{"n":5}}</user>`
+    /// `<user>{"name":"f","arguments":{"n":5}}</user>`: the tag is the word `user`.
     UserTagJson,
     /// `[tool]f[args]{"n":5}[end]`
     ToolTokenArgs,

@@ -205,7 +205,7 @@ impl Parser<'_> {
             if letter.is_ascii_alphabetic() && *next != b'\\')
     }
 
-    /// Starts the copy.
+    /// Starts the copy of the string in the second buffer, unless it has started.
     fn begin(&mut self, spelling: &mut Spelling) {
         if spelling.made.is_none() {
             spelling.made = Some(self.tape.made.len());
@@ -213,14 +213,15 @@ impl Parser<'_> {
         }
     }
 
-    /// Copies the text up to `to`, and goes on behind `next`.
+    /// Copies the text up to `to`. The next copy starts at `next`.
     fn copy_to(&mut self, spelling: &mut Spelling, to: usize, next: usize) {
         self.begin(spelling);
         self.tape.made.push_str(&self.text[spelling.from..to]);
         spelling.from = next;
     }
 
-    /// Puts the string on the tape: its text ends at `end`, its quote after it.
+    /// Puts the string on the tape. Its text ends at `end`. Its closing quote is the next `width` bytes, or missing if
+    /// `width` is 0.
     fn finish(
         &mut self,
         mut spelling: Spelling,

@@ -25,7 +25,7 @@ pub(super) fn compile(schema: &Value) -> Schema {
 #[derive(Clone, Copy)]
 struct Part<'a> {
     schema: &'a Value,
-    /// Unions of the schema that were opened already: 1 `anyOf`, 2 `oneOf`.
+    /// Unions of the schema whose branches are compiled already, as bits: 1 for `anyOf`, 2 for `oneOf`.
     unions: u8,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Compiler<'a> {
         at
     }
 
-    /// Follows references and opens `allOf`s.
+    /// Collects the schema, the schema that it refers to, and the members of its `allOf`, to a depth of 32.
     fn flatten(&self, part: Part<'a>, into: &mut Vec<Part<'a>>, depth: usize) {
         let Some(map) = part.schema.as_object().filter(|_| depth < 32) else {
             if part.schema == &Value::Bool(false) {
@@ -253,7 +253,8 @@ impl<'a> Compiler<'a> {
         shape
     }
 
-    /// Opens the first union that is still closed. Each branch is compiled together with everything around it.
+    /// Compiles the branches of the first `anyOf` or `oneOf` that was not compiled yet; `None` if there is none. Each
+    /// branch is compiled together with all schemas that hold at its place.
     fn branches(&mut self, parts: &[Part<'a>]) -> Option<Vec<usize>> {
         for (n, part) in parts.iter().enumerate() {
             for (bit, name) in [(1, "anyOf"), (2, "oneOf")] {

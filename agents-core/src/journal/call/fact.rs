@@ -23,7 +23,8 @@ pub(crate) enum CallFact {
     Refused(Box<ToolError>),
     /// User code panicked while the call was handled.
     Panicked(String),
-    /// The text at hand was read; before another execution, read again.
+    /// The text at hand was read: it fits, or it does not. Before another execution the text is read again. A fact
+    /// records that reading only if the text may not run at once.
     Read(Result<Accepted, Box<Refused>>),
     /// A person is asked whether the call may run.
     Asked,
@@ -70,8 +71,8 @@ pub(crate) enum CallFact {
     Waits { until: u64, wait: Duration },
     /// The wait is over.
     Woke,
-    /// The agents above were asked, and the agent goes on. The fact follows from the decision about the escalation,
-    /// which is the fact that is stored.
+    /// The escalation of the call was settled, and the agent goes on. This fact is not stored, because it follows from
+    /// the stored decision about the escalation.
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
     /// The tool ended the run or the repair that it is a part of, with this output.

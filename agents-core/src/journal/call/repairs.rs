@@ -1,4 +1,6 @@
-//! Changes and tries as a receipt shows them: a projection of the candidates.
+//! Repairs in a receipt: the changes to a text, and the repairs that were tried.
+//!
+//! They are computed from the candidates: the texts that were tried in turn.
 
 use crate::{
     error::{ErrorRecord, ToolError},
@@ -29,7 +31,7 @@ pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> 
 /// A text that is used is `fixed`, and the reader's changes to it are listed. A text that is not used is `tried`. The
 /// reader's changes to the model's own text are always listed.
 ///
-/// The texts are cut, so secrets are masked before.
+/// Secrets are masked first, because a step holds only the beginning of a text.
 fn told<F: Fault>(
     candidates: &Candidates<F>,
     what: &str,
@@ -59,7 +61,7 @@ fn told<F: Fault>(
     repairs
 }
 
-/// Returns the error of a text that failed before, for subscribers.
+/// Returns the error of the candidate `index`, for subscribers, if its text is one that failed before.
 pub(crate) fn again(
     candidates: &Candidates<ToolError>,
     index: usize,
@@ -80,7 +82,7 @@ pub(crate) fn again(
     })
 }
 
-/// Returns the step of a text that is used in place of another, or for one value in it.
+/// Returns the step of a text that is used: it replaces a whole text, or one value in a text.
 fn fixed<F: Fault>(
     candidates: &Candidates<F>,
     one: &Candidate<F>,

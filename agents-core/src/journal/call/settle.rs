@@ -132,7 +132,7 @@ impl Call {
         }
     }
 
-    /// Withdraws a text that was given for a failure and waits to run: the failure is at hand again.
+    /// Withdraws the repaired texts that wait to run. The call then handles the failure that they were given for.
     fn leave_waiting(&mut self, why: &str) {
         let why = match &self.stage {
             Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
