@@ -223,7 +223,7 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
         ..ProptestConfig::with_cases(cases())
     };
     let counts = RefCell::new(Counts::default());
-    let runs = Cell::new(0_u64);
+    let (runs, compared) = (Cell::new(0_u64), Cell::new(0_u64));
     let result = TestRunner::new(config).run(&generated::case(), |case| {
         drop(panics());
         let world = World::new(&case);
@@ -231,6 +231,7 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
         counts.borrow_mut().add(&journal);
         let resumed = resumed::everywhere(&case, &world, &journal, &whole)?;
         runs.set(runs.get() + resumed.runs);
+        compared.set(compared.get() + resumed.compared);
         for new in resumed.new {
             counts.borrow_mut().add(&new);
         }
@@ -239,11 +240,16 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
     });
     LISTENS.set(false);
     let counts = counts.into_inner();
-    println!("{} cases, {} resumed runs", cases(), runs.get());
+    let (runs, compared) = (runs.get(), compared.get());
+    println!(
+        "{} cases, {runs} resumed runs, {compared} compared with the whole run",
+        cases()
+    );
     for (kind, count) in &counts.0 {
         println!("{count:>9} {kind}");
     }
     result.unwrap();
+    assert!(compared * 2 > runs, "most resumed runs are compared");
     assert_eq!(counts.unlisted(), [""; 0], "these are not in the list");
     if cases() >= ALL {
         assert_eq!(counts.seldom(EACH), [""; 0], "these are seldom");

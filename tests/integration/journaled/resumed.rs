@@ -17,6 +17,8 @@ type Ended = Result<Outcome<u32>, Error>;
 /// Result of resuming a run.
 pub(super) struct Resumed {
     pub(super) runs: u64,
+    /// Number of runs that were compared with the whole run.
+    pub(super) compared: u64,
     /// The entries that were added.
     pub(super) new: Vec<Vec<Entry>>,
 }
@@ -161,6 +163,7 @@ pub(super) fn everywhere(
 ) -> Result<Resumed, TestCaseError> {
     let mut resumed = Resumed {
         runs: 0,
+        compared: 0,
         new: Vec::new(),
     };
     let (first, all) = (world.done(), world.effects());
@@ -176,7 +179,8 @@ pub(super) fn everywhere(
             let mut world = World::of(effects);
             let (mut journal, mut ended) = go(case, &world, before.to_vec())?;
             resumed.runs += 1;
-            check(case, &world, &journal, &ended, whole, &first, at)?;
+            resumed.compared +=
+                u64::from(check(case, &world, &journal, &ended, whole, &first, at)?);
             resumed.new.push(journal[at..].to_vec());
             // Resumes once more within the added entries.
             chance = chance
@@ -190,7 +194,8 @@ pub(super) fn everywhere(
                 (journal, ended) = go(case, &world, journal[..cut].to_vec())?;
                 resumed.runs += 1;
                 let at = if at == 0 { 0 } else { cut };
-                check(case, &world, &journal, &ended, whole, &first, at)?;
+                resumed.compared +=
+                    u64::from(check(case, &world, &journal, &ended, whole, &first, at)?);
                 resumed.new.push(journal[cut..].to_vec());
             }
         }
@@ -198,6 +203,8 @@ pub(super) fn everywhere(
     Ok(resumed)
 }
 
+/// Checks that no effect happened twice, and that the end and the effects are those of the whole run. Returns `false` if
+/// these are not compared: an effect is in doubt, or the case does not end alike wherever it is interrupted.
 fn check(
     case: &Case,
     world: &World,
@@ -206,10 +213,10 @@ fn check(
     whole: &Ended,
     first: &BTreeSet<(&'static str, String)>,
     at: usize,
-) -> Result<(), TestCaseError> {
+) -> Result<bool, TestCaseError> {
     prop_assert_eq!(world.done_twice(), [], "behind {}:\n{}", at, told(journal));
     if is_in_doubt(journal) || !case.comes_to_the_same_end() {
-        return Ok(());
+        return Ok(false);
     }
     prop_assert_eq!(
         end(ended),
@@ -232,7 +239,7 @@ fn check(
         at,
         told(journal)
     );
-    Ok(())
+    Ok(true)
 }
 
 /// Formats the journal for a message.
