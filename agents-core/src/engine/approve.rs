@@ -12,7 +12,6 @@ impl CallSite<'_> {
     /// Asks the approver; without an approver, the answer is a denial.
     pub(super) async fn ask(&self) -> CallFact {
         self.add(CallFact::Asked).await;
-        self.cx.node.machine().flush();
         let (id, masker) = (self.cx.node.id(), self.cx.masker());
         let machine = self.cx.node.machine();
         let request = machine.look(|state| {
@@ -52,6 +51,7 @@ impl RunContext {
                 .into();
         };
         // People may take their time, so work that is finished by then is stored.
+        self.node.machine().flush();
         let _still = self.watch().map(Stopwatch::stand_still);
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // An approver that panics has not approved.

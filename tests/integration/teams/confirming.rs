@@ -163,8 +163,18 @@ async fn a_confirmed_delegate_is_confirmed_for_code_as_well() {
         );
     }
     // A stored decision is used, and nobody is asked again.
-    let journal = agents::journal::MemoryJournal::new();
-    let yes = |_: ApprovalRequest| async { Approval::Approve };
+    let journal = MemoryJournal::new();
+    let stored = journal.clone();
+    let yes = move |_: ApprovalRequest| {
+        let stored = stored.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            // What came before is stored while a person is asked.
+            let is_stored = |entry: &agents::journal::Entry| entry.kind() == "confirming";
+            assert!(stored.entries().iter().any(is_stored));
+            Approval::Approve
+        }
+    };
     let team = team(false);
     let run = team.run("it").approver(yes).journal(journal.clone());
     run.await.unwrap();
