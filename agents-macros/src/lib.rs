@@ -21,7 +21,7 @@
 //!
 //! # Layers
 //!
-//! A module imports those above it in this list or to its left, and no others (`tests/layers.rs`).
+//! A module imports those above it in this list or to its left, and no others (`src/tests/layers.rs`).
 //!
 //! ```text
 //! messages diag keys names  texts of diagnostics; their collection; the words of the language; names of types
