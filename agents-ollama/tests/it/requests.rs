@@ -378,7 +378,10 @@ async fn a_password_in_an_invalid_address_is_not_shown() {
     let model = ollama("m").url("http://me:hunter2@box:port");
     let error = ask(&model).await.unwrap_err();
     for seen in [error.to_string(), format!("{model:?}"), model.address()] {
-        assert!(seen.contains("`http://box:port` is not an address"), "{seen}");
+        assert!(
+            seen.contains("`http://box:port` is not an address"),
+            "{seen}"
+        );
         assert!(!seen.contains("hunter2"), "{seen}");
     }
 }
