@@ -145,7 +145,7 @@ fn intents(journal: &MemoryJournal) -> Vec<u64> {
     begun.map(|entry| attempt(entry).unwrap()).collect()
 }
 
-/// Of each execution, its number and whether its effect is unknown.
+/// Returns the number of each execution, and `true` if its effect is unknown.
 fn attempts(receipt: &ToolEnvelope) -> Vec<(u32, bool)> {
     let attempts = receipt.attempts.iter();
     attempts

@@ -52,7 +52,7 @@ struct Sent {
 /// Order to the task: to store these entries.
 struct Order {
     entries: Vec<Entry>,
-    /// Who waits for it.
+    /// Channel to the caller that waits until the entries are stored.
     done: Option<oneshot::Sender<Result<(), JournalError>>>,
     /// Is `true` if the task lets go of the journal then.
     is_last: bool,

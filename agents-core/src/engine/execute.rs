@@ -17,7 +17,7 @@ use std::{sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
-/// A limiter that is asked for longer has not given leave.
+/// Time within which a limiter has to answer; otherwise the tool may not run.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 impl CallSite<'_> {
@@ -67,7 +67,7 @@ impl CallSite<'_> {
         run(tool, knowledge, prepared, context).await
     }
 
-    /// The tool begins to run. The intent to run one that writes is stored before.
+    /// Records that the tool begins to run. For a tool that writes, this returns when the intent is stored.
     async fn begin(&self, tool: &SharedTool, context: &ToolContext) {
         let settings = &self.cx.root.settings;
         // Whoever has cancelled the run waits for no effect of it.
@@ -93,13 +93,7 @@ impl CallSite<'_> {
         }
     }
 
-    /// Records that the tool was not started after all.
-    fn withdraw(&self) {
-        let (seq, fact) = (self.seq, CallFact::Withdrawn);
-        self.cx.node.add(Fact::Call { seq, fact });
-    }
-
-    /// Leave to run the tool once. A limiter that cannot say so has not given it.
+    /// Asks the limiter whether the tool may run once. A limiter that fails or does not answer has not allowed it.
     async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
@@ -118,8 +112,8 @@ impl CallSite<'_> {
         Err(Cause::rate_limited(reason, None))
     }
 
-    /// The cache for results of this tool, and for how long they may be reused. What writes has to
-    /// happen each time.
+    /// Returns the cache for results of this tool, and the time for which they may be reused. A tool that writes has no
+    /// cache, since its effect has to happen each time.
     fn cache_of(&self, tool: &SharedTool) -> Option<(&SharedCache, Option<Duration>)> {
         let spec = tool.spec();
         let keep_for = match spec.cache {
@@ -149,12 +143,13 @@ struct NotStarted<'a>(Option<&'a CallSite<'a>>);
 impl Drop for NotStarted<'_> {
     fn drop(&mut self) {
         if let Some(place) = self.0 {
-            place.withdraw();
+            let (seq, fact) = (place.seq, CallFact::Withdrawn);
+            place.cx.node.add(Fact::Call { seq, fact });
         }
     }
 }
 
-/// Runs the tool once. What the agent knows is no work of a tool: it is given its text.
+/// Runs the tool once. For knowledge of the agent, returns its text instead.
 async fn run(
     tool: &SharedTool,
     knowledge: Option<&Knowledge<'_>>,
@@ -236,7 +231,7 @@ pub(super) fn unknown(tool: &SharedTool) -> Interrupted {
     Interrupted::Unknown(of_tool(tool.spec(), cause))
 }
 
-/// A failure of this tool: it may have taken effect, if the tool writes.
+/// Marks the failure of a tool that writes: the tool may have taken effect.
 fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
     match spec.effects {
         Effects::Writes => cause.of_a_write(spec.is_repeatable()),
@@ -244,8 +239,8 @@ fn of_tool(spec: &ToolSpec, cause: Cause) -> Cause {
     }
 }
 
-/// What a tool has given back, as a fact holds it: an output with references in place of secrets once it is stored, a
-/// failure without secrets, and with the code that says so if it is one that the tool lacked.
+/// Returns the result of a tool as a fact holds it. An output is exact; once it is stored, references stand for its
+/// secrets. A failure has no secrets. If the tool lacked a secret, the failure has the code that says so.
 fn kept(result: Result<Json, Cause>, context: &ToolContext) -> Result<Json, Cause> {
     let masker = context.masker();
     let masked = |cause: Cause| cause.mapped(|text| masker.text(text));
