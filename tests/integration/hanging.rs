@@ -6,7 +6,7 @@ use crate::world::{agent_with, counted, errors, spec};
 use agents::{
     Agent, Code, Effects, ToolContext, async_trait,
     rate::RateLimiter,
-    secret::{SecretError, SecretOwner, SecretString, Secrets},
+    secret::{SecretError, SecretOwner, SecretValue, Secrets},
     testing::{Script, ScriptedModel},
     tool,
     tool::ToolSpec,
@@ -54,7 +54,7 @@ struct Silent;
 
 #[async_trait]
 impl Secrets for Silent {
-    async fn find(&self, _: &SecretOwner, _: &str) -> Result<Option<SecretString>, SecretError> {
+    async fn find(&self, _: &SecretOwner, _: &str) -> Result<Option<SecretValue>, SecretError> {
         std::future::pending().await
     }
 }

@@ -2,4 +2,5 @@
 
 mod canary;
 mod cut;
+mod stored;
 mod whose;

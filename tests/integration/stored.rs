@@ -1165,7 +1165,7 @@ async fn a_secret_in_an_output_is_stored_as_a_reference_and_shown_by_its_name() 
         .find(|entry| entry.kind() == "ended")
         .unwrap();
     assert!(
-        ended.fact().contains("s-\u{e000}1[secret:crm]\u{e001}"),
+        ended.fact().contains("s-\u{e000}1|run|crm\u{e001}"),
         "{}",
         ended.fact()
     );

@@ -132,7 +132,7 @@ impl RunContext {
             (None, None) => None,
         };
         if let Some(secret) = &secret {
-            settings.masker.learn(name, secret.value())?;
+            secret.hide(name, &settings.masker)?;
         }
         Ok(secret)
     }

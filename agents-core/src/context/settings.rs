@@ -6,10 +6,10 @@ use crate::{
     journal::{Journal, Projection, RunKey},
     model::Model,
     run::{Approver, Budget, Clock, SystemClock, Timestamp, ToolEnvelope},
-    secret::{Masker, Secrets},
+    secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
 };
-use secrecy::{ExposeSecret, SecretString};
+use secrecy::ExposeSecret;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,7 @@ pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) scope: Scope,
-    pub(crate) secrets: BTreeMap<String, SecretString>,
+    pub(crate) secrets: BTreeMap<String, SecretValue>,
     /// Source of the secrets that were not given to the run itself.
     pub(crate) secret_store: Option<Arc<dyn Secrets>>,
     /// Masker that hides secrets; shared with the runs within this one.
@@ -133,8 +133,8 @@ impl Settings {
 
     /// Masks the secrets that were given to the run, from its beginning.
     pub(crate) fn hide(&self) -> Result<(), Error> {
-        for (name, secret) in &self.secrets {
-            let learnt = self.masker.learn(name, secret);
+        for (name, value) in &self.secrets {
+            let learnt = Secret::of_run(value.clone()).hide(name, &self.masker);
             learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
         }
         Ok(())
@@ -162,7 +162,7 @@ impl Settings {
         }
         for (name, secret) in &self.secrets {
             add(name);
-            add(secret.expose_secret());
+            add(secret.text().expose_secret());
         }
         digest.finalize().to_vec()
     }

@@ -9,7 +9,7 @@ use crate::{
     journal::{Entry, Journal, JournalError, PlaceId, Stored, refold},
     panics::guarded_while,
     run::Timestamp,
-    secret::{references, resolve},
+    secret::{references, resolve_reference},
 };
 use futures_util::future::BoxFuture;
 use std::{
@@ -383,19 +383,16 @@ async fn write(
 /// Puts secrets in the place of their references. Those that nobody has now stay references: a call that needs one
 /// fails.
 async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
-    let names = entries.iter().flat_map(|entry| references(entry.fact()));
-    let names: BTreeSet<_> = names.collect();
     if let Some(keeper) = &settings.secret_store {
-        let missing = names
-            .iter()
-            .filter(|name| !settings.secrets.contains_key(*name));
-        for name in missing {
-            let found = resolve(&**keeper, &settings.scope, name).await;
-            let found = found.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
-            if let Some(secret) = found {
-                let learnt = settings.masker.learn(name, secret.value());
-                learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
-            }
+        let needed = entries.iter().flat_map(|entry| references(entry.fact()));
+        let needed: BTreeSet<_> = needed.collect();
+        for reference in needed {
+            let found = resolve_reference(&**keeper, &settings.scope, &reference).await;
+            let learnt = found.and_then(|found| match found {
+                Some(value) => settings.masker.learn_as(reference, &value),
+                None => Ok(()),
+            });
+            learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
         }
     }
     for entry in entries {
@@ -453,7 +450,12 @@ mod tests {
 
         let mut settings = Settings::default();
         let stored = output(entries, &settings).await;
-        assert!(references(stored.as_str()).contains("crm"), "{stored}");
+        assert!(
+            references(stored.as_str())
+                .iter()
+                .any(|it| it.name == "crm"),
+            "{stored}"
+        );
         settings
             .secrets
             .insert("crm".to_owned(), "hunter/22".to_owned().into());

@@ -306,11 +306,11 @@ impl CallSite<'_> {
 
 /// Returns the error of a call whose arguments hold a secret that was not given to this run.
 fn lacking(args: &Json) -> ToolError {
-    let names = references(args.as_str());
-    let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
+    let missing = references(args.as_str());
+    let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
     let why = format!(
         "the stored arguments hold the secret {}, which this run does not have; give it again with `.secret(..)` or `.secrets(..)`",
-        names.join(", ")
+        missing.join(", ")
     );
     ToolError::Execution {
         args: args.clone(),

@@ -34,8 +34,7 @@
 //!
 //! # What is masked
 //!
-//! From the moment a run knows a secret, its value is replaced by `[secret:name]`, however it is encoded
-//! (raw, escaped in JSON, percent-encoded, in base64):
+//! From the moment a run knows a secret, its value is replaced by `[secret:name]`:
 //!
 //! - in a tool's result, before the model, receipts or caches get it;
 //! - in everything else that is written: events, receipts, log lines and spans, requests for
@@ -43,6 +42,23 @@
 //!
 //! Text that a *person* writes into a prompt or a task reaches the model unchanged, but is masked in all records.
 //! A tool's own log lines are masked only if you put [`Masked`] under your subscriber.
+//!
+//! # What masking protects against
+//!
+//! Masking protects against *accidents*: a tool, a server or a library repeats a secret in an output, an error or a
+//! panic. Therefore it finds the value in each encoding that programs apply without being asked: escapes with
+//! backslashes (JSON, `Debug`), percent-encoding, base64 of either alphabet and at any position, and up to six of these
+//! in one another, two of them base64. White space and `+` count as the same. A value that was shortened with `…` is
+//! found if at least 4 of its characters are left. The time is linear in the length of the text, and bounded whatever
+//! the text is.
+//!
+//! Masking does not protect against a program that *wants* to reveal a secret: a tool that has a secret can reverse it,
+//! encrypt it or send it away. It does not find
+//!
+//! - other encodings: hexadecimal, HTML entities, compression, other character sets, other letter case;
+//! - a value of which only a part was encoded a second time, and a value in several strings of a JSON text;
+//! - a part of a value that is not followed by `…`;
+//! - a secret that the run has not learnt yet.
 //!
 //! # The panic hook
 //!
@@ -65,14 +81,16 @@ mod error;
 mod mask;
 mod panic;
 mod store;
+mod value;
 mod writer;
 
 pub use error::SecretError;
 pub use mask::{MIN_SECRET_CHARS, Masker};
-pub(crate) use mask::{Stream, references, shown};
+pub(crate) use mask::{Reference, Stream, references, shown};
 /// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
 pub use store::SecretStore;
+pub use value::SecretValue;
 pub use writer::Masked;
 
 use crate::scope::Scope;
@@ -189,16 +207,16 @@ impl SecretOwner {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::{async_trait, secret::{SecretError, SecretOwner, SecretString, Secrets}};
+/// use agents::{async_trait, secret::{SecretError, SecretOwner, SecretValue, Secrets}};
 ///
 /// /// One set of keys for everybody, from the environment.
 /// struct Environment;
 ///
 /// #[async_trait]
 /// impl Secrets for Environment {
-///     async fn find(&self, owner: &SecretOwner, name: &str) -> Result<Option<SecretString>, SecretError> {
+///     async fn find(&self, owner: &SecretOwner, name: &str) -> Result<Option<SecretValue>, SecretError> {
 ///         Ok(match owner {
-///             SecretOwner::Org { .. } => std::env::var(name.to_uppercase()).ok().map(SecretString::from),
+///             SecretOwner::Org { .. } => std::env::var(name.to_uppercase()).ok().map(SecretValue::from),
 ///             _ => None,
 ///         })
 ///     }
@@ -215,7 +233,23 @@ pub trait Secrets: Send + Sync + 'static {
         &self,
         owner: &SecretOwner,
         name: &str,
-    ) -> Result<Option<SecretString>, SecretError>;
+    ) -> Result<Option<SecretValue>, SecretError>;
+
+    /// Returns one version of the secret called `name`, for a run whose journal refers to that version.
+    ///
+    /// Without an implementation of your own, only the current version is found.
+    ///
+    /// # Errors
+    /// Like [`find`](Self::find).
+    async fn find_version(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<SecretValue>, SecretError> {
+        let found = self.find(owner, name).await?;
+        Ok(found.filter(|value| value.version_name() == Some(version)))
+    }
 }
 
 #[async_trait]
@@ -224,8 +258,17 @@ impl<S: Secrets + ?Sized> Secrets for Arc<S> {
         &self,
         owner: &SecretOwner,
         name: &str,
-    ) -> Result<Option<SecretString>, SecretError> {
+    ) -> Result<Option<SecretValue>, SecretError> {
         (**self).find(owner, name).await
+    }
+
+    async fn find_version(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<SecretValue>, SecretError> {
+        (**self).find_version(owner, name, version).await
     }
 }
 
@@ -248,13 +291,13 @@ impl<S: Secrets + ?Sized> Secrets for Arc<S> {
 /// ```
 #[derive(Clone)]
 pub struct Secret {
-    value: SecretString,
+    value: SecretValue,
     scope: SecretScope,
     fallback: bool,
 }
 
 impl Secret {
-    pub(crate) fn of_run(value: SecretString) -> Self {
+    pub(crate) fn of_run(value: SecretValue) -> Self {
         Secret {
             value,
             scope: SecretScope::Run,
@@ -264,11 +307,22 @@ impl Secret {
 
     /// Returns the value. Use it in the request that needs it and nowhere else.
     pub fn expose_secret(&self) -> &str {
-        self.value.expose_secret()
+        self.value.text().expose_secret()
     }
 
-    pub(crate) fn value(&self) -> &SecretString {
-        &self.value
+    /// Returns the version of the secret, if its source has versions.
+    pub fn version(&self) -> Option<&str> {
+        self.value.version_name()
+    }
+
+    /// Masks the secret in a run.
+    pub(crate) fn hide(&self, name: &str, masker: &Arc<Masker>) -> Result<(), SecretError> {
+        let reference = Reference {
+            scope: self.scope,
+            name: name.to_owned(),
+            version: self.version().map(str::to_owned),
+        };
+        masker.learn_as(reference, self.value.text())
     }
 
     /// Returns the scope that the secret belongs to.
@@ -317,7 +371,7 @@ pub async fn resolve(
     let narrower = scope.user_id.is_some() || scope.domain_id.is_some();
     for owner in SecretOwner::of(scope) {
         if let Some(value) = secrets.find(&owner, name).await? {
-            Masker::check(name, value.expose_secret())?;
+            Masker::check(name, value.text().expose_secret())?;
             let scope = owner.scope();
             return Ok(Some(Secret {
                 value,
@@ -327,4 +381,21 @@ pub async fn resolve(
         }
     }
     Ok(None)
+}
+
+/// Looks up the secret to which a reference in a journal leads: of the same scope and, if it has one, of the same
+/// version.
+pub(crate) async fn resolve_reference(
+    secrets: &dyn Secrets,
+    scope: &Scope,
+    reference: &Reference,
+) -> Result<Option<SecretString>, SecretError> {
+    let Some(owner) = SecretOwner::of(scope).find(|owner| owner.scope() == reference.scope) else {
+        return Ok(None);
+    };
+    let found = match &reference.version {
+        Some(version) => secrets.find_version(&owner, &reference.name, version),
+        None => secrets.find(&owner, &reference.name),
+    };
+    Ok(found.await?.map(|value| value.text().clone()))
 }

@@ -1,6 +1,5 @@
-use super::{SecretError, SecretOwner, Secrets};
+use super::{SecretError, SecretOwner, SecretValue, Secrets};
 use async_trait::async_trait;
-use secrecy::SecretString;
 use std::{collections::HashMap, fmt};
 
 /// Secrets in memory, by owner and name.
@@ -19,7 +18,8 @@ use std::{collections::HashMap, fmt};
 /// ```
 #[derive(Clone, Default)]
 pub struct SecretStore {
-    kept: HashMap<(SecretOwner, String), SecretString>,
+    /// Versions of each secret, the current one last.
+    kept: HashMap<(SecretOwner, String), Vec<SecretValue>>,
 }
 
 impl SecretStore {
@@ -35,7 +35,7 @@ impl SecretStore {
         org_id: impl Into<String>,
         user_id: impl Into<String>,
         name: impl Into<String>,
-        value: impl Into<SecretString>,
+        value: impl Into<SecretValue>,
     ) -> Self {
         let owner = SecretOwner::User {
             org_id: org_id.into(),
@@ -51,7 +51,7 @@ impl SecretStore {
         org_id: impl Into<String>,
         domain_id: impl Into<String>,
         name: impl Into<String>,
-        value: impl Into<SecretString>,
+        value: impl Into<SecretValue>,
     ) -> Self {
         let owner = SecretOwner::Workspace {
             org_id: org_id.into(),
@@ -66,7 +66,7 @@ impl SecretStore {
         self,
         org_id: impl Into<String>,
         name: impl Into<String>,
-        value: impl Into<SecretString>,
+        value: impl Into<SecretValue>,
     ) -> Self {
         let owner = SecretOwner::Org {
             org_id: org_id.into(),
@@ -74,15 +74,19 @@ impl SecretStore {
         self.of(owner, name, value)
     }
 
-    /// Adds a secret of any owner.
+    /// Adds a secret of any owner. It replaces the owner's secret of this name and version; earlier versions stay, for
+    /// runs whose journals refer to them.
     #[must_use]
     pub fn of(
         mut self,
         owner: SecretOwner,
         name: impl Into<String>,
-        value: impl Into<SecretString>,
+        value: impl Into<SecretValue>,
     ) -> Self {
-        self.kept.insert((owner, name.into()), value.into());
+        let value = value.into();
+        let versions = self.kept.entry((owner, name.into())).or_default();
+        versions.retain(|known| known.version_name() != value.version_name());
+        versions.push(value);
         self
     }
 }
@@ -93,8 +97,21 @@ impl Secrets for SecretStore {
         &self,
         owner: &SecretOwner,
         name: &str,
-    ) -> Result<Option<SecretString>, SecretError> {
-        Ok(self.kept.get(&(owner.clone(), name.to_owned())).cloned())
+    ) -> Result<Option<SecretValue>, SecretError> {
+        let versions = self.kept.get(&(owner.clone(), name.to_owned()));
+        Ok(versions.and_then(|versions| versions.last()).cloned())
+    }
+
+    async fn find_version(
+        &self,
+        owner: &SecretOwner,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<SecretValue>, SecretError> {
+        let versions = self.kept.get(&(owner.clone(), name.to_owned()));
+        let found = versions.into_iter().flatten();
+        let mut found = found.filter(|value| value.version_name() == Some(version));
+        Ok(found.next_back().cloned())
     }
 }
 

@@ -4,7 +4,7 @@ use crate::world::scripted_agent;
 use agents::{
     Agent, AgentBuilder, Code, Outcome, ToolContext,
     run::EventKind,
-    secret::{SecretError, SecretOwner, SecretScope, SecretStore, SecretString, Secrets, resolve},
+    secret::{SecretError, SecretOwner, SecretScope, SecretStore, SecretValue, Secrets, resolve},
     testing::{Script, ScriptedModel},
     tool,
     tool::Scope,
@@ -181,7 +181,7 @@ impl Secrets for Vault {
         &self,
         owner: &SecretOwner,
         name: &str,
-    ) -> Result<Option<SecretString>, SecretError> {
+    ) -> Result<Option<SecretValue>, SecretError> {
         match owner {
             SecretOwner::User { .. } if self.0.fetch_add(1, SeqCst) == 0 => {
                 Err(SecretError::unavailable(name, "the vault is sealed"))

@@ -7,10 +7,9 @@ use crate::{
     journal::Journal,
     model::Model,
     run::{Approver, Budget, Clock, Event, ToolEnvelope},
-    secret::Secrets,
+    secret::{SecretValue, Secrets},
     tool::Scope,
 };
-use secrecy::SecretString;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -133,7 +132,7 @@ impl<A: Agent> Run<'_, A> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretString>) -> Self {
+    pub fn secret(mut self, name: impl Into<String>, value: impl Into<SecretValue>) -> Self {
         self.settings.secrets.insert(name.into(), value.into());
         self.root()
     }

@@ -1,177 +1,236 @@
 use super::{
-    MIN_SECRET_CHARS, base64,
-    heads::Heads,
-    spelling::{Found, spelled},
+    MIN_SECRET_CHARS,
+    decode::{Placed, layers, six_bits},
+    reference::Reference,
+    search::{Heads, Pattern},
 };
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, cmp::Reverse, sync::Arc};
 
-/// Secrets that a masker knows, with their spellings.
+/// Length in bytes of the parts in which long texts are searched, so that the search needs little memory.
+const WINDOW: usize = 1 << 18;
+/// Secrets that a masker knows.
 #[derive(Default)]
 pub(super) struct Known {
-    secrets: Vec<Arc<Spellings>>,
-    heads: Heads,
+    secrets: Vec<Arc<Secret>>,
+    heads: Option<Heads>,
+    /// Length of the shortest and of the longest pattern, in bytes.
+    lengths: (usize, usize),
 }
 
-/// Secret with its placeholder and the texts to look for.
-struct Spellings {
-    placeholder: String,
-    plain: Vec<SecretString>,
-    /// Parts of the value within base64; the flag is `true` if the next character belongs to the
-    /// value in part.
-    base64: Vec<(SecretString, bool)>,
+/// Secret with the texts to search for.
+pub(super) struct Secret {
+    pub(super) reference: Reference,
+    pub(super) placeholder: String,
+    value: SecretString,
+    patterns: Vec<Pattern>,
     /// Is `true` if the value consists of digits, so that it could stand in JSON as a number.
-    digits: bool,
+    is_number: bool,
 }
 
-/// Result of the search for secrets at one place of a text.
-pub(super) enum At<'a> {
-    Nothing,
-    /// A secret may begin here, but the text ends before that is certain.
-    Open,
-    /// A secret reaches from here to `end` and is replaced by `instead`. If `open`, more text could
-    /// make it a longer secret.
-    Secret {
-        end: usize,
-        instead: &'a str,
-        open: bool,
-    },
+impl Secret {
+    pub(super) fn value(&self) -> &str {
+        self.value.expose_secret()
+    }
+}
+
+/// Place of a secret in a text.
+pub(super) struct Found {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    /// Index of the secret.
+    index: usize,
+}
+
+/// Results of a search.
+#[derive(Default)]
+struct Hits {
+    found: Vec<Found>,
+    /// Beginning of the first secret that the text may go on with; wanted only where a text comes in pieces.
+    open: Option<Option<usize>>,
 }
 
 impl Known {
     /// Returns these secrets and one more; `None` if the value is known already.
-    pub(super) fn and(&self, name: &str, value: &str) -> Option<Known> {
-        let knows = |secret: &Arc<Spellings>| secret.plain[0].expose_secret() == value;
-        if self.secrets.iter().any(knows) {
+    pub(super) fn and(&self, reference: Reference, value: &str) -> Option<Known> {
+        if self.secrets.iter().any(|secret| secret.value() == value) {
             return None;
         }
+        // A program that reads a key from a file may cut off a line break, so the trimmed value counts too.
+        let trimmed = Some(value.trim()).filter(|trimmed| *trimmed != value);
         let mut secrets = self.secrets.clone();
-        secrets.push(Arc::new(Spellings::new(name, value)));
-        Some(Known::from(secrets))
-    }
-
-    fn from(secrets: Vec<Arc<Spellings>>) -> Known {
-        let patterns = secrets.iter().flat_map(|secret| secret.patterns());
-        let heads = Heads::of(patterns.map(ExposeSecret::expose_secret));
-        Known { secrets, heads }
+        secrets.push(Arc::new(Secret {
+            placeholder: placeholder(&reference.name, value),
+            reference,
+            value: value.into(),
+            patterns: [value]
+                .into_iter()
+                .chain(trimmed)
+                .map(Pattern::new)
+                .collect(),
+            is_number: value.bytes().all(|byte| byte.is_ascii_digit()),
+        }));
+        let patterns = || secrets.iter().flat_map(|secret| &secret.patterns);
+        let shortest = patterns().map(Pattern::len).min();
+        let longest = patterns().map(Pattern::len).max();
+        Some(Known {
+            heads: Some(Heads::of(patterns())),
+            lengths: (shortest.unwrap_or_default(), longest.unwrap_or_default()),
+            secrets,
+        })
     }
 
     pub(super) fn len(&self) -> usize {
         self.secrets.len()
     }
 
-    /// Returns the value for which this placeholder stands.
-    pub(super) fn value(&self, placeholder: &str) -> Option<&str> {
+    /// Returns the secret to which a reference leads.
+    pub(super) fn referred(&self, reference: &Reference) -> Option<&Secret> {
         let mut secrets = self.secrets.iter();
-        let secret = secrets.find(|secret| secret.placeholder == placeholder)?;
-        Some(secret.plain[0].expose_secret())
+        let secret = secrets.find(|secret| secret.reference == *reference);
+        secret.map(Arc::as_ref)
     }
 
-    /// Returns each secret alone.
-    fn each(&self) -> impl Iterator<Item = Known> {
-        let one = |secret: &Arc<Spellings>| Known::from(vec![secret.clone()]);
-        self.secrets.iter().map(one)
+    pub(super) fn secret(&self, found: &Found) -> &Secret {
+        &self.secrets[found.index]
     }
 
-    /// Returns the longest secret that begins here.
-    pub(super) fn at(&self, text: &str, at: usize) -> At<'_> {
-        let bytes = text.as_bytes();
-        if !self.heads.may_begin(bytes[at]) {
-            return At::Nothing;
-        }
-        let (mut best, mut open) = (None, false);
-        for secret in &self.secrets {
-            let mut consider = |found, ragged: bool| match found {
-                Found::No => {}
-                Found::Open => open = true,
-                Found::To(end) => {
-                    let end = match ragged {
-                        true => end + base64::rest(&text[end..]),
-                        false => end,
-                    };
-                    if best.is_none_or(|(longest, _)| end > longest) {
-                        best = Some((end, secret.placeholder.as_str()));
-                    }
-                }
-            };
-            for plain in &secret.plain {
-                consider(spelled(bytes, at, plain.expose_secret()), false);
-            }
-            for (core, ragged) in &secret.base64 {
-                consider(spelled(bytes, at, core.expose_secret()), *ragged);
-            }
-        }
-        match best {
-            Some((end, instead)) => At::Secret {
-                end,
-                instead,
-                open: open || end == text.len(),
-            },
-            None if open => At::Open,
-            None => At::Nothing,
-        }
-    }
-
-    /// Returns `true` if the text holds a secret. If not, the functions below do not change the
-    /// text.
+    /// Returns `true` if the text holds a secret. If not, the functions below do not change the text.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        let mut from = 0;
-        while let Some(at) = self.heads.next(bytes, from) {
-            if matches!(self.at(text, at), At::Secret { .. }) {
-                return true;
-            }
-            from = self.heads.past(bytes, at);
+        self.windows(text, Hits::default(), |hits| !hits.found.is_empty())
+            .is_some()
+    }
+
+    /// Returns the secrets in a text, in their order, none within another.
+    pub(super) fn find(&self, text: &str) -> Vec<Found> {
+        let mut all = Vec::new();
+        self.windows(text, Hits::default(), |hits| {
+            all.append(&mut hits.found);
+            false
+        });
+        merged(text, all)
+    }
+
+    /// Returns where the first secret begins that the text may go on with; the end of the text if there is none.
+    pub(super) fn open(&self, text: &str) -> usize {
+        // An escape at the end may be incomplete.
+        let escape = text.len() - trailing_escape(text.as_bytes());
+        let text = &text[..escape];
+        let hits = Hits {
+            open: Some(None),
+            ..Hits::default()
+        };
+        let mut open = escape;
+        let mut found = Vec::new();
+        self.windows(text, hits, |hits| {
+            let begun = hits.open.replace(None).flatten();
+            open = open.min(begun.unwrap_or(open));
+            found.append(&mut hits.found);
+            false
+        });
+        // A secret at the end may be the beginning of a longer one, or the last characters of base64 belong to it.
+        const LAST: usize = 3;
+        match merged(text, found).pop() {
+            Some(last) if last.to + LAST >= open => open.min(last.from),
+            _ => open,
         }
-        false
+    }
+
+    /// Searches each part of a text until `is_enough`. Returns `None` if it never was.
+    fn windows(
+        &self,
+        text: &str,
+        mut hits: Hits,
+        mut is_enough: impl FnMut(&mut Hits) -> bool,
+    ) -> Option<()> {
+        let heads = self.heads.as_ref()?;
+        // Parts overlap, so that each secret is in one of them as a whole, whatever its encoding.
+        let overlap = self.lengths.1 * 16;
+        let window = WINDOW.max(overlap * 2);
+        let mut from = 0;
+        loop {
+            let to = text.len().min(from + window);
+            let part = &text.as_bytes()[from..to];
+            self.search(heads, text, part, from, &mut hits);
+            if is_enough(&mut hits) {
+                return Some(());
+            }
+            if to == text.len() {
+                return None;
+            }
+            from = to - overlap;
+        }
+    }
+
+    /// Searches a part of a text, and each text that it may encode.
+    fn search(&self, heads: &Heads, text: &str, part: &[u8], from: usize, hits: &mut Hits) {
+        let shortest_run = match part.windows(3).any(|bytes| bytes == "…".as_bytes()) {
+            _ if hits.open.is_some() => 2,
+            // The beginning of a secret counts where a text was cut off.
+            true => (MIN_SECRET_CHARS * 8).div_ceil(6),
+            false => (self.lengths.0 * 8).div_ceil(6),
+        };
+        if hits.open.is_none() && !may_hold(heads, part, shortest_run) {
+            return;
+        }
+        layers(Placed::plain(part, from), shortest_run, |units| {
+            self.search_layer(heads, text, units, hits);
+            false
+        });
+    }
+
+    fn search_layer(&self, heads: &Heads, text: &str, units: &[Placed], hits: &mut Hits) {
+        let reaches_end = units.last().is_some_and(|unit| unit.to == text.len());
+        let open = hits.open.as_mut().filter(|_| reaches_end);
+        if open.is_none() && !heads.may_be_in(units.iter().map(|unit| unit.byte)) {
+            return;
+        }
+        let mut begun = Vec::new();
+        for (index, secret) in self.secrets.iter().enumerate() {
+            for pattern in &secret.patterns {
+                let found = |from, to| hits.found.push(Found { from, to, index });
+                begun.extend(pattern.search(text, units, found));
+            }
+        }
+        if let Some(open) = open {
+            // The last character of base64 decides nothing yet.
+            let last = units
+                .last()
+                .filter(|unit| unit.byte == b'=' || six_bits(unit.byte).is_some());
+            begun.extend(last.map(|last| last.from));
+            *open = begun.into_iter().chain(*open).min();
+        }
     }
 
     /// Returns the text without secrets.
     pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        self.masked(text, |_| 1)
+        let found = self.find(text);
+        replaced(text, &found, |found| {
+            Some(self.secret(found).placeholder.clone())
+        })
     }
 
-    /// Returns JSON as text without secrets, also those that reach over several strings; it may no
-    /// longer be valid JSON.
-    pub(super) fn across<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        self.masked(json, escape)
-    }
-
-    /// Replaces the secrets of a text. `step` returns the number of bytes to skip together where no
-    /// secret was found.
-    fn masked<'a>(&self, text: &'a str, step: impl Fn(&[u8]) -> usize) -> Cow<'a, str> {
-        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        while at < text.len() {
-            match self.at(text, at) {
-                At::Secret { end, instead, .. } => {
-                    out.push_str(&text[copied..at]);
-                    out.push_str(instead);
-                    copied = end;
-                    at = end;
-                }
-                At::Nothing | At::Open => at += step(&text.as_bytes()[at..]),
-            }
-        }
-        if copied == 0 {
-            return Cow::Borrowed(text);
-        }
-        out.push_str(&text[copied..]);
-        Cow::Owned(out)
-    }
-
-    /// Returns JSON without secrets in its strings and keys and, if `numbers`, in its numbers. The
-    /// result is valid JSON.
-    pub(super) fn json<'a>(&self, json: &'a str, numbers: bool) -> Cow<'a, str> {
+    /// Returns JSON with the secrets in its strings, its keys and its numbers replaced, as far as `instead` says. The
+    /// result is valid JSON if each replacement may stand within a JSON string.
+    pub(super) fn json<'a>(
+        &self,
+        json: &'a str,
+        instead: &dyn Fn(&Secret, Within<'_>) -> Option<String>,
+    ) -> Cow<'a, str> {
         let (mut out, mut copied, mut at) = (String::new(), 0, 0);
         let bytes = json.as_bytes();
         while at < bytes.len() {
             let (end, masked) = match bytes[at] {
                 b'"' => {
                     let end = at + 1 + string(&bytes[at + 1..]);
-                    // Escapes are skipped as a whole, so that the rest of the string stays
-                    // readable.
-                    match self.masked(&json[at + 1..end], escape) {
+                    let text = &json[at + 1..end];
+                    let found = whole_escapes(text, self.find(text));
+                    let masked = replaced(text, &found, |found| {
+                        let spelled = Within::String(&text[found.from..found.to]);
+                        instead(self.secret(found), spelled)
+                    });
+                    match masked {
                         Cow::Borrowed(_) => (end + 1, None),
                         Cow::Owned(masked) => (end + 1, Some(format!("\"{masked}\""))),
                     }
@@ -179,8 +238,11 @@ impl Known {
                 b'-' | b'0'..=b'9' => {
                     let is_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
                     let end = at + bytes[at..].iter().take_while(is_number).count();
-                    let secret = numbers.then(|| self.digits(&json[at..end])).flatten();
-                    (end, secret.map(|placeholder| format!("\"{placeholder}\"")))
+                    let number = &json[at..end];
+                    let mut secrets = self.secrets.iter().filter(|secret| secret.is_number);
+                    let secret = secrets.find(|secret| number.contains(secret.value()));
+                    let masked = secret.and_then(|secret| instead(secret, Within::Number(number)));
+                    (end, masked.map(|masked| format!("\"{masked}\"")))
                 }
                 _ => (at + 1, None),
             };
@@ -198,47 +260,138 @@ impl Known {
         Cow::Owned(out)
     }
 
+    /// Returns JSON without secrets in its strings, its keys and its numbers. The result is valid JSON.
+    pub(super) fn masked<'a>(&self, json: &'a str) -> Cow<'a, str> {
+        self.json(json, &|secret, _| Some(secret.placeholder.clone()))
+    }
+
     /// Returns the data of this JSON without secrets; `None` if the JSON holds none.
     pub(super) fn data<T: DeserializeOwned>(&self, json: &str) -> Option<T> {
-        for numbers in [true, false] {
-            match self.json(json, numbers) {
-                Cow::Borrowed(_) => return None,
-                Cow::Owned(masked) => {
-                    if let Ok(masked) = serde_json::from_str(&masked) {
-                        return Some(masked);
-                    }
-                }
-            }
+        let in_strings = |secret: &Secret, within: Within<'_>| match within {
+            Within::String(_) => Some(secret.placeholder.clone()),
+            Within::Number(_) => None,
+        };
+        let masked = match self.masked(json) {
+            Cow::Borrowed(_) => return None,
+            Cow::Owned(masked) => serde_json::from_str(&masked),
+        };
+        if let Ok(data) = masked.or_else(|_| serde_json::from_str(&self.json(json, &in_strings))) {
+            return Some(data);
         }
-        // A secret is a word of the format itself, such as `user`: that secret stays, and the
-        // others are masked.
+        // A secret is a word of the format itself, such as `user`: that secret stays, and the others are masked.
         let mut text = json.to_owned();
-        for known in self.each() {
-            match known.json(&text, false) {
-                Cow::Owned(masked) if serde_json::from_str::<T>(&masked).is_ok() => text = masked,
-                _ => {}
+        for secret in &self.secrets {
+            let this = |other: &Secret, within: Within<'_>| {
+                in_strings(other, within).filter(|_| other.reference == secret.reference)
+            };
+            if let Cow::Owned(masked) = self.json(&text, &this)
+                && serde_json::from_str::<T>(&masked).is_ok()
+            {
+                text = masked;
             }
         }
         serde_json::from_str(&text).ok()
     }
+}
 
-    /// Returns `true` if any secret could stand in JSON as a number.
-    pub(super) fn has_digits(&self) -> bool {
-        self.secrets.iter().any(|secret| secret.digits)
+/// Spelling of a secret in JSON.
+#[derive(Clone, Copy)]
+pub(super) enum Within<'a> {
+    /// Part of the content of a string, with its escapes.
+    String(&'a str),
+    /// The number of which the secret is a part.
+    Number(&'a str),
+}
+
+/// Sorts the places of secrets and joins those that overlap.
+fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
+    all.sort_by_key(|found| (found.from, Reverse(found.to)));
+    let mut merged: Vec<Found> = Vec::with_capacity(all.len());
+    for mut found in all {
+        while !text.is_char_boundary(found.from) {
+            found.from -= 1;
+        }
+        while !text.is_char_boundary(found.to) {
+            found.to += 1;
+        }
+        match merged.last_mut() {
+            Some(last) if found.from < last.to => last.to = last.to.max(found.to),
+            _ => merged.push(found),
+        }
     }
+    merged
+}
 
-    /// Returns the placeholder of the secret that is a part of this number.
-    pub(super) fn digits(&self, number: &str) -> Option<&str> {
-        let mut digits = self.secrets.iter().filter(|secret| secret.digits);
-        let within = |secret: &&Arc<Spellings>| number.contains(secret.plain[0].expose_secret());
-        digits
-            .find(within)
-            .map(|secret| secret.placeholder.as_str())
+/// Replaces places of a text.
+fn replaced<'a>(
+    text: &'a str,
+    found: &[Found],
+    instead: impl Fn(&Found) -> Option<String>,
+) -> Cow<'a, str> {
+    let (mut out, mut copied) = (String::new(), 0);
+    for found in found {
+        if let Some(instead) = instead(found) {
+            out.push_str(&text[copied..found.from]);
+            out.push_str(&instead);
+            copied = found.to;
+        }
+    }
+    match copied {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(out + &text[copied..]),
     }
 }
 
+/// Fits places to the escapes of a JSON string, so that the rest of the string stays readable. A place that begins
+/// within an escape is none.
+fn whole_escapes(text: &str, found: Vec<Found>) -> Vec<Found> {
+    if found.is_empty() || !text.contains('\\') {
+        return found;
+    }
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut next = |until: usize| {
+        while at < until {
+            at += match &bytes[at..] {
+                [b'\\', b'u', ..] => 6,
+                [b'\\', ..] => 2,
+                _ => 1,
+            };
+        }
+        at.min(bytes.len())
+    };
+    let mut whole = Vec::with_capacity(found.len());
+    for mut found in found {
+        if next(found.from) == found.from {
+            found.to = next(found.to);
+            whole.push(found);
+        }
+    }
+    whole
+}
+
+/// Returns `true` if a secret may be in a text or in a text that it encodes. Nearly all texts have none, which is found
+/// out without a look at their places.
+fn may_hold(heads: &Heads, text: &[u8], shortest_run: usize) -> bool {
+    if heads.may_be_in(text.iter().copied()) {
+        return true;
+    }
+    let mut run = 0;
+    let is_encoded = text.iter().any(|byte| {
+        run = match six_bits(*byte) {
+            Some(_) => run + 1,
+            None => 0,
+        };
+        run >= shortest_run || matches!(byte, b'\\' | b'%')
+    });
+    is_encoded
+        && layers(text.to_vec(), shortest_run, |bytes| {
+            heads.may_be_in(bytes.iter().copied())
+        })
+}
+
 /// Returns the length in bytes of a string whose opening quote has been taken.
-pub(super) fn string(bytes: &[u8]) -> usize {
+fn string(bytes: &[u8]) -> usize {
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
         match byte {
@@ -250,42 +403,14 @@ pub(super) fn string(bytes: &[u8]) -> usize {
     bytes.len()
 }
 
-/// Returns the number of bytes that form the first character or escape of a string's content.
-fn escape(bytes: &[u8]) -> usize {
-    match bytes {
-        [b'\\', b'u', ..] => 6,
-        [b'\\', ..] => 2,
-        _ => 1,
-    }
-}
-
-impl Spellings {
-    fn new(name: &str, value: &str) -> Self {
-        let mut plain = vec![SecretString::from(value)];
-        // A program that reads a key from a file may cut off a line break, so the trimmed value
-        // counts too.
-        if value.trim() != value {
-            plain.push(value.trim().into());
-        }
-        let base64 = plain
-            .iter()
-            .flat_map(|plain| base64::within(plain.expose_secret()))
-            .filter(|core| core.text.len() >= MIN_SECRET_CHARS)
-            .map(|core| (core.text.into(), core.ragged))
-            .collect();
-        Spellings {
-            placeholder: placeholder(name, value),
-            plain,
-            base64,
-            digits: value.bytes().all(|byte| byte.is_ascii_digit()),
-        }
-    }
-
-    fn patterns(&self) -> impl Iterator<Item = &SecretString> {
-        self.plain
-            .iter()
-            .chain(self.base64.iter().map(|(core, _)| core))
-    }
+/// Returns the length in bytes of what may be an incomplete escape at the end of a text.
+fn trailing_escape(text: &[u8]) -> usize {
+    const LONGEST: usize = 48;
+    let in_escape = |byte: &&u8| byte.is_ascii_hexdigit() || b"%\\ux{".contains(byte);
+    let tail = text.iter().rev().take(LONGEST).take_while(in_escape);
+    let tail: Vec<_> = tail.collect();
+    let first = tail.iter().rposition(|byte| matches!(byte, b'\\' | b'%'));
+    first.map_or(0, |first| first + 1)
 }
 
 /// Returns the text that replaces a secret: its name, unless the name would reveal the value.

@@ -1,17 +1,15 @@
 //! Masking of secrets wherever text is written.
 
-mod base64;
-mod heads;
+mod decode;
 mod known;
-mod look;
 mod reference;
-mod spelling;
+mod search;
 mod stream;
 
-pub(crate) use reference::{references, shown};
+pub(crate) use reference::{Reference, references, shown};
 pub(crate) use stream::Stream;
 
-use super::{SecretError, panic};
+use super::{SecretError, SecretScope, panic};
 use crate::Json;
 use known::Known;
 use secrecy::{ExposeSecret, SecretString};
@@ -43,7 +41,7 @@ pub const MIN_SECRET_CHARS: usize = 4;
 /// masker.learn("crm", &"hunter/2".to_owned().into())?;
 /// assert_eq!(masker.text("key=hunter%2F2"), "key=[secret:crm]");
 /// assert_eq!(masker.text(r#"{"key":"hunter\/2"}"#), r#"{"key":"[secret:crm]"}"#);
-/// assert_eq!(masker.text("Basic dTpodW50ZXIvMg=="), "Basic dTp[secret:crm]");
+/// assert_eq!(masker.text("Basic dTpodW50ZXIvMg=="), "Basic dT[secret:crm]");
 /// # Ok::<_, agents::secret::SecretError>(())
 /// ```
 #[derive(Default)]
@@ -65,9 +63,23 @@ impl Masker {
     /// # Errors
     /// When the value has fewer than [`MIN_SECRET_CHARS`] characters: masking it would hide half of every text.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
-        Self::check(name, value.expose_secret())?;
+        let reference = Reference {
+            scope: SecretScope::Run,
+            name: name.to_owned(),
+            version: None,
+        };
+        self.learn_as(reference, value)
+    }
+
+    /// Adds a secret of any scope and version.
+    pub(crate) fn learn_as(
+        self: &Arc<Self>,
+        reference: Reference,
+        value: &SecretString,
+    ) -> Result<(), SecretError> {
+        Self::check(&reference.name, value.expose_secret())?;
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(more) = known.and(name, value.expose_secret()) {
+        if let Some(more) = known.and(reference, value.expose_secret()) {
             *known = Arc::new(more);
             drop(known);
             if !self.any.swap(true, Release) {
@@ -122,21 +134,16 @@ impl Masker {
         let Some(known) = self.known_in(json.as_str()) else {
             return json.clone();
         };
-        let masked = known.json(json.as_str(), true);
-        match known.across(&masked) {
-            // A secret reaches over more than one string: the whole value becomes one text.
-            Cow::Owned(text) => Json::string(&text),
-            Cow::Borrowed(_) => match masked {
-                Cow::Borrowed(_) => json.clone(),
-                Cow::Owned(text) => Json::parse(&text).unwrap_or_else(|_| Json::string(&text)),
-            },
+        match known.masked(json.as_str()) {
+            Cow::Borrowed(_) => json.clone(),
+            Cow::Owned(text) => Json::parse(&text).unwrap_or_else(|_| Json::string(&text)),
         }
     }
 
     /// Masks the secrets in JSON text, which stays valid JSON.
     pub fn json_text<'a>(&self, json: &'a str) -> Cow<'a, str> {
         match self.known_in(json) {
-            Some(known) => known.json(json, true),
+            Some(known) => known.masked(json),
             None => Cow::Borrowed(json),
         }
     }
@@ -153,7 +160,7 @@ impl Masker {
     /// Masks the secrets in all strings of any serializable data, and in its numbers where the type takes a text
     /// instead.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {
-        if !self.may_hide(&value) {
+        if self.is_empty() {
             return value;
         }
         let Ok(text) = serde_json::to_string(&value) else {
@@ -161,10 +168,6 @@ impl Masker {
         };
         let masked = self.known_in(&text).and_then(|known| known.data(&text));
         masked.unwrap_or(value)
-    }
-
-    fn may_hide<T: Serialize>(&self, value: &T) -> bool {
-        self.known().is_some_and(|known| known.may_be_in(value))
     }
 }
 

@@ -1,14 +1,15 @@
 //! References: they replace secrets in a journal, so that the exact value comes back when the journal is read.
 //!
-//! A reference consists of a private character, the spelling of the value, `[secret:name]`, and another private
-//! character. No other text can be taken for a reference, because a private character in other text is marked.
+//! A reference consists of a private character, the spelling of the value, the scope, the name and the version of the
+//! secret, and another private character. No other text can be taken for a reference, because a private character in
+//! other text is marked.
 
 use super::{
     Masker,
-    known::{At, Known, string},
+    known::{Known, Secret, Within},
 };
-use crate::Json;
-use std::{borrow::Cow, collections::BTreeSet};
+use crate::{Json, secret::SecretScope};
+use std::{borrow::Cow, collections::BTreeSet, fmt};
 
 /// Opening character of a reference.
 const OPEN: char = '\u{E000}';
@@ -20,6 +21,156 @@ const ITSELF: char = '\u{E002}';
 /// Maximum number of times that JSON text within JSON may be escaped for its secrets to get references.
 const LEVELS: usize = 4;
 
+/// Identity of a secret: whose it is, its name, and its version if its source has versions.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Reference {
+    pub(crate) scope: SecretScope,
+    pub(crate) name: String,
+    pub(crate) version: Option<String>,
+}
+
+/// How a value is spelled at the place of a reference.
+#[derive(Clone, Copy)]
+enum Spelling {
+    /// As the text of a JSON string, escaped this number of times.
+    Escaped(usize),
+    /// As a JSON number.
+    Number,
+    /// In another encoding: the value stays hidden for good.
+    Other,
+}
+
+impl Reference {
+    /// Returns the reference as text within JSON.
+    fn written(&self, spelling: Spelling) -> String {
+        let spelling = match spelling {
+            Spelling::Escaped(level) => level.to_string(),
+            Spelling::Number => "n".to_owned(),
+            Spelling::Other => "?".to_owned(),
+        };
+        let scope = match self.scope {
+            SecretScope::Run => "run",
+            SecretScope::User => "user",
+            SecretScope::Workspace => "workspace",
+            SecretScope::Org => "org",
+        };
+        let name = encoded(&self.name);
+        let version = self.version.iter().map(|version| encoded(version));
+        let parts = [spelling, scope.to_owned(), name];
+        let parts: Vec<_> = parts.into_iter().chain(version).collect();
+        format!("{OPEN}{}{CLOSE}", parts.join("|"))
+    }
+
+    /// Reads the text between the private characters.
+    fn read(text: &str) -> Option<(Spelling, Reference)> {
+        let mut parts = text.split('|');
+        let spelling = match parts.next()? {
+            "n" => Spelling::Number,
+            "?" => Spelling::Other,
+            level => Spelling::Escaped(level.parse().ok().filter(|level| *level <= LEVELS)?),
+        };
+        let scope = match parts.next()? {
+            "run" => SecretScope::Run,
+            "user" => SecretScope::User,
+            "workspace" => SecretScope::Workspace,
+            "org" => SecretScope::Org,
+            _ => return None,
+        };
+        let reference = Reference {
+            scope,
+            name: decoded(parts.next()?)?,
+            version: parts
+                .next()
+                .map(decoded)
+                .map_or(Some(None), |v| v.map(Some))?,
+        };
+        Some((spelling, reference))
+    }
+
+    /// Returns the text that people and models see.
+    fn shown(&self) -> String {
+        let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
+            true => c,
+            false => '_',
+        };
+        let name: String = self.name.chars().map(plain).collect();
+        match name.is_empty() {
+            true => "[***]".to_owned(),
+            false => format!("[secret:{name}]"),
+        }
+    }
+}
+
+impl fmt::Display for Reference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name.is_empty() {
+            true => f.write_str("without a name")?,
+            false => write!(f, "`{}`", self.name)?,
+        }
+        write!(f, " of the {}", self.scope)?;
+        match &self.version {
+            Some(version) => write!(f, " (version `{version}`)"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Returns a name as text that needs no escapes in JSON.
+fn encoded(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    for c in name.chars() {
+        match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
+            true => out.push(c),
+            false => out.push_str(&format!("{{{:x}}}", u32::from(c))),
+        }
+    }
+    out
+}
+
+fn decoded(mut name: &str) -> Option<String> {
+    let mut out = String::with_capacity(name.len());
+    while let Some((plain, rest)) = name.split_once('{') {
+        let (code, rest) = rest.split_once('}')?;
+        out.push_str(plain);
+        out.push(char::from_u32(u32::from_str_radix(code, 16).ok()?)?);
+        name = rest;
+    }
+    Some(out + name)
+}
+
+/// Part of a stored text.
+enum Part<'a> {
+    /// Text itself.
+    Text(&'a str),
+    /// Opening character that is a part of the text itself.
+    Open,
+    /// Text of a reference, between the private characters.
+    Reference(&'a str),
+}
+
+/// Splits a stored text at its references.
+fn parts(text: &str) -> impl Iterator<Item = Part<'_>> {
+    let mut rest = text;
+    std::iter::from_fn(move || match rest.find(OPEN) {
+        _ if rest.is_empty() => None,
+        Some(0) => {
+            let behind = &rest[OPEN.len_utf8()..];
+            if let Some(behind) = behind.strip_prefix(ITSELF) {
+                rest = behind;
+                return Some(Part::Open);
+            }
+            let (reference, behind) = behind.split_once(CLOSE).unwrap_or((behind, ""));
+            rest = behind;
+            Some(Part::Reference(reference))
+        }
+        at => {
+            let (plain, behind) = rest.split_at(at.unwrap_or(rest.len()));
+            rest = behind;
+            Some(Part::Text(plain))
+        }
+    })
+}
+
 impl Masker {
     /// Writes references in place of the secrets in JSON text, which stays valid JSON.
     pub(crate) fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
@@ -27,17 +178,18 @@ impl Masker {
             true => Cow::Owned(json.replace(OPEN, &format!("{OPEN}{ITSELF}"))),
             false => Cow::Borrowed(json),
         };
-        match self.known_in(&json) {
-            Some(known) => match known.referenced(&json) {
-                Cow::Owned(referenced) => Cow::Owned(referenced),
-                Cow::Borrowed(_) => json,
-            },
-            None => json,
+        let Some(known) = self.known_in(&json) else {
+            return json;
+        };
+        let referenced = |secret: &Secret, within: Within<'_>| Some(known.refer(secret, within));
+        match known.json(&json, &referenced) {
+            Cow::Owned(referenced) => Cow::Owned(referenced),
+            Cow::Borrowed(_) => json,
         }
     }
 
-    /// Returns a value as a fact holds it: exact, if references can stand for every secret in it. Otherwise, such
-    /// as for a secret that is spread over several strings, the value is masked.
+    /// Returns a value as a fact holds it: exact, if references can stand for every secret in it. Otherwise the value
+    /// is masked.
     pub(crate) fn kept(&self, json: &Json) -> Json {
         if self.known_in(json.as_str()).is_none() {
             return json.clone();
@@ -67,51 +219,49 @@ impl Masker {
             return Cow::Borrowed(json);
         }
         let known = self.known();
+        let value = |text| {
+            let (spelling, reference) = Reference::read(text)?;
+            let secret = known.as_deref()?.referred(&reference)?;
+            match spelling {
+                Spelling::Escaped(level) => Some((escaped(secret.value(), level), false)),
+                Spelling::Number => Some((secret.value().to_owned(), true)),
+                Spelling::Other => None,
+            }
+        };
         let mut out = String::with_capacity(json.len());
-        let mut rest = json;
-        while let Some(at) = rest.find(OPEN) {
-            out.push_str(&rest[..at]);
-            rest = &rest[at + OPEN.len_utf8()..];
-            if let Some(behind) = rest.strip_prefix(ITSELF) {
-                out.push(OPEN);
-                rest = behind;
-                continue;
+        // A number stands in JSON without quotes, but its reference stands within quotes.
+        let mut closes_number = false;
+        for part in parts(json) {
+            match part {
+                Part::Text(text) if closes_number => {
+                    out.push_str(text.strip_prefix('"').unwrap_or(text));
+                }
+                Part::Text(text) => out.push_str(text),
+                Part::Open => out.push(OPEN),
+                Part::Reference(text) => match value(text) {
+                    Some((value, true)) if out.ends_with('"') => {
+                        out.pop();
+                        out.push_str(&value);
+                        closes_number = true;
+                        continue;
+                    }
+                    Some((value, _)) => out.push_str(&value),
+                    None => out.extend([OPEN.to_string(), text.to_owned(), CLOSE.to_string()]),
+                },
             }
-            let (reference, behind) = rest.split_once(CLOSE).unwrap_or((rest, ""));
-            rest = behind;
-            let (how, placeholder) = reference.split_at(reference.len().min(1));
-            let value = known.as_deref().and_then(|known| known.value(placeholder));
-            match (value, how) {
-                // A number stands in JSON without quotes, but its reference stands within quotes.
-                (Some(value), "n") if out.ends_with('"') && rest.starts_with('"') => {
-                    out.pop();
-                    out.push_str(value);
-                    rest = &rest[1..];
-                }
-                (Some(value), how) if how.parse::<usize>().is_ok_and(|level| level <= LEVELS) => {
-                    out.push_str(&escaped(value, how.parse().unwrap_or_default()));
-                }
-                _ => {
-                    out.push(OPEN);
-                    out.push_str(reference);
-                    out.push(CLOSE);
-                }
-            }
+            closes_number = false;
         }
-        out.push_str(rest);
         Cow::Owned(out)
     }
 }
 
-/// Returns the names of the secrets to which there are references in a text.
-pub(crate) fn references(text: &str) -> BTreeSet<String> {
-    let parts = text.split(OPEN).skip(1);
-    let named = parts.filter_map(|part| {
-        let (reference, _) = part.split_once(CLOSE)?;
-        let name = reference.get(1..)?.strip_prefix("[secret:")?;
-        Some(name.strip_suffix(']')?.to_owned())
+/// Returns the secrets to which there are references in a text.
+pub(crate) fn references(text: &str) -> BTreeSet<Reference> {
+    let found = parts(text).filter_map(|part| match part {
+        Part::Reference(text) => Some(Reference::read(text)?.1),
+        Part::Text(_) | Part::Open => None,
     });
-    named.collect()
+    found.collect()
 }
 
 /// Returns JSON text as people may see it: each reference is replaced by the name of its secret.
@@ -119,86 +269,39 @@ pub(crate) fn shown(json: &str) -> Cow<'_, str> {
     if !json.contains(OPEN) {
         return Cow::Borrowed(json);
     }
-    let mut out = String::with_capacity(json.len());
-    let mut parts = json.split(OPEN);
-    out.extend(parts.next());
-    for part in parts {
-        match (part.strip_prefix(ITSELF), part.split_once(CLOSE)) {
-            (Some(behind), _) => {
-                out.push(OPEN);
-                out.push_str(behind);
-            }
-            (None, Some((reference, behind))) => {
-                out.push_str(reference.get(1..).unwrap_or_default());
-                out.push_str(behind);
-            }
-            (None, None) => out.push_str(part),
+    let shown = parts(json).map(|part| match part {
+        Part::Text(text) => Cow::Borrowed(text),
+        Part::Open => Cow::Owned(OPEN.to_string()),
+        Part::Reference(text) => {
+            let read = Reference::read(text);
+            Cow::Owned(read.map_or_else(|| "[***]".to_owned(), |(_, name)| name.shown()))
         }
-    }
-    Cow::Owned(out)
+    });
+    Cow::Owned(shown.collect())
 }
 
 impl Known {
-    fn referenced<'a>(&self, json: &'a str) -> Cow<'a, str> {
-        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        let bytes = json.as_bytes();
-        while at < bytes.len() {
-            let (end, instead) = match bytes[at] {
-                b'"' => {
-                    let end = at + 1 + string(&bytes[at + 1..]);
-                    let inner = self.referenced_in(&json[at + 1..end]);
-                    (end + 1, inner.map(|inner| format!("\"{inner}\"")))
-                }
-                b'-' | b'0'..=b'9' => {
-                    let is_number = |byte: &&u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
-                    let end = at + bytes[at..].iter().take_while(is_number).count();
-                    let number = &json[at..end];
-                    let placeholder = self.digits(number);
-                    let instead = placeholder.map(|placeholder| {
-                        // Only the exact value can be restored; any other spelling of it stays hidden.
-                        let how = match self.value(placeholder) == Some(number) {
-                            true => 'n',
-                            false => '?',
-                        };
-                        format!("\"{OPEN}{how}{placeholder}{CLOSE}\"")
-                    });
-                    (end, instead)
-                }
-                _ => (at + 1, None),
-            };
-            if let Some(instead) = instead {
-                out.push_str(&json[copied..at]);
-                out.push_str(&instead);
-                copied = end;
-            }
-            at = end;
+    /// Returns the reference that stands for a secret in this spelling.
+    fn refer(&self, secret: &Secret, within: Within<'_>) -> String {
+        let mut reference = secret.reference.clone();
+        let is_named = reference.shown() == secret.placeholder;
+        let spelling = match within {
+            Within::Number(number) if number == secret.value() => Spelling::Number,
+            Within::Number(_) => Spelling::Other,
+            Within::String(text) => (1..=LEVELS)
+                .find(|level| escaped(secret.value(), *level) == text)
+                .map_or(Spelling::Other, Spelling::Escaped),
+        };
+        // The name would reveal the value, or belongs to an earlier value of the secret.
+        let leads_here = self.referred(&reference).map(Secret::value) == Some(secret.value());
+        if !is_named {
+            reference.name.clear();
+            reference.version = None;
         }
-        if copied == 0 {
-            return Cow::Borrowed(json);
+        match is_named && leads_here {
+            true => reference.written(spelling),
+            false => reference.written(Spelling::Other),
         }
-        out.push_str(json.get(copied..).unwrap_or_default());
-        Cow::Owned(out)
-    }
-
-    /// Returns the text of a JSON string with references in place of secrets; `None` if there is no secret in the
-    /// text.
-    fn referenced_in(&self, text: &str) -> Option<String> {
-        let (mut out, mut copied, mut at) = (String::new(), 0, 0);
-        while at < text.len() {
-            let At::Secret { end, instead, .. } = self.at(text, at) else {
-                at += text[at..].chars().next().map_or(1, char::len_utf8);
-                continue;
-            };
-            let found = &text[at..end];
-            let value = self.value(instead).unwrap_or_default();
-            let level = (1..=LEVELS).find(|level| escaped(value, *level) == found);
-            let how = level.map_or_else(|| "?".to_owned(), |level| level.to_string());
-            out.push_str(&text[copied..at]);
-            out.push_str(&format!("{OPEN}{how}{instead}{CLOSE}"));
-            copied = end;
-            at = end;
-        }
-        (copied > 0).then(|| out + &text[copied..])
     }
 }
 
@@ -216,6 +319,10 @@ fn escaped(text: &str, levels: usize) -> String {
 mod tests {
     use super::*;
     use serde_json::{Value, json};
+
+    fn names(text: &str) -> Vec<String> {
+        references(text).into_iter().map(|it| it.name).collect()
+    }
 
     #[test]
     fn a_secret_comes_back_as_it_was_spelled() {
@@ -237,10 +344,7 @@ mod tests {
             !stored.contains("hun") && !stored.contains("73519"),
             "{stored}"
         );
-        assert_eq!(
-            references(&stored).into_iter().collect::<Vec<_>>(),
-            ["crm", "pin"]
-        );
+        assert_eq!(names(&stored), ["crm", "pin"]);
         assert_eq!(masker.restored(&stored), text);
 
         let seen: Value = serde_json::from_str(&shown(&stored)).unwrap();
@@ -251,7 +355,8 @@ mod tests {
         let nobody = Masker::new();
         let kept: Value = serde_json::from_str(&nobody.restored(&stored)).unwrap();
         assert_eq!(kept["count"], 73);
-        assert!(kept["plain"].as_str().unwrap().contains("[secret:crm]"));
+        let plain = kept["plain"].as_str().unwrap();
+        assert!(shown(plain).starts_with("key [secret:crm], and"));
     }
 
     #[test]
@@ -277,6 +382,43 @@ mod tests {
         let kept = masker.kept(&hidden);
         assert_eq!(kept, masker.json(&hidden));
         assert_ne!(kept, hidden);
+    }
+
+    #[test]
+    fn a_reference_has_the_scope_the_name_and_the_version() {
+        let version = Some("2026|07 {é}\u{E001}".to_owned());
+        let user = Reference {
+            scope: SecretScope::User,
+            name: "the \"crm\"".to_owned(),
+            version,
+        };
+        let org = Reference {
+            scope: SecretScope::Org,
+            version: None,
+            ..user.clone()
+        };
+        let masker = Masker::new();
+        let learn = |reference: &Reference, value: &str| {
+            masker.learn_as(reference.clone(), &value.into()).unwrap();
+        };
+        learn(&user, "hunter/2");
+        learn(&org, "hunter/3");
+        let text = r#"{"a":"hunter/2","b":"hunter/3"}"#;
+        let stored = masker.referenced(text).into_owned();
+        assert!(serde_json::from_str::<Value>(&stored).is_ok(), "{stored}");
+        assert_eq!(references(&stored), [user.clone(), org].into());
+        assert_eq!(masker.restored(&stored), text);
+        assert_eq!(
+            shown(&stored),
+            r#"{"a":"[secret:the__crm_]","b":"[secret:the__crm_]"}"#
+        );
+
+        // Another version does not stand for this one.
+        let later = Masker::new();
+        let version = Some("2026-08".to_owned());
+        let renewed = Reference { version, ..user };
+        later.learn_as(renewed, &"hunter/4".into()).unwrap();
+        assert_eq!(later.restored(&stored), stored);
     }
 
     #[test]

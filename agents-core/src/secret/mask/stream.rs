@@ -1,7 +1,4 @@
-use super::{
-    Masker,
-    known::{At, Known},
-};
+use super::{Masker, known::Known};
 use std::sync::Arc;
 
 /// Masks a text that comes in pieces. The possible beginning of a secret is held back until it is certain.
@@ -24,8 +21,7 @@ impl Stream {
             return piece;
         };
         self.held.push_str(&piece);
-        let held = open(known, &self.held);
-        let rest = self.held.split_off(held);
+        let rest = self.held.split_off(known.open(&self.held));
         let shown = std::mem::replace(&mut self.held, rest);
         known.text(&shown).into_owned()
     }
@@ -37,17 +33,4 @@ impl Stream {
             None => self.held,
         }
     }
-}
-
-/// Returns the place where the first incomplete secret may begin, or the end of the text if there is none.
-fn open(known: &Known, text: &str) -> usize {
-    let mut at = 0;
-    while at < text.len() {
-        match known.at(text, at) {
-            At::Open | At::Secret { open: true, .. } => return at,
-            At::Secret { end, .. } => at = end,
-            At::Nothing => at += 1,
-        }
-    }
-    text.len()
 }

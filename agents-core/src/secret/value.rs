@@ -1,0 +1,76 @@
+use secrecy::SecretString;
+use std::fmt;
+
+/// Value of a secret, as a source of secrets returns it, with the name of its version if the source has versions.
+///
+/// A journal refers to a secret by its scope, its name and its version. A run that goes on from a journal gets the same
+/// version again, or none. Without a version it gets the current value.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::secret::{SecretStore, SecretValue};
+///
+/// let secrets = SecretStore::new()
+///     .org("acme", "crm", SecretValue::new("the old key").version("2026-01"))
+///     .org("acme", "crm", SecretValue::new("the new key").version("2026-07"));
+/// # let _ = secrets;
+/// let value = SecretValue::new("the key");
+/// assert_eq!(format!("{value:?}"), "SecretValue");
+/// ```
+#[derive(Clone)]
+pub struct SecretValue {
+    text: SecretString,
+    version: Option<String>,
+}
+
+impl SecretValue {
+    /// Creates a value without a version.
+    pub fn new(text: impl Into<SecretString>) -> Self {
+        SecretValue {
+            text: text.into(),
+            version: None,
+        }
+    }
+
+    /// Sets the name of the version. It is stored in journals, so it must not reveal the value.
+    #[must_use]
+    pub fn version(mut self, name: impl Into<String>) -> Self {
+        self.version = Some(name.into());
+        self
+    }
+
+    pub(crate) fn text(&self) -> &SecretString {
+        &self.text
+    }
+
+    pub(crate) fn version_name(&self) -> Option<&str> {
+        self.version.as_deref()
+    }
+}
+
+impl From<SecretString> for SecretValue {
+    fn from(text: SecretString) -> Self {
+        SecretValue::new(text)
+    }
+}
+
+impl From<String> for SecretValue {
+    fn from(text: String) -> Self {
+        SecretValue::new(text)
+    }
+}
+
+impl From<&str> for SecretValue {
+    fn from(text: &str) -> Self {
+        SecretValue::new(text)
+    }
+}
+
+impl fmt::Debug for SecretValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.version {
+            Some(version) => write!(f, "SecretValue(version {version})"),
+            None => f.write_str("SecretValue"),
+        }
+    }
+}
