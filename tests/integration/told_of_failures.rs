@@ -6,7 +6,7 @@ use crate::{
     world::{Hang, recorded, tells_the_same},
 };
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Outcome, Severity, console,
+    Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome, Severity, console,
     escalation::{Escalation, retry_with_model},
     recovery::*,
     run::{Approval, ApprovalRequest, ToolEnvelope},
@@ -69,7 +69,10 @@ async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
         )],
     )
     .await;
-    assert!(outcome.result.as_ref().unwrap_err().is_thrown());
+    assert_eq!(
+        outcome.result.as_ref().unwrap_err().kind(),
+        ErrorKind::Thrown
+    );
     let [thrown, other] = receipts(&outcome)[..] else {
         panic!()
     };

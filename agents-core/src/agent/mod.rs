@@ -172,7 +172,9 @@ pub trait Agent: Send + Sync {
                 output
             }
             // The whole run ends, even if a caller of the agent would handle an error.
-            Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
+            Err(error) if error.kind() == ErrorKind::Thrown => {
+                match child.thrown(self.name(), &error).await {}
+            }
             Err(error) => return Err(error),
         };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);

@@ -87,7 +87,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// assert_eq!(enough.run(3_u32).await?, "192!");
 ///
 /// let error = double().until(|n| if n >= 100 { Done(n) } else { Again(n) }).at_most(2).run(3_u32).await.unwrap_err();
-/// assert!(error.is_budget());
+/// assert_eq!(error.kind(), agents::ErrorKind::Budget);
 /// assert_eq!(error.to_string(), "`until(double)`: 2 runs are used up (`at_most`); the last gave 12");
 /// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();
 /// assert_eq!(ran_out.last_as::<u32>().unwrap(), 12);
@@ -212,7 +212,7 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
 /// # let plus = AgentBuilder::<u32, u32>::new("plus").skill(Skill::native("add", "Adds.", |x: u32| async move { Ok(x + 1) })).build();
 /// let enough = plus.until(|x| if x > 100 { Done(x) } else { Again(x) }).at_most(3);
 /// let error = enough.run(1_u32).await.unwrap_err();
-/// assert!(error.is_budget());
+/// assert_eq!(error.kind(), agents::ErrorKind::Budget);
 ///
 /// // The last draft is better than none.
 /// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();

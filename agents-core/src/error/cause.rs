@@ -143,7 +143,7 @@ impl Cause {
         E: Send + Sync + 'static,
     {
         let said = (&error as &dyn Any).downcast_ref::<Error>();
-        let thrown = said.filter(|error| error.is_thrown());
+        let thrown = said.filter(|error| error.kind() == ErrorKind::Thrown);
         Cause(Arc::new(Inner {
             retry_after,
             thrown: thrown.map(|error| error.message().to_owned()),

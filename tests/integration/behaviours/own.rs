@@ -114,7 +114,7 @@ async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
         vec![Script::calls([("done", "{}"), ("fails", "{}")])],
     )
     .await;
-    assert!(seen.outcome.result.unwrap_err().is_thrown());
+    assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
     let names: Vec<_> = seen
         .outcome
         .outputs

@@ -211,7 +211,7 @@ async fn a_throw_about_a_repair_ends_the_run() {
         _ => None,
     };
     let seen = call(0, "four, please", arms).await;
-    assert!(seen.outcome.result.unwrap_err().is_thrown());
+    assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
 }
 
 #[tokio::test]

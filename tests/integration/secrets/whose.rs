@@ -2,7 +2,7 @@
 
 use crate::world::scripted_agent;
 use agents::{
-    Agent, AgentBuilder, Code, Outcome, ToolContext,
+    Agent, AgentBuilder, Code, ErrorKind, Outcome, ToolContext,
     run::EventKind,
     secret::{SecretError, SecretOwner, SecretScope, SecretStore, SecretString, Secrets, resolve},
     testing::{Script, ScriptedModel},
@@ -109,9 +109,9 @@ async fn all_eight_presences() {
         let (outcome, events) = call("whose_key", full_scope(), store(present)).await;
         let receipt = outcome.outputs.receipts().next().unwrap();
         let resolved = events.lock().unwrap().iter().find_map(|kind| match kind {
-            EventKind::SecretResolved {
+            EventKind::SecretLookup {
                 name,
-                scope,
+                scope: Some(scope),
                 fallback,
                 ..
             } => Some((name.clone(), *scope, *fallback)),
@@ -141,7 +141,7 @@ async fn all_eight_presences() {
                 assert_eq!(resolved, None);
                 assert!(events.lock().unwrap().iter().any(|kind| matches!(
                     kind,
-                    EventKind::SecretMissing { name, .. } if name == "crm"
+                    EventKind::SecretLookup { name, scope: None, reason: Some(_), .. } if name == "crm"
                 )));
             }
         }
@@ -245,7 +245,7 @@ async fn what_cannot_be_masked_is_not_used() {
     let (model, handle) = ScriptedModel::new([Script::text("hi")]);
     let run = agent.run("go").model(model).secret("pin", "123".to_owned());
     let error = run.outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "the secret `pin` has 3 characters; fewer than 4 cannot be masked, so it is not used"

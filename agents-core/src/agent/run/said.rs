@@ -151,7 +151,7 @@ impl<A: Agent> Run<'_, A> {
     /// let token = CancellationToken::new();
     /// let run = agent.run("Write a novel").cancel(token.clone());
     /// token.cancel(); // mostly from another task: when the client hangs up
-    /// assert!(run.await.unwrap_err().is_cancelled());
+    /// assert_eq!(run.await.unwrap_err().kind(), agents::ErrorKind::Cancelled);
     /// # Ok(())
     /// # }
     /// ```
@@ -178,7 +178,7 @@ impl<A: Agent> Run<'_, A> {
     /// // A model that never comes to an end.
     /// let bounds = tokens(50_000).time(minutes(2)).max_turns(4);
     /// let outcome = agent.run("What is there?").budget(bounds).outcome().await?;
-    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.result.unwrap_err().kind(), agents::ErrorKind::Budget);
     /// assert_eq!(outcome.usage.requests, 4);
     /// # Ok(())
     /// # }
