@@ -3,7 +3,7 @@ use agents::{
     Agent, AgentBuilder, Budget, Code, Effects, ErrorKind,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
-    tool::{Approval, FnTool, ToolSpec},
+    tool::{FnTool, NeedsApproval, ToolSpec},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -208,7 +208,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
 /// Asks a person, who takes ten minutes, and then does a minute's work.
 fn clerk(budget: Budget) -> Plain {
     let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}))
-        .approval(Approval::Always);
+        .approval(NeedsApproval::Always);
     let send = FnTool::with_spec(spec, |_, _| async {
         tokio::time::sleep(Duration::from_secs(60)).await;
         Ok::<_, String>("sent")

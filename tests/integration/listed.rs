@@ -7,7 +7,7 @@ use agents::{
     recovery::{AnyError, CallError, ErrorContext, Execution, Plan, exponential, feedback, retry},
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, RemoteTool, ToolPolicy, ToolSet, ToolSpec},
+    tool::{FnTool, NeedsApproval as Asks, RemoteTool, ToolPolicy, ToolSet, ToolSpec},
 };
 use serde_json::{Value, json};
 use std::{

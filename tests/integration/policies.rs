@@ -220,7 +220,7 @@ async fn several_rules_tighten_and_never_loosen() {
         spec("look", Effects::Reads),
         spec("save", Effects::Writes),
         spec("drop", Effects::Writes),
-        spec("always", Effects::Reads).approval(agents::tool::Approval::Always),
+        spec("always", Effects::Reads).approval(agents::tool::NeedsApproval::Always),
     ];
     let calls: Vec<_> = specs
         .iter()

@@ -139,7 +139,7 @@ async fn who_takes_over_is_not_told_to_do_again_what_may_have_been_done() {
 #[tokio::test]
 async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     let spec = ToolSpec::new("sell", "Sells.", Effects::Writes, json!({"type": "object"}));
-    let sell = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+    let sell = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async {
         Ok::<_, io::Error>("sold")
     });
     let agent: Plain = AgentBuilder::new("seller").tool(sell).build();

@@ -195,7 +195,7 @@ impl Cause {
     }
 
     /// Creates the cause of an execution that panicked.
-    pub fn panicked(message: impl Into<String>) -> Self {
+    pub(crate) fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
@@ -211,7 +211,7 @@ impl Cause {
 
     /// Creates the cause of an execution that a rate limiter refused, with the time to wait before the next one if the
     /// limiter knows it.
-    pub fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
+    pub(crate) fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Cause(Arc::new(Inner {
             retry_after,
             ..Cause::inner(Origin::RateLimited, Code::RateLimit, reason.into())

@@ -132,6 +132,15 @@ impl Error {
     }
 
     /// Attaches the error that caused this one; [`source`](StdError::source) returns it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Error, ErrorKind};
+    ///
+    /// let cause = std::io::Error::other("the disk is full");
+    /// let error = Error::new(ErrorKind::Failed, "the report cannot be written").with_source(cause);
+    /// assert_eq!(format!("{error:#}"), "the report cannot be written: the disk is full");
+    /// ```
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.caused_by(Box::new(source))

@@ -82,7 +82,7 @@ async fn a_retry_neither_swallows_an_approval_nor_asks_it_again() {
     let asked = Arc::new(AtomicU32::new(0));
     let gated = |runs: Arc<AtomicU32>| {
         let spec = ToolSpec::new("send", "Sends.", Effects::Writes, anything())
-            .approval(::agents::tool::Approval::Always)
+            .approval(::agents::tool::NeedsApproval::Always)
             .idempotent();
         FnTool::with_spec(spec, move |_, cx| {
             runs.fetch_add(1, SeqCst);
@@ -130,7 +130,7 @@ async fn a_retry_neither_swallows_an_approval_nor_asks_it_again() {
 async fn a_deadline_stands_still_while_a_person_is_asked() {
     let send = FnTool::with_spec(
         ToolSpec::new("send", "Sends.", Effects::Writes, anything())
-            .approval(::agents::tool::Approval::Always),
+            .approval(::agents::tool::NeedsApproval::Always),
         |_, _| async { Ok::<_, io::Error>("sent") },
     );
     let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);

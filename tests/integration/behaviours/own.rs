@@ -1,7 +1,7 @@
 //! Recovery beyond the listed behaviours: long arguments, panics, and effects that already happened.
 
 use super::*;
-use ::agents::{Effects, recovery::*, tool::FnTool};
+use ::agents::{Effects, ErrorKind, recovery::*, tool::FnTool};
 use serde_json::json;
 
 fn long(n: &str) -> String {

@@ -1,7 +1,7 @@
 //! Calls whose repairs all failed: messages describe the original failure, not the failed repairs.
 
 use super::*;
-use ::agents::{Severity, reader::ChangeKind, recovery::*, run::RepairKind};
+use ::agents::{ErrorKind, Severity, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
 /// Creates arms for every kind of error. Each asks this repair agent, and names itself in a hint.

@@ -250,7 +250,7 @@ fn what_would_come_to_nobody() {
 
 #[test]
 fn an_agent_written_by_hand_says_what_it_has() {
-    use agents::{ErrorKind, agent::Profile, run::RunContext};
+    use agents::{agent::Profile, run::RunContext};
     struct Hand;
     #[agents::async_trait]
     impl Agent for Hand {

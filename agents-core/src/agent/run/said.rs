@@ -197,7 +197,7 @@ impl<A: Agent> Run<'_, A> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), agents::Error> {
     /// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, serde_json::json!({"type": "object"}));
-    /// # let pay = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let pay = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
     /// # let (model, _) = ScriptedModel::new([Script::call("pay", r#"{"amount": 900}"#), Script::text("not paid")]);
     /// # let agent = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
     /// let ask_accounting = |request: ApprovalRequest| async move {
