@@ -119,7 +119,7 @@ impl RunContext {
     }
 
     /// Returns the masker of the run's secrets, for text that you log or store yourself.
-    pub(crate) fn masker(&self) -> &Arc<Masker> {
+    pub fn masker(&self) -> &Arc<Masker> {
         &self.root.settings.masker
     }
 

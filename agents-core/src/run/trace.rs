@@ -89,7 +89,7 @@ pub struct TraceStep {
     pub kind: StepKind,
 }
 
-/// Kind of a [`Step`].
+/// Kind of a [`TraceStep`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
