@@ -144,13 +144,17 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ink.yellow(&format!("! {refused}; it goes to the next agent above"))
         }
         EventKind::EscalationSettled(receipt) => ink.yellow(&escalated::settled(receipt)),
-        EventKind::SecretResolved {
+        EventKind::SecretLookup {
             tool,
             name,
             fallback: true,
             ..
         } => ink.yellow(&format!("! {tool} uses `{name}` of the whole organisation")),
-        EventKind::SecretMissing { tool, reason, .. } => ink.yellow(&format!("! {tool}: {reason}")),
+        EventKind::SecretLookup {
+            tool,
+            reason: Some(reason),
+            ..
+        } => ink.yellow(&format!("! {tool}: {reason}")),
         EventKind::ModelRequested {
             model,
             choosing: true,
@@ -197,7 +201,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::RunStarted { .. }
         | EventKind::AgentStarted
         | EventKind::AgentEnded { .. }
-        | EventKind::SecretResolved { .. }
+        | EventKind::SecretLookup { .. }
         | EventKind::ModelRequested { .. }
         | EventKind::Text(_)
         | EventKind::Thinking(_)

@@ -6,7 +6,7 @@ use agents::{
     prelude::*,
     testing::{Script, ScriptedModel},
     tool,
-    tool::{Approval, Cache, Category},
+    tool::{Cache, Category, NeedsApproval},
 };
 use serde_json::json;
 use std::{fmt, io, path::PathBuf, sync::Arc, time::Duration};
@@ -146,12 +146,12 @@ fn what_a_tool_declares_reaches_its_spec() {
 
     assert_eq!(
         (Pay.spec().approval, Pay.spec().idempotent),
-        (Approval::Always, true)
+        (NeedsApproval::Always, true)
     );
     assert_eq!(Pay.spec().idempotent_for, Some(hours(24)));
     assert_eq!(
         (PayALot.spec().approval, PayALot.spec().idempotent),
-        (Approval::When, false)
+        (NeedsApproval::When, false)
     );
 }
 

@@ -16,7 +16,7 @@ pub use crate::{
     run::{Budget, RunContext},
     team::Member,
     tool::{
-        Approval, Argument, Cache, Category, Described, Effects, InDoubt, Injected, IntoTool,
+        Argument, Cache, Category, Described, Effects, InDoubt, Injected, IntoTool, NeedsApproval,
         Readable, SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet,
         ToolSpec, Uninjected,
         output_schema::{NoSchema, Probe as SchemaProbe},
@@ -43,7 +43,7 @@ pub use std::{
 use crate::{
     agent::IntoSource,
     error::chain,
-    recovery::{Kind, Step},
+    recovery::{Kind, PlanStep},
 };
 pub use futures_util::future::BoxFuture;
 use std::{error::Error as StdError, marker::PhantomData};
@@ -310,7 +310,7 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
     let steps = decisions.iter().flat_map(Decision::steps);
     steps
         .filter_map(|step| match step {
-            Step::Ask { fixer, .. } => fixer.live().cloned(),
+            PlanStep::Ask { fixer, .. } => fixer.live().cloned(),
             _ => None,
         })
         .collect()

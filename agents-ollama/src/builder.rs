@@ -55,25 +55,6 @@ impl Ollama {
         self.option("temperature", temperature)
     }
 
-    /// Sets nucleus sampling: only the likeliest tokens are chosen from, up to this total
-    /// probability.
-    #[must_use]
-    pub fn top_p(self, top_p: f64) -> Self {
-        self.option("top_p", top_p)
-    }
-
-    /// Sets how many of the likeliest tokens are chosen from.
-    #[must_use]
-    pub fn top_k(self, top_k: u32) -> Self {
-        self.option("top_k", top_k)
-    }
-
-    /// Sets the minimum probability of a token, relative to the likeliest one.
-    #[must_use]
-    pub fn min_p(self, min_p: f64) -> Self {
-        self.option("min_p", min_p)
-    }
-
     /// Sets the random seed: the same seed gives the same answer to the same request.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
@@ -100,12 +81,6 @@ impl Ollama {
     #[must_use]
     pub fn num_predict(self, tokens: i64) -> Self {
         self.option("num_predict", tokens)
-    }
-
-    /// Sets the penalty on repetitions; 1.0 is none.
-    #[must_use]
-    pub fn repeat_penalty(self, penalty: f64) -> Self {
-        self.option("repeat_penalty", penalty)
     }
 
     /// Sets the texts at which an answer ends.

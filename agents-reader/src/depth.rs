@@ -5,7 +5,7 @@ use super::{
     error::{ReadError, too_deep},
 };
 
-/// Checks that brackets nest no deeper than [`MAX_DEPTH`], the depth that `serde_json` reads into a tree.
+/// Checks that brackets nest no deeper than 127 levels, the depth that `serde_json` reads into a tree.
 ///
 /// A type with a `RawValue` or an `IgnoredAny` inside reads any depth. A program that visits such a value level by
 /// level therefore checks the text first.

@@ -147,7 +147,7 @@ impl ReadError {
 
     /// Returns the byte offset of the problem, if it is known.
     #[must_use]
-    pub fn offset(&self) -> Option<usize> {
+    pub(crate) fn offset(&self) -> Option<usize> {
         self.0.offset
     }
 

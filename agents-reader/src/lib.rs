@@ -101,7 +101,7 @@ use self::{
 struct Readme;
 
 /// Maximum depth of nested brackets, which is the depth that `serde_json` reads as well.
-pub const MAX_DEPTH: usize = 127;
+pub(crate) const MAX_DEPTH: usize = 127;
 
 /// Maximum length of a text in bytes; a longer text is an error, since offsets are kept in 32 bits.
 const MAX_LENGTH: usize = 1 << 30;

@@ -58,7 +58,7 @@ pub use method::Method;
 
 use agents_core::{
     Code, Effects, Json, Tool, ToolContext, ToolFailure,
-    tool::{Approval, Category, ToolSpec},
+    tool::{Category, NeedsApproval, ToolSpec},
 };
 use hosts::Pattern;
 use reqwest::{
@@ -335,7 +335,7 @@ impl HttpTool {
             .category(Category::Api)
             .timeout(self.timeout + Duration::from_secs(5));
         match self.writes() {
-            true => spec.approval(Approval::When),
+            true => spec.approval(NeedsApproval::When),
             false => spec,
         }
     }

@@ -41,7 +41,7 @@ pub use live::{live, live_to};
 
 use agents_core::{
     escalation::EscalationReceipt,
-    observe::{Step, StepKind},
+    observe::{StepKind, TraceStep},
     run::{AgentOutputs, Outcome},
 };
 use draw::Sheet;
@@ -133,7 +133,11 @@ impl fmt::Display for Timeline {
 }
 
 /// Returns a row for each step, below the row of the step around it.
-fn rows(steps: &[Step], outputs: &AgentOutputs, escalations: &[EscalationReceipt]) -> Vec<Row> {
+fn rows(
+    steps: &[TraceStep],
+    outputs: &AgentOutputs,
+    escalations: &[EscalationReceipt],
+) -> Vec<Row> {
     let mut below: HashMap<Option<usize>, Vec<usize>> = HashMap::new();
     for (index, step) in steps.iter().enumerate() {
         let around = steps
@@ -165,7 +169,7 @@ fn rows(steps: &[Step], outputs: &AgentOutputs, escalations: &[EscalationReceipt
 }
 
 fn row_of(
-    step: &Step,
+    step: &TraceStep,
     depth: usize,
     outputs: &AgentOutputs,
     escalations: &[EscalationReceipt],

@@ -3,6 +3,7 @@
 #![allow(unused_imports)]
 
 use agents::Agent as _;
+use agents::AgentBuilder as _;
 use agents::Budget as _;
 use agents::CancellationToken as _;
 use agents::Class as _;
@@ -15,7 +16,6 @@ use agents::Severity as _;
 use agents::Tool as _;
 use agents::ToolContext as _;
 use agents::agent::Chat as _;
-use agents::agent::KnowledgeText as _;
 use agents::agent::ModelAnswer as _;
 use agents::agent::Profile as _;
 use agents::agent::Run as _;
@@ -72,8 +72,8 @@ use agents::recovery::Failure as _;
 use agents::recovery::Fixer as _;
 use agents::recovery::Kind as _;
 use agents::recovery::Plan as _;
+use agents::recovery::PlanStep as _;
 use agents::recovery::Repair as _;
-use agents::recovery::Step as _;
 use agents::recovery::feedback as _;
 use agents::recovery::fix as _;
 use agents::recovery::fix_with as _;

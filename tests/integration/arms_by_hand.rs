@@ -2,7 +2,7 @@
 
 use crate::world::{Plain, schema_of_n};
 use agents::{
-    Agent, AgentBuilder, Code, Effects, ToolFailure,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, ToolFailure,
     journal::MemoryJournal,
     recovery::*,
     testing::{Script, ScriptedModel},
@@ -172,7 +172,7 @@ async fn arms_for_errors_of_another_type_are_refused_when_built() {
         .on_error_of::<AnyError>("stock", |_, _| None)
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     let (text, any) = (error.to_string(), std::any::type_name::<AnyError>());
     let expected = [
         "agent `odd` has `on_error` arms for `load` that are written for errors of type `alloc::string::String`, but it fails with `std::io::error::Error`",

@@ -2,7 +2,7 @@
 
 use crate::world::{schema_of_n, told, work, worker};
 use agents::{
-    Agent, AgentBuilder, Code, Effects, Json,
+    Agent, AgentBuilder, Code, Effects, ErrorKind, Json,
     testing::{Script, ScriptedModel},
     tool::{FnTool, Tool, ToolContext, ToolSpec},
 };
@@ -177,7 +177,7 @@ async fn a_thousand_calls_get_a_thousand_receipts() {
             .is_some_and(|e| e.code == Code::PolicyDenied)
     });
     assert_eq!(denied.count(), 975);
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
 }
 
 #[tokio::test]
@@ -199,7 +199,7 @@ async fn a_model_that_fails_ends_the_run_with_its_words() {
         .await
         .unwrap();
     let error = outcome.result.unwrap_err();
-    assert!(error.is_model());
+    assert_eq!(error.kind(), ErrorKind::Model);
     assert_eq!(
         error.to_string(),
         "agent `worker`, turn 1: the graphics card melted"

@@ -1,9 +1,9 @@
 use crate::world::{Add, Plain, always_adds, scripted_agent, work, worker};
 use agents::{
-    Agent, AgentBuilder, Budget, Code, Effects,
+    Agent, AgentBuilder, Budget, Code, Effects, ErrorKind,
     run::{ApprovalRequest, Limit, Stopped, minutes, tokens},
     testing::{Script, ScriptedModel},
-    tool::{Approval, FnTool, ToolSpec},
+    tool::{FnTool, NeedsApproval, ToolSpec},
 };
 use serde_json::json;
 use std::time::Duration;
@@ -16,7 +16,10 @@ async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
         .outcome()
         .await
         .unwrap();
-    assert!(outcome.result.as_ref().unwrap_err().is_budget());
+    assert_eq!(
+        outcome.result.as_ref().unwrap_err().kind(),
+        ErrorKind::Budget
+    );
     assert_eq!(
         outcome.stopped,
         Some(Stopped::Budget {
@@ -109,7 +112,7 @@ async fn a_budget_of_zero_asks_no_model() {
         .outcome()
         .await
         .unwrap();
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!(handle.count(), 0);
 }
 
@@ -146,7 +149,7 @@ async fn time_ends_the_run_with_its_partial_outputs() {
 #[tokio::test]
 async fn a_run_without_a_model_says_where_one_can_be_named() {
     let error = worker::<String>().run("go").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "agent `worker` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, \
@@ -163,7 +166,7 @@ async fn two_tools_of_one_name_are_an_error_when_built() {
         .model(model)
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "agent `twice`: two tools are called `add`; rename one or remove it"
@@ -205,7 +208,7 @@ async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
 /// Asks a person, who takes ten minutes, and then does a minute's work.
 fn clerk(budget: Budget) -> Plain {
     let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}))
-        .approval(Approval::Always);
+        .approval(NeedsApproval::Always);
     let send = FnTool::with_spec(spec, |_, _| async {
         tokio::time::sleep(Duration::from_secs(60)).await;
         Ok::<_, String>("sent")

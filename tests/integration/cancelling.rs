@@ -129,7 +129,7 @@ async fn a_call_that_was_cut_off_has_an_attempt_and_one_that_never_ran_has_none(
         .outcome()
         .await
         .unwrap();
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     let receipts: Vec<_> = outcome.outputs.receipts().collect();
     let [cut_off, never_ran] = receipts[..] else {
         panic!("{receipts:?}")

@@ -2,7 +2,7 @@
 
 use crate::world::{Add, Hang, Plain, put_down};
 use agents::{
-    Agent, AgentBuilder, Budget, Error, Model,
+    Agent, AgentBuilder, Budget, Error, ErrorKind, Model,
     agent::{Conversation, Skill},
     journal::MemoryJournal,
     model::{Message, ModelError, Reply, Request},
@@ -87,7 +87,7 @@ async fn a_send_without_an_answer_is_forgotten() {
     let before = chat.messages();
 
     let failed = chat.send("And their orders?").outcome().await.unwrap();
-    assert!(failed.result.unwrap_err().is_model());
+    assert_eq!(failed.result.unwrap_err().kind(), ErrorKind::Model);
     assert_eq!(
         failed.outputs.tool_order.len(),
         1,
@@ -107,7 +107,7 @@ async fn a_send_without_an_answer_is_forgotten() {
         .cancel(token)
         .on_event(hanging)
         .await;
-    assert!(cancelled.unwrap_err().is_cancelled());
+    assert_eq!(cancelled.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(chat.messages(), before);
 
     drop(chat.send("Never mind."));

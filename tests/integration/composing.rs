@@ -239,7 +239,7 @@ async fn a_shared_budget_ends_the_whole_and_nothing_swallows_it() {
             limit: Limit::Tokens(40)
         })
     );
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!((outcome.usage.requests, freed.load(SeqCst)), (3, 2));
     // The same holds for an agent's own budget.
     let outcome = first_of((greedy(), endless("a", &freed)))

@@ -82,7 +82,7 @@ async fn a_tool_knows_its_call_and_tells_no_secret() {
 #[tokio::test(start_paused = true)]
 async fn the_time_left_does_not_get_less_while_a_person_is_asked() {
     let spec = ToolSpec::new("send", "Sends.", Effects::Writes, json!({"type": "object"}));
-    let send = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+    let send = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async {
         tokio::time::sleep(Duration::from_secs(1)).await;
         Ok::<_, io::Error>("sent")
     });

@@ -2,7 +2,7 @@
 
 use crate::world::{Add, Plain, agent_with, always_adds, put_down, scripted_agent};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects, Error,
+    Agent, AgentBuilder, Budget, Effects, Error, ErrorKind,
     journal::MemoryJournal,
     model::{Model, ModelError, Reply, Request},
     run::{Cost, Limit, Stopped},
@@ -75,7 +75,7 @@ async fn an_agent_s_own_bound_counts_as_well() {
         .build();
     let run = agent.run("go").price("scr*", 2.0, 4.0);
     let outcome = run.budget(Budget::new().cost(9.0)).outcome().await.unwrap();
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!(handle.count(), 1);
 }
 
@@ -84,7 +84,7 @@ async fn a_cost_of_nothing_asks_no_model() {
     let (agent, handle) = endless();
     let run = agent.run("go").price("*", 2.0, 4.0);
     let outcome = run.budget(Budget::new().cost(0.0)).outcome().await.unwrap();
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!(handle.count(), 0);
     assert_eq!(outcome.cost, Some(Cost::ZERO));
 }
@@ -98,7 +98,7 @@ async fn a_model_without_a_price_is_never_free() {
         .outcome()
         .await
         .unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "agent `adder`: the model `scripted` has no price, so that its cost cannot be bounded; say \
@@ -154,7 +154,7 @@ async fn agents_at_once_go_over_by_one_request_each_and_no_more() {
         .outcome()
         .await
         .unwrap();
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!(handle.count(), 16);
     assert_eq!(outcome.cost, Some(Cost::of(0.00064)));
 }

@@ -5,7 +5,7 @@ use crate::{
     world::{Add, Wait, recorded, tells_the_same},
 };
 use agents::{
-    Agent, Budget, Outcome,
+    Agent, Budget, ErrorKind, Outcome,
     prelude::*,
     run::Stopped,
     testing::{Script, ScriptedModel},
@@ -98,7 +98,7 @@ async fn each_is_a_line_in_the_log_and_a_span_that_failed() {
         run.outcome().await.unwrap()
     };
     let (outcome, spans) = traced(run).await;
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
     expect_test::expect![[r#"
         invoke_workflow lead
           * a call is settled

@@ -119,8 +119,8 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::Escalated(_) => "escalated",
         EventKind::ResolutionRefused(_) => "resolution refused",
         EventKind::EscalationSettled(_) => "settled",
-        EventKind::SecretResolved { .. } => "secret",
-        EventKind::SecretMissing { .. } => "no secret",
+        EventKind::SecretLookup { scope: Some(_), .. } => "secret",
+        EventKind::SecretLookup { .. } => "no secret",
     }
 }
 

@@ -17,7 +17,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool},
+    tool::{FnTool, NeedsApproval as Asks},
 };
 use proptest::{prelude::*, sample::Index, test_runner::TestRunner};
 use serde_json::{Value, json};

@@ -219,7 +219,7 @@ async fn a_run_that_is_cancelled_before_anybody_has_approved_says_so() {
         Effects::Writes,
         json!({"type": "object"}),
     );
-    let open = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+    let open = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async {
         Ok::<_, String>("open")
     });
     let keeper = scripted_agent("keeper", [Script::call("open", "{}")])

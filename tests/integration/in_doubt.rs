@@ -140,7 +140,7 @@ async fn paid(case: &Case) -> (Outcome<String>, Vec<String>, String) {
         spec = spec.idempotent();
     }
     if case.disapproved > 0 {
-        spec = spec.approval(agents::tool::Approval::Always);
+        spec = spec.approval(agents::tool::NeedsApproval::Always);
     }
     let (tool, keys) = payer(case.does.clone(), spec);
     let (model, handle) = ScriptedModel::new([

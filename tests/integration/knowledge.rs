@@ -2,7 +2,7 @@
 
 use crate::world::{Add, told};
 use agents::{
-    Agent, AgentBuilder,
+    Agent, AgentBuilder, ErrorKind,
     agent::Skill,
     run::EventKind,
     testing::{Script, ScriptedModel},
@@ -98,7 +98,7 @@ async fn a_name_that_a_tool_has_is_refused() {
         .build();
     let (model, _) = ScriptedModel::new([]);
     let error = agent.run("go").model(model).outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
         "agent `writer`: two tools are called `add`; rename one or remove it (what an agent knows has a name among its tools)"

@@ -2,7 +2,7 @@
 
 use crate::world::{Plain, put_down, spec_with_n};
 use agents::{
-    Agent, AgentBuilder, Budget, Effects, Outcome, Severity,
+    Agent, AgentBuilder, Budget, Effects, ErrorKind, Outcome, Severity,
     agent::Run,
     async_trait,
     journal::MemoryJournal,
@@ -343,7 +343,7 @@ proptest! {
         }
         prop_assert_eq!(seen, *replied.lock().unwrap());
         if let Err(error) = outcome.result {
-            let meant = error.is_thrown() || error.is_escalated() || error.is_invalid_output();
+            let meant = error.kind() == ErrorKind::Thrown || error.kind() == ErrorKind::Escalated || error.kind() == ErrorKind::InvalidOutput;
             prop_assert!(meant, "{}", error);
         }
     }

@@ -2,12 +2,12 @@
 
 use crate::world::{Add, Plain, WriteFile, scripted_model, told};
 use agents::{
-    Agent, AgentBuilder, Effects,
+    Agent, AgentBuilder, Effects, ErrorKind,
     prelude::agent,
     recovery::{AnyError, CallError, ErrorContext, Execution, Plan, exponential, feedback, retry},
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, RemoteTool, ToolPolicy, ToolSet, ToolSpec},
+    tool::{FnTool, NeedsApproval as Asks, RemoteTool, ToolPolicy, ToolSet, ToolSpec},
 };
 use serde_json::{Value, json};
 use std::{
@@ -197,7 +197,7 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
     let model = scripted_model([]);
     let error = loosening.run("go").model(model).outcome().await;
     let error = error.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
         "the policy of agent `a` for `*` asks for less approval than `write_file` demands; a policy can ask for more, and less is for the tool to say; \

@@ -2,7 +2,7 @@
 
 use crate::world::{Add, Plain, always_adds, told, work};
 use agents::{
-    Agent, AgentBuilder, Code,
+    Agent, AgentBuilder, Code, ErrorKind,
     testing::{Script, ScriptedModel},
 };
 
@@ -82,7 +82,7 @@ async fn the_default_budget_is_enough_for_a_tool_call() {
 async fn running_out_of_turns_is_an_error() {
     let (model, _) = always_adds();
     let agent: Plain = AgentBuilder::new("a").tool(Add).model(model).build();
-    assert!(agent.run("go").await.unwrap_err().is_budget());
+    assert_eq!(agent.run("go").await.unwrap_err().kind(), ErrorKind::Budget);
 }
 
 /// The error inside a debug print inside JSON.

@@ -14,7 +14,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest, RunContext, Stopped},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool},
+    tool::{FnTool, NeedsApproval as Asks},
 };
 use serde_json::{Value, json};
 use std::{

@@ -330,7 +330,7 @@ async fn arms_for_a_tool_the_agent_does_not_have_are_refused_when_built() {
         .on_error_of::<io::Error>("delete_file", |_, _| None)
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert!(
         error
             .to_string()

@@ -1,7 +1,7 @@
 //! Versions of tools, and tools that are deprecated or blocked.
 
 use agents::{
-    Agent, AgentBuilder, Code, Effects,
+    Agent, AgentBuilder, Code, Effects, ErrorKind,
     model::Message,
     testing::{Script, ScriptedModel},
     tool::{FnTool, Registry, Status, ToolSet, ToolSpec},
@@ -76,7 +76,7 @@ async fn two_versions_in_one_run() {
 fn the_same_version_twice_is_refused() {
     let registry = Registry::new().with(read("1.0.0")).unwrap();
     let error = registry.with(read("1.0.0")).unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "`read@1.0.0` is registered already; give the tool that changed a new version"

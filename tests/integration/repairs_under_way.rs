@@ -106,7 +106,7 @@ fn asking(model: ScriptedModel) -> (Plain<Repair>, Arc<AtomicU32>) {
         Effects::Writes,
         json!({"type": "object"}),
     )
-    .approval(tool::Approval::Always);
+    .approval(tool::NeedsApproval::Always);
     let look = FnTool::with_spec(spec, move |_, _| {
         count.fetch_add(1, SeqCst);
         async { Ok::<_, String>("it is 7") }
@@ -269,7 +269,7 @@ async fn a_text_that_waited_when_the_run_ended_was_a_try() {
     for with_approval in [true, false] {
         let mut spec = ToolSpec::new("load", "Loads.", Effects::Writes, json!({"type": "object"}));
         if with_approval {
-            spec = spec.approval(tool::Approval::Always);
+            spec = spec.approval(tool::NeedsApproval::Always);
         }
         let load = FnTool::with_spec(spec, |_, _| async { Ok::<_, String>("loaded") });
         let agent = scripted_agent("mate", [Script::call("load", "three crates")])

@@ -6,7 +6,7 @@ use crate::{
     world::{PutDown, counted, put_down_after, spec},
 };
 use agents::{
-    Agent, AgentBuilder, Budget, Effects,
+    Agent, AgentBuilder, Budget, Effects, ErrorKind,
     agent::Run,
     journal::MemoryJournal,
     policy::{Action, Policy, Verdict, named, read_only},
@@ -57,7 +57,7 @@ fn rest() -> Vec<Script> {
 /// Returns the reason why a run cannot be resumed.
 async fn refusal(run: Run<'_, Plain>) -> String {
     let error = run.outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     error.to_string()
 }
 

@@ -162,7 +162,7 @@ async fn what_does_not_fit_together_is_said_at_once() {
         .on_error_of::<std::io::Error>("divide", |_, _| None)
         .build();
     let error = agent.run("1 + 2").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message().split("; ").collect::<Vec<_>>(),
         [

@@ -9,7 +9,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest, Stopped, ToolEnvelope, hours},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, InDoubt, ToolSpec, done, not_done},
+    tool::{FnTool, InDoubt, NeedsApproval as Asks, ToolSpec, done, not_done},
 };
 use serde_json::{Value, json};
 use std::{

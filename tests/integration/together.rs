@@ -311,7 +311,8 @@ async fn what_comes_from_a_cache_costs_no_leave() {
 /// A call that waits for approval does not delay other calls.
 #[tokio::test(start_paused = true)]
 async fn a_call_that_waits_for_approval_takes_no_place() {
-    let (asks, _) = counted(spec("asks", Effects::Reads).approval(agents::tool::Approval::Always));
+    let (asks, _) =
+        counted(spec("asks", Effects::Reads).approval(agents::tool::NeedsApproval::Always));
     let (runs_now, runs) = counted(spec("now", Effects::Reads));
     let (agent, _) = agent_with(
         [asks, runs_now],

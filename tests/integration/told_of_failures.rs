@@ -6,7 +6,7 @@ use crate::{
     world::{Hang, recorded, tells_the_same},
 };
 use agents::{
-    Agent, AgentBuilder, Effects, Error, Outcome, Severity, console,
+    Agent, AgentBuilder, Effects, Error, ErrorKind, Outcome, Severity, console,
     escalation::{Escalation, retry_with_model},
     recovery::*,
     run::{Approval, ApprovalRequest, ToolEnvelope},
@@ -69,7 +69,10 @@ async fn a_throw_leaves_its_reason_on_the_receipt_of_its_call() {
         )],
     )
     .await;
-    assert!(outcome.result.as_ref().unwrap_err().is_thrown());
+    assert_eq!(
+        outcome.result.as_ref().unwrap_err().kind(),
+        ErrorKind::Thrown
+    );
     let [thrown, other] = receipts(&outcome)[..] else {
         panic!()
     };
@@ -136,7 +139,7 @@ async fn who_takes_over_is_not_told_to_do_again_what_may_have_been_done() {
 #[tokio::test]
 async fn an_approval_leaves_its_time_on_the_receipt_and_in_the_pictures() {
     let spec = ToolSpec::new("sell", "Sells.", Effects::Writes, json!({"type": "object"}));
-    let sell = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async {
+    let sell = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async {
         Ok::<_, io::Error>("sold")
     });
     let agent: Plain = AgentBuilder::new("seller").tool(sell).build();

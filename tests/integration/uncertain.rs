@@ -210,7 +210,7 @@ async fn what_broke_off_is_told_as_that() {
 /// An arm may accept uncertain arguments; the approver then sees that it did.
 #[tokio::test]
 async fn an_arm_settles_a_doubt_and_the_approver_sees_it() {
-    let spec = booking(Effects::Writes).approval(tool::Approval::Always);
+    let spec = booking(Effects::Writes).approval(tool::NeedsApproval::Always);
     let tool = FnTool::with_spec(spec, |args, _| async move {
         Ok::<_, Infallible>(format!("booked {args}"))
     });

@@ -2,7 +2,7 @@
 
 use crate::world::scripted_agent;
 use agents::{
-    Agent, AgentBuilder, Error, console,
+    Agent, AgentBuilder, Error, ErrorKind, console,
     model::{ModelError, ModelErrorKind},
     prelude::*,
     reader::ChangeKind,
@@ -295,7 +295,7 @@ async fn a_model_that_fails_is_a_line_on_the_console() {
         sink.lock().unwrap().extend(console::line(event, false));
     });
     let error = run.await.unwrap_err();
-    assert!(error.is_model(), "{error}");
+    assert_eq!(error.kind(), ErrorKind::Model, "{error}");
     let lines = lines.lock().unwrap();
     assert_eq!(lines[0], format!("✗ failed: {error}"));
 }

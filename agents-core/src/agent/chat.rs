@@ -16,6 +16,8 @@ use std::{
     label = "no one model drives this",
     note = "a conversation goes on with one model: chat with an agent without a body, or an `#[agent] impl` with a skill without one; agents put together are asked anew with each `.run(..)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait ModelDriven {}
 
 #[diagnostic::do_not_recommend]

@@ -15,6 +15,8 @@ use std::{any::Any, error::Error as StdError, fmt::Display};
     note = "a run that is put down has to be picked up again, so what goes in and out owns what it holds, and is data",
     note = "what can fail gives a `Result`, which is known by that name alone: write `-> Result<.., ..>` and no alias"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait AgentData: Sized {
     /// The type itself.
     #[doc(hidden)]
@@ -62,6 +64,8 @@ impl<T: Data> AgentData for T {
     label = "a model cannot be asked for this",
     note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait ModelAnswer {
     /// The type itself.
     #[doc(hidden)]
@@ -85,6 +89,8 @@ impl<T: Data + JsonSchema> ModelAnswer for T {
     label = "whoever runs the agent cannot be told this",
     note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait AgentFault {
     /// Converts into the error of the run, with this error as its source if it can be one. The error of another agent
     /// is passed on unchanged.

@@ -9,6 +9,16 @@ use std::sync::Arc;
 /// Hooks add up. A panic in a hook is logged, and the run goes on.
 impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Registers a callback for the choice of the skill that answers an input.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::AgentBuilder;
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .on_skill_chosen(|skill| println!("answers with {skill}"))
+    ///     .on_knowledge_used(|name| println!("reads {name}"))
+    ///     .build();
+    /// ```
     pub fn on_skill_chosen(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
         self.agent.definition.hooks.skill.push(Arc::new(hook));
         self

@@ -36,6 +36,8 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
     label = "this is `{Self}`, and the agent takes `{T}`",
     note = "give it a `{T}`; of itself only `&str` becomes a `String` or a `PathBuf`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait IntoInput<T> {
     /// Converts into the input.
     fn into_input(self) -> T;

@@ -26,13 +26,12 @@ pub(crate) use fit::IntoSource;
 pub use fit::{AgentData, AgentFault, ModelAnswer};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
-pub use knowledge::KnowledgeText;
 pub use run::Run;
 pub use skill::Skill;
 
 use crate::{
     Error, ErrorKind, Json,
-    compose::{Map, Takes, Then, Until, Verdict},
+    compose::{IntoStep, Map, Takes, Then, Until},
     context::RunContext,
     engine::receipt::Leaving,
 };
@@ -172,7 +171,9 @@ pub trait Agent: Send + Sync {
                 output
             }
             // The whole run ends, even if a caller of the agent would handle an error.
-            Err(error) if error.is_thrown() => match child.thrown(self.name(), &error).await {},
+            Err(error) if error.kind() == ErrorKind::Thrown => {
+                match child.thrown(self.name(), &error).await {}
+            }
             Err(error) => return Err(error),
         };
         child.finish(Json::of(&output).map_err(|error| unwritable(self.name(), "output", &error))?);
@@ -196,7 +197,7 @@ pub trait Agent: Send + Sync {
     where
         Self: Sized,
         F: Fn(Self::Out) -> V + Send + Sync,
-        V: Verdict<Self::In>,
+        V: IntoStep<Self::In>,
     {
         Until::new(self, verdict)
     }

@@ -18,14 +18,14 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     ///
     /// ```
     /// # use agents_core as agents;
-    /// # use agents::{AgentBuilder, tool::{Approval, ToolPolicy, ToolSet}};
+    /// # use agents::{AgentBuilder, tool::{NeedsApproval, ToolPolicy, ToolSet}};
     /// # use std::time::Duration;
     /// # fn triage(github: ToolSet) -> agents::agent::ModelAgent<'static, String, String> {
     /// AgentBuilder::<String, String>::new("triage")
     ///     .prompt("You sort issues.")
     ///     .tools(github)
     ///     .policy("github_*", ToolPolicy::new().timeout(Duration::from_secs(10)))
-    ///     .policy("github_label_*", ToolPolicy::new().approval(Approval::Never))
+    ///     .policy("github_label_*", ToolPolicy::new().approval(NeedsApproval::Never))
     ///     .build()
     /// # }
     /// ```

@@ -41,7 +41,7 @@ impl Cost {
     }
 
     /// Returns the amount in billionths.
-    pub fn nanos(self) -> u64 {
+    pub(crate) fn nanos(self) -> u64 {
         self.0
     }
 

@@ -184,7 +184,7 @@ impl Budget {
     /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
     /// // Every request costs 15 tokens here; the one that reaches the bound is the last.
     /// let outcome = agent.run("Look").budget(Budget::new().tokens(40)).outcome().await?;
-    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.result.unwrap_err().kind(), agents::ErrorKind::Budget);
     /// assert_eq!(outcome.usage.tokens(), 45);
     /// # Ok(())
     /// # }
@@ -214,7 +214,7 @@ impl Budget {
     /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
     /// let run = agent.run("Look").price("scripted", 1.0, 2.0).budget(Budget::new().cost(0.00005));
     /// let outcome = run.outcome().await?; // 10 tokens read and 5 written in each turn: 0.00002
-    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.result.unwrap_err().kind(), agents::ErrorKind::Budget);
     /// assert_eq!(outcome.cost, Some(Cost::of(0.00006)));
     /// # Ok(())
     /// # }

@@ -50,6 +50,8 @@ use futures_util::future::try_join_all;
     label = "this agent takes `{Own}`, the first one takes `{T}`",
     note = "agents that run together get one and the same input: change what this agent takes, or put an agent before it, as in `(a, convert.then(b))`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait ParallelWith<T, First, Own>: Agent<In = T> {}
 
 #[diagnostic::do_not_recommend]
@@ -82,6 +84,8 @@ impl<A: Agent<In = T>, T: Data, First> ParallelWith<T, First, T> for A {}
     note = "write a tuple of 2 to 8 agents such as `(a, b)`, more of them in a tuple within, `(a, b, (c, d))`; or a `Vec` or an array of agents of one type; all of them get the same input, which has to be `Clone`",
     note = "where one takes something else, put an agent before it that makes it, as in `(a, convert.then(b))`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Parallel: Send + Sync {
     /// Input that each agent gets.
     type In: Data + Clone;

@@ -16,6 +16,8 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
     label = "this agent takes `{OwnIn}` and gives `{OwnOut}`, the first one takes `{I}` and gives `{O}`",
     note = "whichever wins, its answer is the answer: give all racers one `In` and one `Out`, for example with `.map(..)` on the one that differs"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait RaceWith<I, O, First, OwnIn, OwnOut>: Agent<In = I, Out = O> {}
 
 #[diagnostic::do_not_recommend]
@@ -28,6 +30,8 @@ impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> RaceWith<I, O, First, I
     label = "expected a tuple of agents here",
     note = "write a tuple of 2 to 8 agents such as `first_of((fast, slow))`, or a `Vec` or an array of agents of one type"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Race: Send + Sync {
     /// Input that each agent gets.
     type In: Data + Clone;

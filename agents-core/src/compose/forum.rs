@@ -101,6 +101,8 @@ impl<I: Data> From<Transcript<I>> for String {
     label = "the forum is about `{I}`",
     note = "a participant is an agent whose `In` is `Transcript<{I}>`, `String` or any other `From<Transcript<{I}>>`, and whose `Out` is `String`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Participant<I>: Send + Sync {
     /// Returns the agent's name.
     #[doc(hidden)]
@@ -144,6 +146,8 @@ where
     label = "expected a tuple of agents here",
     note = "write a tuple of 2 to 8 agents such as `forum((initiator, analyst))`, or a `Vec` or an array of agents of one type"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Participants<I>: Send + Sync {
     /// Returns the participants, in the order in which they speak.
     #[doc(hidden)]
@@ -156,6 +160,8 @@ pub trait Participants<I>: Send + Sync {
     label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
     /// Type of the forum's topic.
     type Topic: Data + Clone;
@@ -172,6 +178,8 @@ impl<A: Agent<In = Transcript<I>>, I: Data + Clone> Captain for A {
     label = "not an agent that takes a `Transcript<T>`, of a `T` that is `Clone`",
     note = "the captain is given all that was said: make its `In` a `Transcript<T>`, where `T` is what the forum is about and can be cloned"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Decides<P>: Captain {
     /// Returns the participants, in the order in which they speak.
     #[doc(hidden)]

@@ -70,7 +70,7 @@ pub use routed::{Arm, Routed, Targets, routed};
 pub use routed::{branch, go_on};
 pub use settled::{Failed, Settled, settled};
 pub use then::{Takes, Then};
-pub use until::{IterationLimit, Step, Until, Verdict};
+pub use until::{IntoStep, IterationLimit, Step, Until};
 
 use crate::{Agent, Error, ErrorKind, Severity};
 use std::{

@@ -25,6 +25,8 @@ pub struct Routed<A, T, F> {
     label = "expected a tuple of agents here",
     note = "write a tuple of 1 to 12 agents such as `(deploy, report)`; a single one has a comma, `(deploy,)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Targets: Send + Sync {
     #[doc(hidden)]
     fn profiles(&self) -> Vec<Profile>;
@@ -43,8 +45,8 @@ pub trait Targets: Send + Sync {
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
 ///
-/// type Verdict = Result<String, u32>;
-/// let review = AgentBuilder::<String, Verdict>::new("review")
+/// type IntoStep = Result<String, u32>;
+/// let review = AgentBuilder::<String, IntoStep>::new("review")
 ///     .skill(Skill::native("review", "Reviews.", |code: String| async move {
 ///         Ok(if code.contains("unwrap") { Err(1) } else { Ok(code) })
 ///     }))
@@ -133,6 +135,8 @@ impl<A: fmt::Debug, T, F> fmt::Debug for Routed<A, T, F> {
     label = "this agent gives `{Own}`, the first one gives `{O}`",
     note = "whichever goes on, its answer is the answer: give all of them one `Out`, for example with `.map(..)` on the one that differs"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Arm<O, First, Own>: Agent<Out = O> {}
 
 #[diagnostic::do_not_recommend]

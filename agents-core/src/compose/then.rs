@@ -18,6 +18,8 @@ use async_trait::async_trait;
     label = "this agent takes `{Own}`, the one before it gives `{T}`",
     note = "put an agent between the two that turns the one into the other, use `.map(..)` on the first, or change the one's `Out` or the other's `In`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Takes<T, Before, Own>: Agent<In = T> {}
 
 #[diagnostic::do_not_recommend]

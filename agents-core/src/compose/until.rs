@@ -49,18 +49,20 @@ pub enum Step<T, I> {
     label = "its function gives `{Self}`",
     note = "`Done(value)` ends with that value; `Again(input)` runs the agent once more and has to hold what it takes, `{I}`: for example `|x| if good(&x) {{ Done(x) }} else {{ Again(x.into()) }}`"
 )]
-pub trait Verdict<I> {
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
+pub trait IntoStep<I> {
     /// Type of the result.
     type Out: Data;
 
     /// Converts into a [`Step`].
-    fn step(self) -> Step<Self::Out, I>;
+    fn into_step(self) -> Step<Self::Out, I>;
 }
 
-impl<T: Data, I> Verdict<I> for Step<T, I> {
+impl<T: Data, I> IntoStep<I> for Step<T, I> {
     type Out = T;
 
-    fn step(self) -> Step<T, I> {
+    fn into_step(self) -> Step<T, I> {
         self
     }
 }
@@ -87,7 +89,7 @@ impl<T: Data, I> Verdict<I> for Step<T, I> {
 /// assert_eq!(enough.run(3_u32).await?, "192!");
 ///
 /// let error = double().until(|n| if n >= 100 { Done(n) } else { Again(n) }).at_most(2).run(3_u32).await.unwrap_err();
-/// assert!(error.is_budget());
+/// assert_eq!(error.kind(), agents::ErrorKind::Budget);
 /// assert_eq!(error.to_string(), "`until(double)`: 2 runs are used up (`at_most`); the last gave 12");
 /// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();
 /// assert_eq!(ran_out.last_as::<u32>().unwrap(), 12);
@@ -129,7 +131,7 @@ impl<A, F, V> Agent for Until<A, F>
 where
     A: Agent,
     F: Fn(A::Out) -> V + Send + Sync,
-    V: Verdict<A::In>,
+    V: IntoStep<A::In>,
 {
     type In = A::In;
     type Out = V::Out;
@@ -169,11 +171,11 @@ where
 }
 
 impl<A, F> Until<A, F> {
-    fn verdict_on<T, V: Verdict<I>, I>(&self, output: T) -> Result<Step<V::Out, I>, Error>
+    fn verdict_on<T, V: IntoStep<I>, I>(&self, output: T) -> Result<Step<V::Out, I>, Error>
     where
         F: Fn(T) -> V,
     {
-        let verdict = guarded(|| (self.verdict)(output).step());
+        let verdict = guarded(|| (self.verdict)(output).into_step());
         verdict.map_err(panics::error(format!("the function of `{}`", self.name)))
     }
 
@@ -212,7 +214,7 @@ impl<A: fmt::Debug, F> fmt::Debug for Until<A, F> {
 /// # let plus = AgentBuilder::<u32, u32>::new("plus").skill(Skill::native("add", "Adds.", |x: u32| async move { Ok(x + 1) })).build();
 /// let enough = plus.until(|x| if x > 100 { Done(x) } else { Again(x) }).at_most(3);
 /// let error = enough.run(1_u32).await.unwrap_err();
-/// assert!(error.is_budget());
+/// assert_eq!(error.kind(), agents::ErrorKind::Budget);
 ///
 /// // The last draft is better than none.
 /// let ran_out = error.source().and_then(|source| source.downcast_ref::<IterationLimit>()).unwrap();

@@ -6,7 +6,9 @@
 
 use crate::{
     error::{AnyError, ToolError},
-    recovery::{CallError, ErrorContext, Plan, Raw, ReadError, Step, with_any_error, with_error},
+    recovery::{
+        CallError, ErrorContext, Plan, PlanStep, Raw, ReadError, with_any_error, with_error,
+    },
     tool::{DynTool, ErrorType, Pattern},
 };
 use serde_json::Value;
@@ -179,7 +181,7 @@ impl<'a> Arms<'a> {
 /// Returns the first plan. A step `inherit` in it is replaced by the next layer's plan.
 fn first(mut layers: impl Iterator<Item = Option<Plan>>) -> Option<Plan> {
     let plan = layers.by_ref().flatten().next()?;
-    let Some(at) = plan.0.iter().position(|step| *step == Step::Inherit) else {
+    let Some(at) = plan.0.iter().position(|step| *step == PlanStep::Inherit) else {
         return Some(plan);
     };
     let mut steps = plan.0;

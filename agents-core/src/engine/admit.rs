@@ -5,7 +5,7 @@ use crate::{
     context::RunContext,
     definition::AgentDefinition,
     panics::guarded,
-    policy::{Action, ModelCall, ToolCall, Verdict},
+    policy::{Action, ModelCall, ToolUse, Verdict},
     run::Stop,
     tool::{SharedTool, ToolContext, ToolSpec},
 };
@@ -52,7 +52,7 @@ pub(super) fn judge(
     if policies.is_empty() {
         return Verdict::Allow;
     }
-    policies.judge(&Action::Tool(ToolCall {
+    policies.judge(&Action::Tool(ToolUse {
         agent: &definition.name,
         spec,
         args,
@@ -136,11 +136,11 @@ pub(super) fn needs_approval(
     prepared: &crate::tool::Prepared,
     cx: &ToolContext,
 ) -> bool {
-    use crate::tool::Approval;
+    use crate::tool::NeedsApproval;
     match tool.spec().approval {
         _ if definition.confirms(&tool.spec().name) => true,
-        Approval::Never => false,
-        Approval::Always => true,
-        Approval::When => tool.needs_approval(prepared, cx),
+        NeedsApproval::Never => false,
+        NeedsApproval::Always => true,
+        NeedsApproval::When => tool.needs_approval(prepared, cx),
     }
 }

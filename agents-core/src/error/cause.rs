@@ -143,7 +143,7 @@ impl Cause {
         E: Send + Sync + 'static,
     {
         let said = (&error as &dyn Any).downcast_ref::<Error>();
-        let thrown = said.filter(|error| error.is_thrown());
+        let thrown = said.filter(|error| error.kind() == ErrorKind::Thrown);
         Cause(Arc::new(Inner {
             retry_after,
             thrown: thrown.map(|error| error.message().to_owned()),
@@ -195,7 +195,7 @@ impl Cause {
     }
 
     /// Creates the cause of an execution that panicked.
-    pub fn panicked(message: impl Into<String>) -> Self {
+    pub(crate) fn panicked(message: impl Into<String>) -> Self {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
@@ -211,7 +211,7 @@ impl Cause {
 
     /// Creates the cause of an execution that a rate limiter refused, with the time to wait before the next one if the
     /// limiter knows it.
-    pub fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
+    pub(crate) fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
         Cause(Arc::new(Inner {
             retry_after,
             ..Cause::inner(Origin::RateLimited, Code::RateLimit, reason.into())

@@ -40,7 +40,7 @@ use std::{error::Error as StdError, fmt, sync::Arc};
 /// use agents::{Error, ErrorKind};
 ///
 /// let error = Error::new(ErrorKind::Model, "connection refused").context("agent `planner`");
-/// assert!(error.is_model());
+/// assert_eq!(error.kind(), agents::ErrorKind::Model);
 /// assert_eq!(error.to_string(), "agent `planner`: connection refused");
 /// ```
 #[derive(Clone)]
@@ -87,7 +87,7 @@ impl Error {
     ///     text.parse().map_err(|_| Error::escalated(format!("`{text}` is no number"), Severity::Medium))
     /// })).build();
     /// let error = clerk.run("twelve").await.unwrap_err();
-    /// assert_eq!((error.is_escalated(), error.severity()), (true, Some(Severity::Medium)));
+    /// assert_eq!((error.kind(), error.severity()), (agents::ErrorKind::Escalated, Some(Severity::Medium)));
     /// # Ok(())
     /// # }
     /// ```
@@ -123,7 +123,7 @@ impl Error {
     /// })).build();
     /// let easy = AgentBuilder::<String, String>::new("easy").skill(Skill::native("work", "Works.", |x: String| async { Ok(x) })).build();
     /// // A failure would be a defeat in this race; a throw ends it.
-    /// assert!(first_of((strict, easy)).run("go").await.unwrap_err().is_thrown());
+    /// assert_eq!(first_of((strict, easy)).run("go").await.unwrap_err().kind(), agents::ErrorKind::Thrown);
     /// # Ok(())
     /// # }
     /// ```
@@ -132,6 +132,15 @@ impl Error {
     }
 
     /// Attaches the error that caused this one; [`source`](StdError::source) returns it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Error, ErrorKind};
+    ///
+    /// let cause = std::io::Error::other("the disk is full");
+    /// let error = Error::new(ErrorKind::Failed, "the report cannot be written").with_source(cause);
+    /// assert_eq!(format!("{error:#}"), "the report cannot be written: the disk is full");
+    /// ```
     #[must_use]
     pub fn with_source(self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.caused_by(Box::new(source))
@@ -202,66 +211,6 @@ impl Error {
 
     pub(crate) fn is_settled(&self) -> bool {
         self.0.settled
-    }
-
-    /// Returns `true` if the run was ended by a `throw`.
-    pub fn is_thrown(&self) -> bool {
-        self.kind() == ErrorKind::Thrown
-    }
-
-    /// Returns `true` if the error is an escalation that was not handled.
-    pub fn is_escalated(&self) -> bool {
-        self.kind() == ErrorKind::Escalated
-    }
-
-    /// Returns `true` if the agent is put together wrongly and did not run.
-    pub fn is_build(&self) -> bool {
-        self.kind() == ErrorKind::Build
-    }
-
-    /// Returns `true` if the model could not be reached or did not answer.
-    pub fn is_model(&self) -> bool {
-        self.kind() == ErrorKind::Model
-    }
-
-    /// Returns `true` if a budget is used up.
-    pub fn is_budget(&self) -> bool {
-        self.kind() == ErrorKind::Budget
-    }
-
-    /// Returns `true` if a policy refused a model call, or approval was denied to code.
-    pub fn is_denied(&self) -> bool {
-        self.kind() == ErrorKind::Denied
-    }
-
-    /// Returns `true` if the run was cancelled.
-    pub fn is_cancelled(&self) -> bool {
-        self.kind() == ErrorKind::Cancelled
-    }
-
-    /// Returns `true` if the final answer never fitted the agent's `Out`.
-    pub fn is_invalid_output(&self) -> bool {
-        self.kind() == ErrorKind::InvalidOutput
-    }
-
-    /// Returns `true` if no skill of the agent accepts the input.
-    pub fn is_invalid_input(&self) -> bool {
-        self.kind() == ErrorKind::InvalidInput
-    }
-
-    /// Returns `true` if a run on recorded replies made a request that the recorded run did not make.
-    pub fn is_replay(&self) -> bool {
-        self.kind() == ErrorKind::Replay
-    }
-
-    /// Returns `true` if the agent's own body returned an `Err`.
-    pub fn is_failed(&self) -> bool {
-        self.kind() == ErrorKind::Failed
-    }
-
-    /// Returns `true` if user code that the agent runs panicked.
-    pub fn is_panicked(&self) -> bool {
-        self.kind() == ErrorKind::Panicked
     }
 }
 

@@ -5,7 +5,6 @@ use crate::{
     Severity,
     agent::{Agent, Data},
     model::Model,
-    recovery::IntoWords,
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -96,8 +95,8 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 ///     .on_escalation(|_: Escalation| reroute_to_skill("by_hand"))
 ///     .build();
 /// ```
-pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
-    Resolution(Verb::Instead(Instead::Skill(skill.into_name())))
+pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution<I, O> {
+    Resolution(Verb::Instead(Instead::Skill(skill.into())))
 }
 
 /// Lets another agent do the handling agent's work instead, on its original input.
@@ -152,9 +151,9 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
 /// let resolution = escalate::<String, String>("the disk is full").severity(Severity::Critical);
 /// assert_eq!(format!("{resolution:?}"), r#"escalate("the disk is full", CRITICAL)"#);
 /// ```
-pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
+pub fn escalate<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
     Resolution(Verb::Escalate {
-        reason: reason.into_words(),
+        reason: reason.into(),
         severity: Severity::High,
     })
 }
@@ -190,8 +189,8 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
 ///     })
 ///     .build();
 /// ```
-pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
-    Resolution(Verb::Throw(reason.into_words()))
+pub fn throw<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
+    Resolution(Verb::Throw(reason.into()))
 }
 
 impl<I, O> Resolution<I, O> {
@@ -225,6 +224,8 @@ impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
     label = "expected one of `retry_with_model(..)`, `reroute_to_skill(..)`, `reroute_to(..)`, `return_partial_result(..)`, `escalate(..)`, `inherit()`, `throw(..)`",
     note = "a partial result has the type of the agent's own answer, `{O}`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait IntoResolution<I, O> {
     /// Converts into the resolution.
     fn into_resolution(self) -> Resolution<I, O>;
@@ -248,6 +249,8 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
     label = "takes or gives something else",
     note = "put `.map(..)` behind it, or hand the work to a skill with `reroute_to_skill(..)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait TakesOver<I, O> {
     /// Returns the agent.
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>>;
@@ -257,24 +260,5 @@ pub trait TakesOver<I, O> {
 impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for A {
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>> {
         Arc::new(self)
-    }
-}
-
-/// Conversion into the name of a skill.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not the name of a skill",
-    label = "expected a skill of this agent",
-    note = "within `on_escalation!` a skill goes by its method: `reroute_to_skill(Self::by_hand)`; elsewhere by its name, `\"by_hand\"`",
-    note = "an agent takes over by `reroute_to({Self})`"
-)]
-pub trait SkillName {
-    /// Converts into the name.
-    fn into_name(self) -> Cow<'static, str>;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Into<Cow<'static, str>>> SkillName for T {
-    fn into_name(self) -> Cow<'static, str> {
-        self.into()
     }
 }

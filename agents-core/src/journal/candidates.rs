@@ -16,7 +16,9 @@ use crate::{
     Severity,
     error::ToolError,
     reader::{Changes, ReadError},
-    recovery::{Backoff, FailedRepair, FixError, Plan, RepairAgentRef, Step, THE_MODEL, put_at},
+    recovery::{
+        Backoff, FailedRepair, FixError, Plan, PlanStep, RepairAgentRef, THE_MODEL, put_at,
+    },
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -375,7 +377,7 @@ impl<F: Fault> Candidates<F> {
     pub(crate) fn most_rounds(&self) -> Option<u32> {
         let at = self.at_hand();
         match at.plan.0.get(at.step)? {
-            Step::Retry { max_attempts, .. } => Some(*max_attempts),
+            PlanStep::Retry { max_attempts, .. } => Some(*max_attempts),
             _ => None,
         }
     }
@@ -420,17 +422,17 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    fn take(&mut self, step: Step, circumstances: &Circumstances) -> Option<Move> {
+    fn take(&mut self, step: PlanStep, circumstances: &Circumstances) -> Option<Move> {
         match step {
-            Step::Fix(text) => self.put(By::Fix, text?, 0, circumstances.rounds),
-            Step::Sanitize(value) => {
+            PlanStep::Fix(text) => self.put(By::Fix, text?, 0, circumstances.rounds),
+            PlanStep::Sanitize(value) => {
                 let text = self.sanitized(&value?)?;
                 self.put(By::Sanitize, text, 0, circumstances.rounds)
             }
-            Step::Ask { fixer, retries } => {
+            PlanStep::Ask { fixer, retries } => {
                 self.may_ask(&fixer, retries).then_some(Move::Ask(fixer))
             }
-            Step::Retry {
+            PlanStep::Retry {
                 max_attempts,
                 backoff,
             } => (circumstances.rounds < max_attempts && circumstances.repeatable).then_some(
@@ -440,11 +442,11 @@ impl<F: Fault> Candidates<F> {
                     retry_after: circumstances.retry_after,
                 }),
             ),
-            Step::Feedback(hint) => Some(Move::Tell(hint)),
-            Step::Escalate { reason, severity } => Some(Move::Escalate { reason, severity }),
-            Step::Throw { reason } => Some(Move::Throw(reason)),
+            PlanStep::Feedback(hint) => Some(Move::Tell(hint)),
+            PlanStep::Escalate { reason, severity } => Some(Move::Escalate { reason, severity }),
+            PlanStep::Throw { reason } => Some(Move::Throw(reason)),
             // The steps of the next layer are in its place already.
-            Step::Inherit => None,
+            PlanStep::Inherit => None,
         }
     }
 
@@ -460,14 +462,14 @@ impl<F: Fault> Candidates<F> {
     }
 
     /// Records that a step for other arguments was skipped. Returns `false` if the step is not such a step.
-    fn withheld(&mut self, step: &Step, round: u32) -> bool {
+    fn withheld(&mut self, step: &PlanStep, round: u32) -> bool {
         let (by, text) = match step {
-            Step::Fix(Some(text)) => (By::Fix, Some(text.clone())),
-            Step::Sanitize(Some(value)) => match self.sanitized(value) {
+            PlanStep::Fix(Some(text)) => (By::Fix, Some(text.clone())),
+            PlanStep::Sanitize(Some(value)) => match self.sanitized(value) {
                 Some(text) => (By::Sanitize, Some(text)),
                 None => return false,
             },
-            Step::Ask { fixer, .. } => (By::Agent(fixer.name().to_owned()), None),
+            PlanStep::Ask { fixer, .. } => (By::Agent(fixer.name().to_owned()), None),
             _ => return false,
         };
         self.push(by, Gave::Withheld(text), 0, round);

@@ -243,21 +243,17 @@ impl State {
                 tool: tool(),
                 attempt: call.attempt(),
             },
-            CallFact::Secret { name, found } => match found {
-                Ok(given) => EventKind::SecretResolved {
+            CallFact::Secret { name, found } => {
+                let given = found.as_ref().ok();
+                EventKind::SecretLookup {
                     call_id: call_id(),
                     tool: tool(),
                     name: name.clone(),
-                    scope: given.scope,
-                    fallback: given.fallback,
-                },
-                Err(reason) => EventKind::SecretMissing {
-                    call_id: call_id(),
-                    tool: tool(),
-                    name: name.clone(),
-                    reason: reason.clone(),
-                },
-            },
+                    scope: given.map(|given| given.scope),
+                    fallback: given.is_some_and(|given| given.fallback),
+                    reason: found.as_ref().err().cloned(),
+                }
+            }
             CallFact::Waits { wait, .. } => EventKind::BackingOff {
                 tool: tool(),
                 wait: *wait,

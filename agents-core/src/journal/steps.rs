@@ -5,7 +5,7 @@ use crate::{
     model::Usage,
     run::{
         Timestamp,
-        trace::{Step, StepKind},
+        trace::{StepKind, TraceStep},
     },
 };
 use serde::Serialize;
@@ -41,7 +41,7 @@ pub(crate) enum What {
 
 impl State {
     /// Converts the steps into their public form.
-    pub(crate) fn steps_in_words(&self) -> Vec<Step> {
+    pub(crate) fn steps_in_words(&self) -> Vec<TraceStep> {
         let (mut place, mut path) = (None, String::new());
         let steps = self.steps.iter().map(|kept| {
             // Mostly many steps in a row are at one place.
@@ -79,7 +79,7 @@ impl State {
         }
     }
 
-    fn in_words(&self, kept: &Kept, path: &str) -> Step {
+    fn in_words(&self, kept: &Kept, path: &str) -> TraceStep {
         let Kept {
             place: id,
             t_start,
@@ -118,7 +118,7 @@ impl State {
                 (below("call", *seq), StepKind::Call { call_id })
             }
         };
-        Step {
+        TraceStep {
             place: place_of_step,
             agent: place.agent.clone(),
             depth: place.depth,

@@ -18,7 +18,6 @@ mod example;
 mod whole;
 
 pub use constrained::{Constrained, answer_text, constrained, read_constrained};
-pub use example::example_of;
 pub(crate) use whole::may_be_call;
 pub use whole::read_call;
 
@@ -214,7 +213,7 @@ pub fn with_calls<'a>(content: &'a str, calls: &[ToolCall]) -> Cow<'a, str> {
 }
 
 /// Formats a tool call as text; arguments that are not JSON are kept as the model wrote them.
-pub fn call_text(call: &ToolCall) -> String {
+pub(crate) fn call_text(call: &ToolCall) -> String {
     match call.arguments.trim() {
         "" => spelled(&call.name, "\"\""),
         arguments => spelled(&call.name, arguments),
@@ -225,7 +224,7 @@ pub fn call_text(call: &ToolCall) -> String {
 ///
 /// After a failure the text does not ask for an answer, because a small model would take the failure for the
 /// answer.
-pub fn result_text(name: &str, content: &str) -> String {
+pub(crate) fn result_text(name: &str, content: &str) -> String {
     let then = if content.starts_with("ERROR ") {
         ""
     } else {

@@ -32,13 +32,16 @@ pub enum Delta<'a> {
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::model::{History, Message, Request};
+/// use agents::model::{Delta, History, Message, Request};
+/// use agents::tool::ToolSet;
 /// use serde_json::json;
 ///
+/// // In a test of a `Model` of your own:
 /// let mut history = History::default();
 /// history.push(Message::User { content: "How old is the universe?".into() });
 /// let schema = json!({"type": "integer"});
-/// let request = Request::new(&history).with_format(&schema);
+/// let (tools, sink) = (ToolSet::new(), |delta: Delta<'_>| println!("{delta:?}"));
+/// let request = Request::new(&history).with_format(&schema).with_tools(&tools).with_sink(&sink);
 /// assert_eq!(request.messages().len(), 1);
 /// assert_eq!(request.format(), Some(&schema));
 /// ```
@@ -95,20 +98,20 @@ impl<'a> Request<'a> {
 
     /// Sets the masker of the run's secrets.
     #[must_use]
-    pub fn with_masker(mut self, masker: &'a Masker) -> Self {
+    pub(crate) fn with_masker(mut self, masker: &'a Masker) -> Self {
         self.masker = Some(masker);
         self
     }
 
     /// Returns the masker of the run's secrets, for clients that log conversations; `None` if there are no
     /// secrets. The model itself gets the text unmasked.
-    pub fn masker(&self) -> Option<&'a Masker> {
+    pub(crate) fn masker(&self) -> Option<&'a Masker> {
         self.masker.filter(|masker| !masker.is_empty())
     }
 
     /// Sets the place in the run at which the request is made.
     #[must_use]
-    pub fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
+    pub(crate) fn with_place(mut self, place: &'a (dyn fmt::Display + Send + Sync)) -> Self {
         self.place = Some(place);
         self
     }
@@ -121,7 +124,7 @@ impl<'a> Request<'a> {
 
     /// Sets the callback for requests that fail and are followed by another one.
     #[must_use]
-    pub fn with_failures(mut self, failures: Failures<'a>) -> Self {
+    pub(crate) fn with_failures(mut self, failures: Failures<'a>) -> Self {
         self.failures = Some(failures);
         self
     }

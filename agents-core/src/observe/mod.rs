@@ -34,7 +34,7 @@ mod line;
 mod messages;
 pub(crate) mod spans;
 
-pub use crate::run::trace::{Step, StepKind, Trace, Tracing, trace_with};
+pub use crate::run::trace::{StepKind, Trace, TraceStep, Tracing, trace_with};
 pub(crate) use line::settled;
 
 use crate::{

@@ -182,7 +182,7 @@ pub enum Action<'a> {
     /// A model is about to be asked.
     Model(ModelCall<'a>),
     /// A tool is about to be executed.
-    Tool(ToolCall<'a>),
+    Tool(ToolUse<'a>),
 }
 
 /// Request to a model that is about to be made.
@@ -206,7 +206,7 @@ pub struct ModelCall<'a> {
 /// Execution of a tool that is about to start.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub struct ToolCall<'a> {
+pub struct ToolUse<'a> {
     /// Name of the calling agent.
     pub agent: &'a str,
     /// Specification of the tool.

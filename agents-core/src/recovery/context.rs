@@ -99,8 +99,8 @@ pub enum CallError<'a, E> {
 /// use agents::recovery::ErrorContext;
 /// use serde_json::json;
 ///
-/// let cx = ErrorContext::new("read_file").with_args(&json!({"path": "a.txt"})).with_attempt(2);
-/// assert_eq!(cx.attempt(), 2);
+/// let cx = ErrorContext::new("read_file").with_args(&json!({"path": "a.txt"})).with_attempt(2).with_scope("acme");
+/// assert_eq!((cx.attempt(), cx.scope().tenant_id()), (2, "acme"));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct ErrorContext {
@@ -134,13 +134,6 @@ impl ErrorContext {
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;
-        self
-    }
-
-    /// Sets the id of the run.
-    #[must_use]
-    pub fn with_run_id(mut self, run_id: impl Into<Arc<str>>) -> Self {
-        self.run_id = run_id.into();
         self
     }
 

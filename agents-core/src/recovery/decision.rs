@@ -6,7 +6,7 @@ use std::{fmt, marker::PhantomData};
 /// Step of a decision, as data: repair agents are named, not run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Step {
+pub enum PlanStep {
     /// Replaces the text that failed; `None` falls through.
     Fix(Option<String>),
     /// Asks a repair agent for new text.
@@ -62,12 +62,12 @@ pub enum Step {
 /// ```
 #[must_use = "a decision does nothing until an arm gives it back"]
 pub struct Decision<K> {
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     kind: PhantomData<fn() -> K>,
 }
 
 impl<K: Kind> Decision<K> {
-    pub(super) fn one(step: Step) -> Self {
+    pub(super) fn one(step: PlanStep) -> Self {
         Decision {
             steps: vec![step],
             kind: PhantomData,
@@ -81,7 +81,7 @@ impl<K: Kind> Decision<K> {
     /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().or(fix(None)).or(throw("no way is left"));
-    /// let ends: Vec<_> = decision.steps().iter().map(|step| matches!(step, Step::Throw { .. })).collect();
+    /// let ends: Vec<_> = decision.steps().iter().map(|step| matches!(step, PlanStep::Throw { .. })).collect();
     /// assert_eq!(ends, [false, false, true]);
     /// ```
     pub fn or(mut self, next: Decision<K>) -> Self {
@@ -101,7 +101,7 @@ impl<K: Kind> Decision<K> {
     /// ```
     pub fn retries(self, tries: u32) -> Self {
         self.last(|step| {
-            if let Step::Ask { retries, .. } = step {
+            if let PlanStep::Ask { retries, .. } = step {
                 *retries = tries;
             }
         })
@@ -115,11 +115,11 @@ impl<K: Kind> Decision<K> {
     /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().max_attempts(2);
-    /// assert!(matches!(decision.steps(), [Step::Retry { max_attempts: 2, .. }]));
+    /// assert!(matches!(decision.steps(), [PlanStep::Retry { max_attempts: 2, .. }]));
     /// ```
     pub fn max_attempts(self, executions: u32) -> Self {
         self.last(|step| {
-            if let Step::Retry { max_attempts, .. } = step {
+            if let PlanStep::Retry { max_attempts, .. } = step {
                 *max_attempts = executions;
             }
         })
@@ -132,11 +132,11 @@ impl<K: Kind> Decision<K> {
     /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = retry().backoff(none());
-    /// assert!(matches!(decision.steps(), [Step::Retry { backoff: Backoff::None, .. }]));
+    /// assert!(matches!(decision.steps(), [PlanStep::Retry { backoff: Backoff::None, .. }]));
     /// ```
     pub fn backoff(self, wait: Backoff) -> Self {
         self.last(|step| {
-            if let Step::Retry { backoff, .. } = step {
+            if let PlanStep::Retry { backoff, .. } = step {
                 *backoff = wait;
             }
         })
@@ -149,18 +149,18 @@ impl<K: Kind> Decision<K> {
     /// use agents::recovery::*;
     ///
     /// let decision: Decision<Execution> = escalate("the index is stale").severity(Severity::Low);
-    /// assert!(matches!(decision.steps(), [Step::Escalate { severity: Severity::Low, .. }]));
+    /// assert!(matches!(decision.steps(), [PlanStep::Escalate { severity: Severity::Low, .. }]));
     /// ```
     pub fn severity(self, level: Severity) -> Self {
         self.last(|step| {
-            if let Step::Escalate { severity, .. } = step {
+            if let PlanStep::Escalate { severity, .. } = step {
                 *severity = level;
             }
         })
     }
 
     /// Changes the last step. A modifier belongs to the verb before it; after any other verb it changes nothing.
-    fn last(mut self, change: impl FnOnce(&mut Step)) -> Self {
+    fn last(mut self, change: impl FnOnce(&mut PlanStep)) -> Self {
         if let Some(step) = self.steps.last_mut() {
             change(step);
         }
@@ -168,7 +168,7 @@ impl<K: Kind> Decision<K> {
     }
 
     /// Returns the steps, in order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlanStep] {
         &self.steps
     }
 }
@@ -208,18 +208,18 @@ impl<K> Serialize for Decision<K> {
 /// use agents::recovery::*;
 ///
 /// let plan = Plan::from(throw::<Execution>("the licence has run out"));
-/// assert!(matches!(plan.steps(), [Step::Throw { .. }]));
+/// assert!(matches!(plan.steps(), [PlanStep::Throw { .. }]));
 /// let stored = serde_json::to_string(&plan)?;
 /// assert_eq!(plan, serde_json::from_str::<Plan>(&stored)?);
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Plan(pub(crate) Vec<Step>);
+pub struct Plan(pub(crate) Vec<PlanStep>);
 
 impl Plan {
     /// Returns the steps, in order.
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[PlanStep] {
         &self.0
     }
 }
@@ -242,6 +242,8 @@ impl<K> PartialEq<Decision<K>> for Plan {
     label = "expected a decision",
     note = "end the arm with `fix(..)`, `sanitize(..)`, `retry(..)`, `feedback(..)`, `escalate(..)` or `throw(..)`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait IntoDecision<K> {
     /// Converts into the decision, if there is one.
     fn into_decision(self) -> Option<Decision<K>>;

@@ -159,13 +159,16 @@ impl fmt::Display for Repair {
 )]
 #[async_trait]
 pub trait Fixer: Send + Sync + 'static {
+    // The hidden methods are for the engine: every agent of the right types has them.
     /// Returns the agent's name.
+    #[doc(hidden)]
     fn fixer_name(&self) -> &str;
 
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors
     /// When the repair agent fails.
+    #[doc(hidden)]
     async fn repair(&self, cx: &RunContext, repair: Repair) -> Result<String, Error>;
 }
 

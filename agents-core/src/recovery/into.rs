@@ -9,6 +9,8 @@ use std::borrow::Cow;
     label = "expected `String`, `Option<String>` or `Result<String, _>`",
     note = "a repair agent is named: `fix(agent = JsonFixer)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait IntoText {
     /// Converts into the text, if there is one.
     fn into_text(self) -> Option<String>;
@@ -58,6 +60,8 @@ impl<E> IntoText for Result<String, E> {
     note = "all else is written as JSON: `serde_json::json!(..)`",
     note = "the value that an arm is handed is the one at fault: give what is to stand in its place"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait IntoValue {
     /// Converts into the value, if there is one.
     fn into_value(self) -> Option<Value>;
@@ -122,25 +126,5 @@ impl<T: IntoValue> IntoValue for Option<T> {
 impl<T: IntoValue, E> IntoValue for Result<T, E> {
     fn into_value(self) -> Option<Value> {
         self.ok().and_then(IntoValue::into_value)
-    }
-}
-
-/// Conversion into a text for a model or a person, such as a reason or a hint.
-///
-/// Implemented for all types that convert into a `String`; error types do not.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not text",
-    label = "expected text here",
-    note = "an error, and all else that can be displayed, is written out: `format!(\"{{e}}\")`"
-)]
-pub trait IntoWords {
-    /// Converts into the text.
-    fn into_words(self) -> String;
-}
-
-#[diagnostic::do_not_recommend]
-impl<T: Into<String>> IntoWords for T {
-    fn into_words(self) -> String {
-        self.into()
     }
 }

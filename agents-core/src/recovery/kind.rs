@@ -51,6 +51,8 @@ impl Kind for InvalidOutput {
     label = "only an `execution_error` arm can `retry`",
     note = "write `fix(..)`, `feedback(..)`, `escalate(..)` or `throw(..)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait CanRetry: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanRetry for Execution {}
@@ -61,6 +63,8 @@ impl CanRetry for Execution {}
     label = "only a `deserialization_error` arm can `sanitize`",
     note = "write `fix(..)` to give the whole text anew, or `feedback(..)`, `escalate(..)`, `throw(..)`"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
@@ -73,6 +77,8 @@ impl CanSanitize for Deserialization {}
     note = "if running it twice is as good as once, say so: `#[tool(writes, idempotent)]`; otherwise `feedback(..)`, `escalate(..)` or `throw(..)`",
     note = "where this is an agent's default, give the tool arms of its own with `on_error!({Self}, match error {{ .. }})`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait RetrySafe {
     /// Fails to compile, at the caller's span, for a tool that may not be retried:
     /// `<ReadFile as RetrySafe>::check()`.
@@ -85,6 +91,8 @@ pub trait RetrySafe {
     label = "this never happens",
     note = "what can happen to it is `TimedOut(_)` and `Panicked(_)`; if it can fail, let it give a `Result<.., ..>`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait Fallible {
     /// Fails to compile, at the caller's span, for a tool that returns no `Result`:
     /// `<ReadFile as Fallible>::check()`.

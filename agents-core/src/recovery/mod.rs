@@ -40,9 +40,9 @@ pub use crate::reader::ReadError;
 pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Raw};
-pub use decision::{Decision, IntoDecision, Plan, Step};
+pub use decision::{Decision, IntoDecision, Plan, PlanStep};
 pub use fixer::{FailedRepair, Fixer, Repair, RepairAgentRef, RepairInput};
-pub use into::{IntoText, IntoValue, IntoWords};
+pub use into::{IntoText, IntoValue};
 pub use kind::{
     CanRetry, CanSanitize, Deserialization, Execution, Fallible, InvalidArgs, InvalidOutput, Kind,
     RetrySafe,

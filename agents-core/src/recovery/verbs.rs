@@ -1,8 +1,8 @@
 //! Verbs of arms. Each function makes a [`Decision`] and does nothing else.
 
 use super::{
-    CanRetry, CanSanitize, Decision, Fixer, IntoText, IntoValue, IntoWords, Kind, Raw,
-    RepairAgentRef, Severity, Step, exponential,
+    CanRetry, CanSanitize, Decision, Fixer, IntoText, IntoValue, Kind, PlanStep, Raw,
+    RepairAgentRef, Severity, exponential,
 };
 use crate::reader;
 use serde_json::Value;
@@ -18,10 +18,10 @@ use serde_json::Value;
 /// // `Option<String>`, `String` or `Result<String, _>`: whatever your own repair gives.
 /// let cleaned = "json {}".strip_prefix("json ").map(str::to_owned);
 /// let decision: Decision<InvalidArgs> = fix(cleaned).or(feedback("send JSON"));
-/// assert_eq!(decision.steps()[0], Step::Fix(Some("{}".to_owned())));
+/// assert_eq!(decision.steps()[0], PlanStep::Fix(Some("{}".to_owned())));
 /// ```
 pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
-    Decision::one(Step::Fix(text.into_text()))
+    Decision::one(PlanStep::Fix(text.into_text()))
 }
 
 /// Asks a repair agent for new text: once, or as often as [`retries`](Decision::retries) allows.
@@ -44,7 +44,7 @@ pub fn fix<K: Kind>(text: impl IntoText) -> Decision<K> {
 ///     Escalate { reason: \"nobody can read this\", severity: High }]");
 /// ```
 pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
-    Decision::one(Step::Ask {
+    Decision::one(PlanStep::Ask {
         fixer: RepairAgentRef::new(agent),
         retries: 1,
     })
@@ -67,7 +67,7 @@ pub fn fix_with<K: Kind>(agent: impl Fixer) -> Decision<K> {
 /// assert_eq!(lines(None, &fault), None);
 /// ```
 pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
-    Decision::one(Step::Sanitize(value.into_value()))
+    Decision::one(PlanStep::Sanitize(value.into_value()))
 }
 
 /// Executes the call again with the same arguments: up to 3 executions in all, with exponential back-off.
@@ -87,7 +87,7 @@ pub fn sanitize<K: CanSanitize>(value: impl IntoValue) -> Decision<K> {
 /// assert_ne!(own, plain);
 /// ```
 pub fn retry<K: CanRetry>() -> Decision<K> {
-    Decision::one(Step::Retry {
+    Decision::one(PlanStep::Retry {
         max_attempts: 3,
         backoff: exponential(),
     })
@@ -100,10 +100,10 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
 /// use agents::recovery::*;
 ///
 /// let decision: Decision<Deserialization> = feedback("dates are written 2026-08-01");
-/// assert_eq!(decision.steps(), [Step::Feedback("dates are written 2026-08-01".to_owned())]);
+/// assert_eq!(decision.steps(), [PlanStep::Feedback("dates are written 2026-08-01".to_owned())]);
 /// ```
-pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
-    Decision::one(Step::Feedback(hint.into_words()))
+pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
+    Decision::one(PlanStep::Feedback(hint.into()))
 }
 
 /// Hands the failure up to the agent above. [`severity`](Decision::severity) sets the severity, `High` by default.
@@ -115,9 +115,9 @@ pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
 /// let decision: Decision<Execution> = escalate("the disk is full");
 /// assert_eq!(decision, escalate("the disk is full").severity(Severity::High));
 /// ```
-pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
-    Decision::one(Step::Escalate {
-        reason: reason.into_words(),
+pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+    Decision::one(PlanStep::Escalate {
+        reason: reason.into(),
         severity: Severity::High,
     })
 }
@@ -129,11 +129,11 @@ pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
 /// use agents::recovery::*;
 ///
 /// let decision: Decision<Execution> = throw("the credentials were refused");
-/// assert_eq!(decision.steps(), [Step::Throw { reason: "the credentials were refused".to_owned() }]);
+/// assert_eq!(decision.steps(), [PlanStep::Throw { reason: "the credentials were refused".to_owned() }]);
 /// ```
-pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
-    Decision::one(Step::Throw {
-        reason: reason.into_words(),
+pub fn throw<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+    Decision::one(PlanStep::Throw {
+        reason: reason.into(),
     })
 }
 
@@ -148,10 +148,10 @@ pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
 ///
 /// // Two tries here, then whatever the tool itself says.
 /// let decision: Decision<Execution> = retry().max_attempts(2).or(inherit());
-/// assert_eq!(decision.steps()[1], Step::Inherit);
+/// assert_eq!(decision.steps()[1], PlanStep::Inherit);
 /// ```
 pub fn inherit<K: Kind>() -> Decision<K> {
-    Decision::one(Step::Inherit)
+    Decision::one(PlanStep::Inherit)
 }
 
 /// Reads the text leniently by its schema; returns `None` if it cannot be read.

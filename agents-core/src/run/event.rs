@@ -205,29 +205,20 @@ pub enum EventKind {
         /// Number of the execution, from 1.
         attempt: u32,
     },
-    /// A tool was given a secret.
-    SecretResolved {
+    /// A tool asked for a secret.
+    SecretLookup {
         /// Id of the call's receipt.
         call_id: Arc<str>,
         /// Name of the tool.
         tool: String,
         /// Name of the secret.
         name: String,
-        /// Scope that the secret belongs to.
-        scope: SecretScope,
+        /// Scope that the secret belongs to; `None` if the tool was given no secret.
+        scope: Option<SecretScope>,
         /// Is `true` if the secret is the organisation's, although a user or a workspace was asked first.
         fallback: bool,
-    },
-    /// A tool asked for a secret that does not exist or is not available.
-    SecretMissing {
-        /// Id of the call's receipt.
-        call_id: Arc<str>,
-        /// Name of the tool.
-        tool: String,
-        /// Name of the secret.
-        name: String,
-        /// Reason why the secret was not given.
-        reason: String,
+        /// Reason for which the tool was given no secret.
+        reason: Option<String>,
     },
     /// The run waits before it executes a call again.
     BackingOff {

@@ -103,8 +103,7 @@ impl Masker {
             | EventKind::KnowledgeUsed { .. }
             | EventKind::ModelReplied { .. }
             | EventKind::AttemptStarted { .. }
-            | EventKind::SecretResolved { .. }
-            | EventKind::SecretMissing { .. }
+            | EventKind::SecretLookup { .. }
             | EventKind::BackingOff { .. }
             | EventKind::FixerRequested { .. }
             // Receipts hold no secrets from the beginning.

@@ -76,7 +76,7 @@ pub struct Outcome<T> {
 /// # let (model, _) = ScriptedModel::new([Script::call("look", "{}")]);
 /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
 /// let outcome = agent.run("What is there?").budget(Budget::new().max_turns(1)).outcome().await?;
-/// assert!(outcome.result.unwrap_err().is_budget());
+/// assert_eq!(outcome.result.unwrap_err().kind(), agents::ErrorKind::Budget);
 /// assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "watcher".into(), limit: Limit::Turns(1) }));
 /// # Ok(())
 /// # }

@@ -120,7 +120,7 @@ impl RepairStep {
 
     /// Sets the text that was there before.
     #[must_use]
-    pub fn was(mut self, text: &str) -> Self {
+    pub(crate) fn was(mut self, text: &str) -> Self {
         self.was = Some(in_short(text));
         self
     }
@@ -162,7 +162,7 @@ impl Repairs {
     }
 
     /// Appends later steps.
-    pub fn extend(&mut self, later: Repairs) {
+    pub(crate) fn extend(&mut self, later: Repairs) {
         self.0.extend(later.0);
     }
 

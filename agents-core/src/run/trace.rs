@@ -28,7 +28,7 @@ pub struct Trace {
     /// Id of the trace, as in log lines and, where it is set up, OpenTelemetry; otherwise derived from the run's id.
     pub id: String,
     /// Steps, in the order in which they ended.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
 }
 
 impl Trace {
@@ -51,8 +51,7 @@ impl Trace {
     /// # }
     /// ```
     pub fn caller(&self, call_id: &str) -> Option<&str> {
-        let is_it =
-            |step: &&Step| matches!(&step.kind, StepKind::Call { call_id: id } if **id == *call_id);
+        let is_it = |step: &&TraceStep| matches!(&step.kind, StepKind::Call { call_id: id } if **id == *call_id);
         self.steps.iter().find(is_it).map(|step| &*step.agent)
     }
 }
@@ -74,7 +73,7 @@ impl Trace {
 /// # }
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct TraceStep {
     /// Place of the step in the run, a prefix of the places of all steps within it; empty for the
     /// run itself.
     pub place: String,
@@ -90,7 +89,7 @@ pub struct Step {
     pub kind: StepKind,
 }
 
-/// Kind of a [`Step`].
+/// Kind of a [`TraceStep`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StepKind {
@@ -123,7 +122,7 @@ pub enum StepKind {
     },
 }
 
-impl Step {
+impl TraceStep {
     /// Returns the duration of the step.
     pub fn duration(&self) -> std::time::Duration {
         self.t_end.since(self.t_start)

@@ -31,6 +31,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
     label = "a model cannot be told how to ask for this agent",
     note = "derive `schemars::JsonSchema` of `schemars = \"1\"` for `{In}`, or put an agent before it that takes something simpler"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait Entrusted<In>: Agent + 'static {
     /// Returns the form of a request to the agent.
     #[doc(hidden)]

@@ -213,6 +213,8 @@ impl Member<Below> {
     label = "expected an agent here",
     note = "a delegate is an agent such as `Coder`, or `Member::new(Coder)` with what it may use"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait IntoMember {
     /// Type of the agent.
     type Agent: Agent;

@@ -5,7 +5,7 @@ use crate::{
     ToolFailure,
     context::{RunContext, Stopwatch},
     scope::Scope,
-    secret::{Masker, Secret, SecretError, SecretScope},
+    secret::{Masker, Secret, SecretError},
 };
 use std::{fmt, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -222,7 +222,6 @@ impl ToolContext {
         let secret = self.cx.secret(name).await?;
         if let Some(secret) = &secret {
             let (scope, fallback) = (secret.scope(), secret.is_fallback());
-            self.execution.was_given(name, scope);
             match fallback {
                 true => tracing::warn!(
                     tool = %self.tool, secret = name, %scope,
@@ -241,11 +240,6 @@ impl ToolContext {
         let reason = error.to_string();
         tracing::warn!(tool = %self.tool, secret = name, %reason, "a secret is missing");
         self.cx.asked_for_secret(name, Err(reason));
-    }
-
-    /// Returns the secrets that this execution was given so far, with their scopes.
-    pub fn secrets_used(&self) -> Vec<(String, SecretScope)> {
-        self.execution.given()
     }
 
     /// Returns the masker of the run's secrets, for text that the tool logs or stores itself.

@@ -14,6 +14,8 @@ use std::{
 };
 
 /// Arguments that have been read and fit the schema, ready for one execution.
+// Public because hidden methods of `DynTool` name it.
+#[doc(hidden)]
 pub struct Prepared(pub(crate) Box<dyn Any + Send + Sync>);
 
 impl fmt::Debug for Prepared {
@@ -23,6 +25,8 @@ impl fmt::Debug for Prepared {
 }
 
 /// Type of the errors that a tool returns, by which arms for another error type are rejected.
+// Public because a hidden method of `DynTool` names it.
+#[doc(hidden)]
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ErrorType {
     id: TypeId,
@@ -52,6 +56,10 @@ impl fmt::Debug for ErrorType {
 }
 
 /// A type-erased tool, in the form in which a run holds it.
+///
+/// Every [`Tool`] is one, and so are [`FnTool`](super::FnTool) and delegates. Programs ask it for its
+/// [`spec`](DynTool::spec).
+// The hidden methods are for the engine. A program that calls tools itself would leave out what the engine checks.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {
     /// Returns the tool's specification.
@@ -61,30 +69,36 @@ pub trait DynTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// When the text is not JSON or does not fit the arguments' type or schema.
+    #[doc(hidden)]
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError>;
 
     /// Asks the tool's own arms about a failure; see [`Tool::on_error`].
+    #[doc(hidden)]
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
     }
 
     /// Returns the repair agents that the tool's own arms name; see [`Tool::fixers`].
+    #[doc(hidden)]
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 
     /// Returns the type of the tool's errors, or `None` if it is not known.
+    #[doc(hidden)]
     fn error_type(&self) -> Option<ErrorType> {
         None
     }
 
     /// Hashes what distinguishes this tool from others of the same type, for the cache; see [`Tool::hash_instance`].
+    #[doc(hidden)]
     fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
     /// Returns `true` if a call with these arguments needs approval; see [`Tool::needs_approval`].
+    #[doc(hidden)]
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
     /// Returns `true` if the tool's work is a part of the run, as the work of a delegate is. When a stored run is
@@ -96,6 +110,7 @@ pub trait DynTool: Send + Sync + 'static {
 
     /// Finds out what an execution has done that was interrupted because its process ended; see
     /// [`Tool::in_doubt`].
+    #[doc(hidden)]
     async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
         let _ = (prepared, cx);
         InDoubt::Unknown
@@ -105,6 +120,7 @@ pub trait DynTool: Send + Sync + 'static {
     ///
     /// # Errors
     /// The error that the tool returned, or an error of its result or arguments that says why they cannot be used.
+    #[doc(hidden)]
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause>;
 }
 

@@ -12,6 +12,8 @@ use std::{borrow::Cow, error::Error, fmt::Display};
     label = "no error, and no text",
     note = "make it an error, `impl std::error::Error for {Self}` or `#[derive(thiserror::Error)]`, or give its text: `.map_err(|error| error.to_string())`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
+// Public because signatures name it. Programs neither name nor implement it.
+#[doc(hidden)]
 pub trait ErrorText<How>: Display + Send + Sync + 'static {
     /// Returns the text of the error, followed by those of its causes.
     #[doc(hidden)]

@@ -1,13 +1,13 @@
 //! State of one execution of a tool.
 
-use crate::{Code, secret::SecretScope};
+use crate::Code;
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 use tokio_util::sync::CancellationToken;
 
-/// State of one execution: its cancellation token and the secrets that its tool has asked for. The state of a tool
+/// State of one execution: its cancellation token and the first secret that its tool lacked. The state of a tool
 /// that asks for neither costs next to nothing.
 #[derive(Default)]
 pub(crate) struct Execution {
@@ -19,7 +19,6 @@ pub(crate) struct Execution {
 /// Results of the requests for secrets.
 #[derive(Default)]
 struct Asked {
-    given: Vec<(String, SecretScope)>,
     /// Code of the first secret that could not be obtained.
     lacked: Option<Code>,
 }
@@ -51,14 +50,6 @@ impl Execution {
     /// Returns a guard that ends the execution when it is dropped.
     pub(crate) fn ends_with_scope(&self) -> impl Drop + '_ {
         Ends(self)
-    }
-
-    pub(super) fn was_given(&self, name: &str, scope: SecretScope) {
-        self.asked().given.push((name.to_owned(), scope));
-    }
-
-    pub(super) fn given(&self) -> Vec<(String, SecretScope)> {
-        self.asked().given.clone()
     }
 
     pub(super) fn lacks(&self, code: Code) {

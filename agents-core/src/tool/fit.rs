@@ -36,6 +36,8 @@ use std::fmt::Display;
     note = "of a type from elsewhere say on the parameter how it is read and described: `#[serde(deserialize_with = \"..\")] #[schemars(with = \"String\")]`; or put it into a type of your own",
     note = "it has to own what it holds (`Send + Sync + 'static`); what no model sends, such as a pool of connections, is `#[inject]`ed"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait Argument: Sized {
     /// The type itself.
     #[doc(hidden)]
@@ -60,6 +62,8 @@ impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> Argument for T {
     label = "`#[schemars(with = ..)]` describes this type, but nothing reads it",
     note = "say how on the parameter, `#[serde(deserialize_with = \"..\")]`, or derive it: `#[derive(serde::Deserialize)]`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait Readable: Sized {
     /// The type itself.
     #[doc(hidden)]
@@ -83,6 +87,8 @@ impl<T: DeserializeOwned + Send + Sync + 'static> Readable for T {
     label = "`#[serde(deserialize_with = ..)]` reads this type, but nothing describes it",
     note = "say what a model has to send for it, on the parameter: `#[schemars(with = \"String\")]`, or derive it: `#[derive(schemars::JsonSchema)]`, of `schemars = \"1\"`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait Described {
     /// The type itself.
     #[doc(hidden)]
@@ -100,6 +106,8 @@ impl<T: JsonSchema> Described for T {
     label = "a tool is cloned with what it holds, and this cannot be",
     note = "share it: `Arc<{Self}>`; or derive it: `#[derive(Clone)]`; it has to own what it holds (`Send + Sync + 'static`)"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait Injected: Sized + Send + Sync + 'static {
     /// Returns a clone.
     #[doc(hidden)]
@@ -132,6 +140,8 @@ impl<T: Clone + Send + Sync + 'static> Injected for T {
     note = "derive it, for the type and for all that it holds: `#[derive(serde::Serialize)]`",
     note = "a `Result` is known by that name alone: write `-> Result<.., ..>` and no alias"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait ToolOutput {
     /// The type itself.
     #[doc(hidden)]
@@ -174,6 +184,8 @@ impl<T: Serialize + Send> ToolOutput for T {
     note = "give it a text: `impl std::fmt::Display for {Self}`, or `#[derive(thiserror::Error)]`; it has to own what it holds (`Send + Sync + 'static`)",
     note = "of errors of all kinds write `Box<dyn std::error::Error + Send + Sync>`, or `anyhow::Error`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait ToolFault {
     /// The type itself.
     #[doc(hidden)]

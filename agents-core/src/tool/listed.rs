@@ -1,4 +1,4 @@
-use super::{Approval, Effects, ErrorText, FnTool, ToolContext, ToolSpec};
+use super::{Effects, ErrorText, FnTool, NeedsApproval, ToolContext, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::future::Future;
@@ -7,7 +7,7 @@ use std::future::Future;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::tool::{Approval, DynTool, Effects, RemoteTool};
+/// use agents::tool::{NeedsApproval, DynTool, Effects, RemoteTool};
 /// use serde_json::json;
 ///
 /// let listed: Vec<RemoteTool> = serde_json::from_value(json!([
@@ -28,7 +28,7 @@ use std::future::Future;
 ///     })
 ///     .collect();
 /// assert_eq!(tools[0].spec().effects, Effects::Reads);
-/// assert_eq!(tools[1].spec().approval, Approval::Always, "it may do anything, to anybody");
+/// assert_eq!(tools[1].spec().approval, NeedsApproval::Always, "it may do anything, to anybody");
 /// # Ok::<(), serde_json::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl RemoteTool {
         }
         // The approval is declared by the server, not by the author of the tool: a policy may loosen it.
         if effects == Effects::Writes && annotations.destructive_hint == Some(true) {
-            spec.approval = Approval::Always;
+            spec.approval = NeedsApproval::Always;
         }
         spec
     }

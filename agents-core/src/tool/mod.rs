@@ -50,7 +50,7 @@ pub(crate) use schema::{Expected, constrained};
 pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
-pub use spec::{Approval, Cache, Category, Effects, ToolSpec};
+pub use spec::{Cache, Category, Effects, NeedsApproval, ToolSpec};
 pub use status::Status;
 pub use uninjected::{Uninjected, WithoutFields};
 
@@ -173,7 +173,7 @@ pub trait Tool: Send + Sync + 'static {
 
     /// Returns `true` if a call with these arguments needs approval.
     ///
-    /// The method is called only if the tool declares [`Approval::When`]; the call has no id at that time.
+    /// The method is called only if the tool declares [`NeedsApproval::When`]; the call has no id at that time.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {
         let _ = (args, cx);
         true

@@ -28,7 +28,7 @@ impl Pattern {
     }
 
     /// Returns `true` if the pattern has no `*` and matches one name alone.
-    pub fn is_name(&self) -> bool {
+    pub(crate) fn is_name(&self) -> bool {
         !self.0.contains('*')
     }
 

@@ -1,6 +1,6 @@
 use super::{
-    Approval, DynTool, ErrorType, InDoubt, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
-    alias::under_spec,
+    DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, SharedTool, ToolContext,
+    ToolSpec, alias::under_spec,
 };
 use crate::{
     Json,
@@ -20,11 +20,11 @@ type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 ///
 /// ```
 /// # use agents_core as agents;
-/// use agents::tool::{Approval, ToolPolicy};
+/// use agents::tool::{NeedsApproval, ToolPolicy};
 /// use std::time::Duration;
 ///
 /// let quick = ToolPolicy::new().timeout(Duration::from_secs(10));
-/// let trusted = ToolPolicy::new().approval(Approval::Never);
+/// let trusted = ToolPolicy::new().approval(NeedsApproval::Never);
 /// let large_sums = ToolPolicy::new().confirm_when(|args, _| args["amount"].as_f64() > Some(100.0));
 /// ```
 ///
@@ -34,7 +34,7 @@ type When = Arc<dyn Fn(&Value, &ToolContext) -> bool + Send + Sync>;
 #[derive(Clone, Default)]
 #[must_use = "a policy does nothing until an agent has it"]
 pub struct ToolPolicy {
-    approval: Option<Approval>,
+    approval: Option<NeedsApproval>,
     when: Option<When>,
     timeout: Option<Duration>,
     strict: bool,
@@ -47,14 +47,14 @@ impl ToolPolicy {
     }
 
     /// Sets whether calls need approval.
-    pub fn approval(mut self, approval: Approval) -> Self {
+    pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = Some(approval);
         self
     }
 
     /// Requires approval for every call.
     pub fn confirm(self) -> Self {
-        self.approval(Approval::Always)
+        self.approval(NeedsApproval::Always)
     }
 
     /// Requires approval for calls for which `when` returns `true`, given the arguments as they
@@ -77,7 +77,7 @@ impl ToolPolicy {
         when: impl Fn(&Value, &ToolContext) -> bool + Send + Sync + 'static,
     ) -> Self {
         self.when = Some(Arc::new(when));
-        self.approval(Approval::When)
+        self.approval(NeedsApproval::When)
     }
 
     /// Sets the timeout of one execution.
@@ -95,9 +95,9 @@ impl ToolPolicy {
     /// Returns `true` if the policy asks for less approval than the tool itself declares.
     pub(crate) fn loosens(&self, spec: &ToolSpec) -> bool {
         let rank = |approval| match approval {
-            Approval::Never => 0,
-            Approval::When => 1,
-            Approval::Always => 2,
+            NeedsApproval::Never => 0,
+            NeedsApproval::When => 1,
+            NeedsApproval::Always => 2,
         };
         spec.has_said
             && self
@@ -114,7 +114,7 @@ impl ToolPolicy {
             strict,
         } = self;
         let mut spec = tool.spec().clone();
-        let asks_itself = spec.has_said && spec.approval == Approval::When;
+        let asks_itself = spec.has_said && spec.approval == NeedsApproval::When;
         spec.approval = approval.unwrap_or(spec.approval);
         spec.timeout = timeout.or(spec.timeout);
         spec.strict |= strict;

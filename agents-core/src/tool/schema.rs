@@ -76,6 +76,8 @@ fn bounded(schema: &Value) -> bool {
 /// Generated code calls `(&Probe::<T>::NEW).output_schema()`. For a `T: JsonSchema` the compiler
 /// finds the inherent method first. For any other type it takes the method of
 /// [`NoSchema`](output_schema::NoSchema), which returns `None`.
+// Public because generated code names it.
+#[doc(hidden)]
 pub mod output_schema {
     use super::{JsonSchema, Value, schema_of};
     use std::marker::PhantomData;

@@ -139,12 +139,12 @@ impl ToolSet {
     }
 
     /// Returns the specifications of the tools that a model is offered: all but the blocked ones.
-    pub fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
+    pub(crate) fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
         self.specs().filter(|spec| spec.status.blocked().is_none())
     }
 
     /// Returns the declarations of all offered tools as one JSON array, serialized once.
-    pub fn declarations(&self) -> &str {
+    pub(crate) fn declarations(&self) -> &str {
         self.declarations.get_or_init(|| {
             let all: Vec<&str> = self.offered().map(ToolSpec::declaration).collect();
             format!("[{}]", all.join(","))

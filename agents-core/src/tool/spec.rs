@@ -63,7 +63,7 @@ pub enum Cache {
 /// Need of a tool's calls for a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Approval {
+pub enum NeedsApproval {
     /// No call needs approval.
     Never,
     /// Every call needs approval.
@@ -116,7 +116,7 @@ pub struct ToolSpec {
     /// Reuse of results.
     pub cache: Cache,
     /// Need of calls for a person's approval.
-    pub approval: Approval,
+    pub approval: NeedsApproval,
     /// Is `true` if arguments are read strictly, without repairs.
     pub strict: bool,
     /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
@@ -173,7 +173,7 @@ impl ToolSpec {
             category: Category::Utility,
             timeout: None,
             cache: Cache::None,
-            approval: Approval::Never,
+            approval: NeedsApproval::Never,
             strict: false,
             sequential: false,
             status: Status::Active,
@@ -254,7 +254,7 @@ impl ToolSpec {
     pub fn external(mut self) -> Self {
         self.external = true;
         if self.effects == Effects::Writes {
-            self.approval = Approval::Always;
+            self.approval = NeedsApproval::Always;
         }
         self
     }
@@ -282,7 +282,7 @@ impl ToolSpec {
 
     /// Sets whether calls need approval; counts as the author's own declaration.
     #[must_use]
-    pub fn approval(mut self, approval: Approval) -> Self {
+    pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = approval;
         self.has_said = true;
         self

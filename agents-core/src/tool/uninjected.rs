@@ -8,6 +8,8 @@ use std::marker::PhantomData;
 ///
 /// `#[tool]` declares the constant beside the tool's struct, under the same name. A list that names the tool alone
 /// thus gets a compiler error that tells how to write it: `Search { pool: self.pool.clone() }`.
+// Public because generated code names it.
+#[doc(hidden)]
 pub struct Uninjected<T>(PhantomData<T>);
 
 impl<T> Uninjected<T> {
@@ -30,4 +32,6 @@ impl<T> Uninjected<T> {
     label = "expected `{Self} {{ .. }}`, with a value for each `#[inject]` parameter",
     note = "the agent holds the values, as a struct with an `#[agent] impl`: for a parameter `pool` write `tools = [{Self} {{ pool: self.pool.clone() }}]`"
 )]
+// Public because generated code names it.
+#[doc(hidden)]
 pub trait WithoutFields {}

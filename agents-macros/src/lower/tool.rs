@@ -131,7 +131,7 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
     {
         let variant = variant(word);
         when = asked.cloned();
-        call(key, quote!(__rt::Approval::#variant));
+        call(key, quote!(__rt::NeedsApproval::#variant));
     }
     for flag in ["strict", "sequential"] {
         if let Some(key) = keys.flag(flag) {

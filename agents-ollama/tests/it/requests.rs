@@ -33,13 +33,13 @@ async fn every_setting_is_sent() {
     let all = |model: Ollama| {
         model
             .temperature(0.0)
-            .top_p(0.9)
-            .top_k(40)
-            .min_p(0.05)
+            .option("top_p", 0.9)
+            .option("top_k", 40)
+            .option("min_p", 0.05)
             .seed(7)
             .num_ctx(8192)
             .num_predict(-1)
-            .repeat_penalty(1.1)
+            .option("repeat_penalty", 1.1)
             .stop(["\n\n", "END"])
             .option("mirostat", 2)
             .option("seed", 8)
@@ -165,7 +165,8 @@ async fn tools_as_declared_and_no_format_beside_them() {
         .chat(Request::new(&history).with_format(&schema))
         .await
         .unwrap();
-    let declared = tools.declarations();
+    let offer = Request::new(&history).with_tools(&tools);
+    let declared = offer.tools_json().unwrap();
     assert_eq!(
         server.bodies(),
         [

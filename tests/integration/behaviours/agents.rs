@@ -98,7 +98,7 @@ async fn two_skills_without_a_condition_need_a_model_to_choose() {
         .skill(constant("y", "2"))
         .build();
     let error = agent.run("go").outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
         "agent `a` has no model to choose among its skills `x`, `y`; give all of them but one a `when = |input| ..`, \
@@ -163,7 +163,7 @@ async fn endless_calls_end_with_the_turns() {
         ),
         (3, 3, 3)
     );
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
 }
 
 // 53, as far as it exists: a model's failure is an error of the run and no arm's business.
@@ -178,7 +178,7 @@ async fn a_model_s_failure_is_not_for_the_arms() {
     let seen = see(0, vec![Script::fail("out of memory")], arms).await;
     let error = seen.outcome.result.unwrap_err();
     assert!(
-        error.is_model() && error.to_string().contains("out of memory"),
+        error.kind() == ErrorKind::Model && error.to_string().contains("out of memory"),
         "{error}"
     );
     assert_eq!(asked.load(SeqCst), 0);
@@ -244,5 +244,5 @@ async fn a_refused_call_counts_like_any_other() {
         .collect();
     assert_eq!(codes, [::agents::Code::PolicyDenied; 2]);
     assert_eq!((runs.load(SeqCst), handle.count()), (0, 1));
-    assert!(outcome.result.unwrap_err().is_budget());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Budget);
 }

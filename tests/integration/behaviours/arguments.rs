@@ -82,7 +82,7 @@ async fn mended_arguments_are_approved_again() {
         Effects::Writes,
         json!({"type": "object", "properties": {"to": {}}}),
     )
-    .approval(::agents::tool::Approval::When);
+    .approval(::agents::tool::NeedsApproval::When);
     let tool = FnTool::with_spec(spec, |args, _| async move {
         if args["to"] == "a" {
             Err("nobody there")

@@ -70,7 +70,7 @@ async fn a_default_retry_does_not_cover_giving_up() {
         let seen = call(0, "three", arms).await;
         assert_eq!(handle.count(), 1, "{tool}");
         match kind {
-            "" => assert!(seen.outcome.result.unwrap_err().is_thrown()),
+            "" => assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown),
             kind => assert_eq!(seen.error().kind, kind),
         }
     }
@@ -82,7 +82,7 @@ async fn a_retry_neither_swallows_an_approval_nor_asks_it_again() {
     let asked = Arc::new(AtomicU32::new(0));
     let gated = |runs: Arc<AtomicU32>| {
         let spec = ToolSpec::new("send", "Sends.", Effects::Writes, anything())
-            .approval(::agents::tool::Approval::Always)
+            .approval(::agents::tool::NeedsApproval::Always)
             .idempotent();
         FnTool::with_spec(spec, move |_, cx| {
             runs.fetch_add(1, SeqCst);
@@ -130,7 +130,7 @@ async fn a_retry_neither_swallows_an_approval_nor_asks_it_again() {
 async fn a_deadline_stands_still_while_a_person_is_asked() {
     let send = FnTool::with_spec(
         ToolSpec::new("send", "Sends.", Effects::Writes, anything())
-            .approval(::agents::tool::Approval::Always),
+            .approval(::agents::tool::NeedsApproval::Always),
         |_, _| async { Ok::<_, io::Error>("sent") },
     );
     let (model, _) = ScriptedModel::new([Script::call("send", "{}"), Script::text("done")]);
@@ -209,7 +209,7 @@ async fn a_retry_does_not_swallow_a_throw() {
             one_ask(),
         )
         .await;
-        assert!(seen.outcome.result.unwrap_err().is_thrown());
+        assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
         assert_eq!((runs.load(SeqCst), seen.model.count()), (1, 1));
     }
 }
@@ -235,7 +235,7 @@ async fn a_cancellation_ends_a_back_off() {
         .build();
     let began = Instant::now();
     let error = agent.run("go").cancel(token).await.unwrap_err();
-    assert!(error.is_cancelled());
+    assert_eq!(error.kind(), ErrorKind::Cancelled);
     assert!(began.elapsed() < Duration::from_secs(2));
     assert_eq!(runs.load(SeqCst), 1);
 }

@@ -15,7 +15,7 @@ fn gated() -> (FnTool, Arc<Mutex<Vec<String>>>) {
     let seen = ran.clone();
     let schema = json!({"type": "object", "properties": {"to": {"type": "string"}}});
     let spec = ToolSpec::new("post", "Posts.", Effects::Writes, schema)
-        .approval(::agents::tool::Approval::Always);
+        .approval(::agents::tool::NeedsApproval::Always);
     let tool = FnTool::with_spec(spec, move |args, _| {
         seen.lock().expect("nobody panicked").push(args.to_string());
         async { Ok::<_, io::Error>("sent") }

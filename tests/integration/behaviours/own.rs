@@ -1,7 +1,7 @@
 //! Recovery beyond the listed behaviours: long arguments, panics, and effects that already happened.
 
 use super::*;
-use ::agents::{Effects, recovery::*, tool::FnTool};
+use ::agents::{Effects, ErrorKind, recovery::*, tool::FnTool};
 use serde_json::json;
 
 fn long(n: &str) -> String {
@@ -114,7 +114,7 @@ async fn a_throw_does_not_take_the_receipts_of_calls_that_ran() {
         vec![Script::calls([("done", "{}"), ("fails", "{}")])],
     )
     .await;
-    assert!(seen.outcome.result.unwrap_err().is_thrown());
+    assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
     let names: Vec<_> = seen
         .outcome
         .outputs

@@ -216,7 +216,8 @@ async fn a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
             .outcome
             .result
             .unwrap_err()
-            .is_thrown()
+            .kind()
+            == ErrorKind::Thrown
     );
 }
 

@@ -1,7 +1,7 @@
 //! Calls whose repairs all failed: messages describe the original failure, not the failed repairs.
 
 use super::*;
-use ::agents::{Severity, reader::ChangeKind, recovery::*, run::RepairKind};
+use ::agents::{ErrorKind, Severity, reader::ChangeKind, recovery::*, run::RepairKind};
 use serde_json::json;
 
 /// Creates arms for every kind of error. Each asks this repair agent, and names itself in a hint.
@@ -211,7 +211,7 @@ async fn a_throw_about_a_repair_ends_the_run() {
         _ => None,
     };
     let seen = call(0, "four, please", arms).await;
-    assert!(seen.outcome.result.unwrap_err().is_thrown());
+    assert_eq!(seen.outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
 }
 
 #[tokio::test]

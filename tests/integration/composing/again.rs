@@ -45,7 +45,7 @@ async fn running_out_is_a_budget_error_that_holds_the_last_value() {
     let outcome = agent.run(1_u32).outcome().await.unwrap();
     assert_eq!((runs.load(SeqCst), outcome.stopped), (3, None));
     let error = outcome.result.unwrap_err();
-    assert!(error.is_budget());
+    assert_eq!(error.kind(), ErrorKind::Budget);
     assert_eq!(
         error.to_string(),
         "`until(double)`: 3 runs are used up (`at_most`); the last gave 8"
@@ -59,7 +59,8 @@ async fn running_out_is_a_budget_error_that_holds_the_last_value() {
             .run(1_u32)
             .await
             .unwrap_err()
-            .is_budget()
+            .kind()
+            == ErrorKind::Budget
     );
     assert_eq!(runs.load(SeqCst), 10, "ten unless said otherwise");
 }

@@ -46,13 +46,16 @@ async fn if_all_fail_the_last_error_tells_of_the_others() {
     let unreachable = || Error::new(ErrorKind::Model, "unreachable");
     let race = first_of((fails("a", 2), failing("b", 3, unreachable), fails("c", 1)));
     let error = race.run("x").await.unwrap_err();
-    assert!(error.is_model());
+    assert_eq!(error.kind(), ErrorKind::Model);
     assert_eq!(
         error.to_string(),
         "`first_of(a, b, c)`: `c` failed (out of order); `a` failed (out of order); `b` failed last: unreachable"
     );
     let nobody: Vec<Plain> = Vec::new();
-    assert!(first_of(nobody).run("x").await.unwrap_err().is_build());
+    assert_eq!(
+        first_of(nobody).run("x").await.unwrap_err().kind(),
+        ErrorKind::Build
+    );
 }
 
 #[tokio::test(start_paused = true)]

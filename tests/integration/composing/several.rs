@@ -136,18 +136,18 @@ async fn nobody_settles_what_is_about_the_whole_run() {
         .run("x")
         .await
         .unwrap_err();
-    assert!(error.is_thrown() && freed.load(SeqCst) == 1);
+    assert!(error.kind() == ErrorKind::Thrown && freed.load(SeqCst) == 1);
     let critical = || Error::escalated("fire", Severity::Critical);
     let error = first_of((failing("a", 1, critical), endless("b", &freed)))
         .run("x")
         .await
         .unwrap_err();
-    assert!(error.is_escalated() && freed.load(SeqCst) == 2);
+    assert!(error.kind() == ErrorKind::Escalated && freed.load(SeqCst) == 2);
     // A missing model is an error of the program; it does not merely lose the race.
     let forgotten: Plain = AgentBuilder::new("forgotten").build();
     let error = first_of((forgotten, after("b", 1)))
         .run("x")
         .await
         .unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
 }

@@ -164,7 +164,7 @@ async fn a_handler_that_cancels_the_run_has_ended_it() {
     .build();
     let outcome = agent.run("go").cancel(token).outcome().await.unwrap();
     assert!(matches!(outcome.stopped, Some(Stopped::Cancelled)));
-    assert!(outcome.result.unwrap_err().is_cancelled());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
     assert_eq!(
         outcome.outputs.receipts().count(),
         1,

@@ -2,7 +2,7 @@
 
 use crate::world::{Plain, put_down, same, scripted_agent, scripted_model};
 use agents::{
-    Agent, AgentBuilder, Error, Severity,
+    Agent, AgentBuilder, Error, ErrorKind, Severity,
     escalation::{Escalation, Resolution, Settlement, return_partial_result, throw},
     journal::MemoryJournal,
     prelude::*,
@@ -150,7 +150,7 @@ async fn critical_and_unhandled_ends_the_run() {
     let (model, _) = ScriptedModel::new([asks("critical"), Script::text("never asked")]);
     let (lead, _) = lead([]);
     let outcome = lead.run("build it").model(model).outcome().await.unwrap();
-    assert!(outcome.result.unwrap_err().is_escalated());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Escalated);
     assert!(matches!(outcome.stopped, Some(Stopped::Escalated { .. })));
     assert_eq!(outcome.escalations[0].settled, Settlement::Ended);
 }
@@ -183,7 +183,7 @@ async fn a_handler_may_end_everything() {
     let (model, _) = ScriptedModel::new([asks("low")]);
     let agent = with_handler(|escalation| throw(format!("no: {}", escalation.reason)));
     let outcome = agent.run("go").model(model).outcome().await.unwrap();
-    assert!(outcome.result.unwrap_err().is_thrown());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Thrown);
     assert!(matches!(&outcome.stopped, Some(Stopped::Thrown { source, .. }) if source == "lead"));
 }
 

@@ -3,7 +3,7 @@
 use super::own::{Work, asks};
 use crate::world::{Plain, scripted_agent};
 use agents::{
-    Agent, AgentBuilder, Severity,
+    Agent, AgentBuilder, ErrorKind, Severity,
     agent::Skill,
     compose::Step,
     escalation::{
@@ -228,7 +228,7 @@ async fn raised_to_critical_by_the_handler_it_ends_the_run() {
             ..
         })
     ));
-    assert!(outcome.result.unwrap_err().is_escalated());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Escalated);
     assert_eq!(
         outcome.outputs.receipts().count(),
         3,

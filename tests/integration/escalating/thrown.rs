@@ -53,7 +53,10 @@ fn is_thrown(outcome: &Outcome<String>, by: &str, why: &str) {
     };
     assert_eq!(outcome.stopped, Some(stopped));
     let error = outcome.result.as_ref().unwrap_err();
-    assert!(error.is_thrown() && error.message() == why, "{error}");
+    assert!(
+        error.kind() == ErrorKind::Thrown && error.message() == why,
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -135,7 +138,7 @@ async fn no_composite_and_no_parent_goes_on_over_it() {
     let race = first_of((Alarmed, at_once)).run("d").outcome().await;
     is_thrown(&race.unwrap(), "alarmed", "d: the safe is open");
     let all = settled((Calm, Alarmed)).run("b").outcome().await.unwrap();
-    assert!(all.result.unwrap_err().is_thrown());
+    assert_eq!(all.result.unwrap_err().kind(), ErrorKind::Thrown);
     assert!(matches!(all.stopped, Some(Stopped::Thrown { .. })));
 
     let boss = scripted_agent("boss", passes_on("alarmed", "c")).build();

@@ -5,7 +5,7 @@ use agents::{
     recovery::*,
     run::{Approval, ApprovalRequest},
     testing::{Script, ScriptedModel},
-    tool::{Approval as Asks, FnTool, ToolSpec},
+    tool::{FnTool, NeedsApproval as Asks, ToolSpec},
 };
 use serde_json::json;
 use std::sync::{Arc, Mutex};

@@ -15,7 +15,7 @@ use agents::{
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
     run::{Approval, ApprovalRequest, Event, EventKind},
     team::{Member, delegate_named},
-    tool::{Approval as Asks, Cache, FnTool, ToolContext, ToolSpec, done, not_done},
+    tool::{Cache, FnTool, NeedsApproval as Asks, ToolContext, ToolSpec, done, not_done},
 };
 use models::{Down, Drafting, Flaky, Helping, Planned, Scribe};
 use proptest::{prelude::*, sample::select};

@@ -5,7 +5,7 @@ use crate::{
     world::tells_the_same,
 };
 use agents::{
-    Agent, Budget, Code,
+    Agent, Budget, Code, ErrorKind,
     journal::Recorded,
     prelude::*,
     recovery::{Decision, Execution, feedback},
@@ -54,7 +54,7 @@ async fn a_budget_of_turns_that_a_delegate_used_up() {
     ];
     let team = || structure!(Shop::new([]).delegates(Baker.budget(Budget::new().max_turns(2))));
     let (first, recorded) = run(team(), script).await;
-    assert!(first.result.as_ref().unwrap_err().is_budget());
+    assert_eq!(first.result.as_ref().unwrap_err().kind(), ErrorKind::Budget);
     assert_eq!(recorded.receipts().len(), 3);
     tells_the_same(&recorded, &first);
 }

@@ -2,7 +2,7 @@
 
 use crate::world::scripted_agent;
 use agents::{
-    Agent, AgentBuilder, Code, Outcome, ToolContext,
+    Agent, AgentBuilder, Code, ErrorKind, Outcome, ToolContext,
     run::EventKind,
     secret::{SecretError, SecretOwner, SecretScope, SecretStore, SecretValue, Secrets, resolve},
     testing::{Script, ScriptedModel},
@@ -21,7 +21,6 @@ use std::{
 #[tool(reads)]
 async fn whose_key(cx: &ToolContext) -> Result<(SecretScope, usize), SecretError> {
     let secret = cx.secret("crm").await?;
-    assert_eq!(cx.secrets_used(), [("crm".to_owned(), secret.scope())]);
     Ok((secret.scope(), secret.expose_secret().len()))
 }
 
@@ -109,9 +108,9 @@ async fn all_eight_presences() {
         let (outcome, events) = call("whose_key", full_scope(), store(present)).await;
         let receipt = outcome.outputs.receipts().next().unwrap();
         let resolved = events.lock().unwrap().iter().find_map(|kind| match kind {
-            EventKind::SecretResolved {
+            EventKind::SecretLookup {
                 name,
-                scope,
+                scope: Some(scope),
                 fallback,
                 ..
             } => Some((name.clone(), *scope, *fallback)),
@@ -141,7 +140,7 @@ async fn all_eight_presences() {
                 assert_eq!(resolved, None);
                 assert!(events.lock().unwrap().iter().any(|kind| matches!(
                     kind,
-                    EventKind::SecretMissing { name, .. } if name == "crm"
+                    EventKind::SecretLookup { name, scope: None, reason: Some(_), .. } if name == "crm"
                 )));
             }
         }
@@ -245,7 +244,7 @@ async fn what_cannot_be_masked_is_not_used() {
     let (model, handle) = ScriptedModel::new([Script::text("hi")]);
     let run = agent.run("go").model(model).secret("pin", "123".to_owned());
     let error = run.outcome().await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.to_string(),
         "the secret `pin` has 3 characters; fewer than 4 cannot be masked, so it is not used"

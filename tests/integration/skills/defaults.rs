@@ -1,7 +1,7 @@
 //! Recovery arms of a skill, which apply to all tools that it uses.
 
 use agents::{
-    Agent, AgentBuilder, Error, agent,
+    Agent, AgentBuilder, Error, ErrorKind, agent,
     agent::Skill,
     recovery::*,
     testing::{Script, ScriptedModel},
@@ -153,7 +153,7 @@ async fn arms_of_a_skill_that_is_not_there_are_refused() {
         .on_error_of_skill("greet", |_, _| None)
         .build();
     let error = clerk.run("Ada").await.unwrap_err();
-    assert!(error.is_build());
+    assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
         "agent `clerk` has `on_error` arms for the skill `gret`, which is not among its skills; correct the name, or \

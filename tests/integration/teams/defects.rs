@@ -8,7 +8,7 @@ fn defects<A>(team: &Team<A>) -> Vec<String> {
     match team.check() {
         Ok(()) => Vec::new(),
         Err(error) => {
-            assert!(error.is_build());
+            assert_eq!(error.kind(), ErrorKind::Build);
             let lines = error.message().lines().skip(1);
             lines.map(|line| line.trim_start().to_owned()).collect()
         }
@@ -371,7 +371,7 @@ async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
     let both = first.then(broken("broken"));
     let error = both.run("go").model(scripted_model([])).await;
     let error = error.unwrap_err();
-    assert!(error.is_build() && asked.count() == 0);
+    assert!(error.kind() == ErrorKind::Build && asked.count() == 0);
     assert_eq!(error.message(), all.join("; "));
     let team = Member::new(idle("top"))
         .grant::<Deploy>()
@@ -379,7 +379,7 @@ async fn what_a_part_would_say_when_it_runs_is_said_when_it_is_put_together() {
         .build();
     let (first, asked) = lead([]);
     let error = (first, team).run("go").await.unwrap_err();
-    assert!(error.is_build() && asked.count() == 0);
+    assert!(error.kind() == ErrorKind::Build && asked.count() == 0);
     assert!(
         error.message().contains("beyond what `top` is granted"),
         "{error}"

@@ -81,6 +81,7 @@ async fn a_delegate_takes_an_object_as_it_is_and_nothing_as_nothing() {
 
 #[tokio::test]
 async fn arms_answer_for_a_delegate_as_for_any_tool() {
+    use agents::ErrorKind;
     use agents::recovery::{CallError, Execution, Failure, throw};
     let broken = AgentBuilder::<String, String>::new("broken")
         .skill(Skill::native("work", "Works.", |_| async {
@@ -100,7 +101,7 @@ async fn arms_answer_for_a_delegate_as_for_any_tool() {
         .await
         .unwrap_err();
     assert!(
-        error.is_thrown() && error.message() == "it said: out of order",
+        error.kind() == ErrorKind::Thrown && error.message() == "it said: out of order",
         "{error}"
     );
 }
@@ -151,7 +152,7 @@ async fn a_delegate_that_cannot_work_ends_the_run() {
         outcome.stopped,
         Some(Stopped::Unfit { agent, reason }) if agent == "coder" && reason.contains("has no delegates")
     ));
-    assert!(outcome.result.unwrap_err().is_build());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Build);
     assert_eq!(led.count(), 1);
 }
 

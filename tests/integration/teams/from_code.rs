@@ -77,7 +77,7 @@ async fn a_tool_of_the_parent_finds_the_delegate() {
 async fn who_is_not_there_is_named() {
     let error = |team: Team<Plain>| async move {
         let error = team.run("go").await.unwrap_err();
-        assert!(error.is_build(), "{error:?}");
+        assert_eq!(error.kind(), ErrorKind::Build, "{error:?}");
         error.to_string()
     };
     let boss = || asks(|task| async { delegate::<Plain>()?.run(task).await });

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::world::native;
+use agents::ErrorKind;
 use agents::compose::{first_of, forum, settled};
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
@@ -178,7 +179,11 @@ async fn a_stored_run_whose_rest_needs_none_goes_on_without() {
     for at in crate::world::put_down(&journal) {
         let rest = both.run("go").journal(at.journal()).await;
         match at.replies() {
-            0 => assert!(rest.unwrap_err().is_build(), "{at}: the choice needs one"),
+            0 => assert_eq!(
+                rest.unwrap_err().kind(),
+                ErrorKind::Build,
+                "{at}: the choice needs one"
+            ),
             _ => assert_eq!(rest.unwrap(), "go, by left", "{at}"),
         }
     }

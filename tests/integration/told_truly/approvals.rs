@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 
 /// Pays three times.
 fn payer() -> Plain {
-    let pay = spec("pay", Effects::Writes).approval(tool::Approval::Always);
+    let pay = spec("pay", Effects::Writes).approval(tool::NeedsApproval::Always);
     let call = |sum: u32| ("pay", format!(r#"{{"sum":{sum}}}"#));
     let script = [
         Script::calls([call(1), call(2), call(3)]),
@@ -109,7 +109,7 @@ async fn who_decided_is_on_receipts_in_journals_events_and_in_the_pictures() {
 #[tokio::test]
 async fn the_line_of_a_call_tells_the_last_of_several_approvals() {
     let look = FnTool::with_spec(
-        spec("look", Effects::Reads).approval(tool::Approval::Always),
+        spec("look", Effects::Reads).approval(tool::NeedsApproval::Always),
         |args, _| async move {
             match args["n"].as_u64() {
                 Some(3) => Ok("found"),

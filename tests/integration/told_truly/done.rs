@@ -3,7 +3,7 @@
 
 use crate::world::{agent_with, counted, scripted_agent, spec};
 use agents::{
-    Agent, Effects, Error, Severity, async_trait,
+    Agent, Effects, Error, ErrorKind, Severity, async_trait,
     escalation::{Escalation, retry_with_model},
     rate::{MemoryLimiter, Rate},
     recovery::*,
@@ -114,7 +114,7 @@ async fn a_repair_agent_that_was_cut_off_is_on_the_receipt() {
         }
     });
     let outcome = run.outcome().await.unwrap();
-    assert!(outcome.result.unwrap_err().is_cancelled());
+    assert_eq!(outcome.result.unwrap_err().kind(), ErrorKind::Cancelled);
     let receipt = outcome.outputs.receipts().next().unwrap();
     let [tried] = &receipt.repairs.0[..] else {
         panic!("{}", receipt.repairs);

@@ -92,7 +92,7 @@ async fn a_run_that_goes_on_began_when_it_began() {
         .outcome()
         .await
         .unwrap();
-    let of_run = |step: &&agents::observe::Step| {
+    let of_run = |step: &&agents::observe::TraceStep| {
         step.place.is_empty() && matches!(step.kind, StepKind::Agent { .. })
     };
     let root = outcome.trace.steps.iter().rfind(of_run).unwrap();

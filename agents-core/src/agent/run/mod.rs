@@ -174,7 +174,7 @@ impl<'a, A: Agent> Run<'a, A> {
                 match around.stop(stop).await {}
             }
             if let Err(error) = &outcome.result
-                && error.is_thrown()
+                && error.kind() == ErrorKind::Thrown
             {
                 match around.thrown(agent.name(), error).await {}
             }
@@ -183,7 +183,9 @@ impl<'a, A: Agent> Run<'a, A> {
             talk.settle(&root.node, &outcome);
         }
         match outcome.result {
-            Err(error) if error.is_build() && outcome.usage.requests == 0 => Err(error),
+            Err(error) if error.kind() == ErrorKind::Build && outcome.usage.requests == 0 => {
+                Err(error)
+            }
             result => Ok(Outcome { result, ..outcome }),
         }
     }

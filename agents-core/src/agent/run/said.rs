@@ -150,7 +150,7 @@ impl<A: Agent> Run<'_, A> {
     /// let token = CancellationToken::new();
     /// let run = agent.run("Write a novel").cancel(token.clone());
     /// token.cancel(); // mostly from another task: when the client hangs up
-    /// assert!(run.await.unwrap_err().is_cancelled());
+    /// assert_eq!(run.await.unwrap_err().kind(), agents::ErrorKind::Cancelled);
     /// # Ok(())
     /// # }
     /// ```
@@ -177,7 +177,7 @@ impl<A: Agent> Run<'_, A> {
     /// // A model that never comes to an end.
     /// let bounds = tokens(50_000).time(minutes(2)).max_turns(4);
     /// let outcome = agent.run("What is there?").budget(bounds).outcome().await?;
-    /// assert!(outcome.result.unwrap_err().is_budget());
+    /// assert_eq!(outcome.result.unwrap_err().kind(), agents::ErrorKind::Budget);
     /// assert_eq!(outcome.usage.requests, 4);
     /// # Ok(())
     /// # }
@@ -196,7 +196,7 @@ impl<A: Agent> Run<'_, A> {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), agents::Error> {
     /// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, serde_json::json!({"type": "object"}));
-    /// # let pay = FnTool::with_spec(spec.approval(tool::Approval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let pay = FnTool::with_spec(spec.approval(tool::NeedsApproval::Always), |_, _| async { Ok::<_, std::io::Error>("paid") });
     /// # let (model, _) = ScriptedModel::new([Script::call("pay", r#"{"amount": 900}"#), Script::text("not paid")]);
     /// # let agent = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
     /// let ask_accounting = |request: ApprovalRequest| async move {

@@ -51,7 +51,9 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     // An answer that came at the same moment as a stop came too late.
     let result = result.filter(|_| root.stopped().is_none());
     let thrown = match &result {
-        Some(Err(error)) => error.is_thrown().then(|| Stop::thrown(agent.name(), error)),
+        Some(Err(error)) => {
+            (error.kind() == ErrorKind::Thrown).then(|| Stop::thrown(agent.name(), error))
+        }
         _ => None,
     };
     let is_stopped = result.is_none() || thrown.is_some();

@@ -4,7 +4,7 @@ use super::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 use crate::{
     Severity,
     reader::{Changes, ReadError},
-    recovery::{FixError, Plan, Step},
+    recovery::{FixError, Plan, PlanStep},
 };
 use serde_json::json;
 
@@ -19,7 +19,7 @@ fn unfit(path: &str) -> AnswerFact {
     }))
 }
 
-fn planned(steps: impl Into<Vec<Step>>) -> AnswerFact {
+fn planned(steps: impl Into<Vec<PlanStep>>) -> AnswerFact {
     AnswerFact::Planned(Some(Plan(steps.into())))
 }
 
@@ -36,28 +36,28 @@ fn mended(answer: Result<&str, FixError>) -> AnswerFact {
     }
 }
 
-fn fix(text: &str) -> Step {
-    Step::Fix(Some(text.to_owned()))
+fn fix(text: &str) -> PlanStep {
+    PlanStep::Fix(Some(text.to_owned()))
 }
 
-fn ask(retries: u32) -> Step {
+fn ask(retries: u32) -> PlanStep {
     let fixer = serde_json::from_value(json!("mender")).unwrap();
-    Step::Ask { fixer, retries }
+    PlanStep::Ask { fixer, retries }
 }
 
-fn feedback() -> Step {
-    Step::Feedback("one number".into())
+fn feedback() -> PlanStep {
+    PlanStep::Feedback("one number".into())
 }
 
-fn escalate() -> Step {
-    Step::Escalate {
+fn escalate() -> PlanStep {
+    PlanStep::Escalate {
         reason: "it cannot count".into(),
         severity: Severity::High,
     }
 }
 
-fn throw() -> Step {
-    Step::Throw {
+fn throw() -> PlanStep {
+    PlanStep::Throw {
         reason: "enough".into(),
     }
 }
@@ -122,13 +122,13 @@ fn an_answer_is_read_and_repaired_step_by_step() {
         "ask the arms",
     );
     let failed = [unfit("")];
-    let row = |shows: &str, plan: &[Step], leads_to: &str| {
+    let row = |shows: &str, plan: &[PlanStep], leads_to: &str| {
         check(shows, &failed, planned(plan), leads_to);
     };
     row("a fix is read", &[fix("7")], "read 7");
     row(
         "no fix falls through",
-        &[Step::Fix(None), fix("8")],
+        &[PlanStep::Fix(None), fix("8")],
         "read 8",
     );
     row(

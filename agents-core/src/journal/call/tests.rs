@@ -7,7 +7,7 @@ use crate::{
     escalation::{Escalation, EscalationReceipt, Settlement},
     model::ToolCall,
     reader::Changes,
-    recovery::{Backoff, FixError, Plan, RepairAgentRef, Step},
+    recovery::{Backoff, FixError, Plan, PlanStep, RepairAgentRef},
     run::{Approval, ApprovalDecision},
 };
 use serde_json::{Value, json};
@@ -150,7 +150,7 @@ fn late(repeatable: bool) -> Then {
     ))
 }
 
-fn planned(steps: impl Into<Vec<Step>>) -> Then {
+fn planned(steps: impl Into<Vec<PlanStep>>) -> Then {
     CallFact::Planned(Some(Plan(steps.into()))).into()
 }
 
@@ -158,40 +158,40 @@ fn nothing_planned() -> Then {
     CallFact::Planned(None).into()
 }
 
-fn fix(text: &str) -> Step {
-    Step::Fix(Some(text.to_owned()))
+fn fix(text: &str) -> PlanStep {
+    PlanStep::Fix(Some(text.to_owned()))
 }
 
 fn mender() -> RepairAgentRef {
     serde_json::from_value(json!("mender")).unwrap()
 }
 
-fn ask(retries: u32) -> Step {
+fn ask(retries: u32) -> PlanStep {
     let fixer = mender();
-    Step::Ask { fixer, retries }
+    PlanStep::Ask { fixer, retries }
 }
 
-fn retry(max_attempts: u32) -> Step {
+fn retry(max_attempts: u32) -> PlanStep {
     let backoff = Backoff::None;
-    Step::Retry {
+    PlanStep::Retry {
         max_attempts,
         backoff,
     }
 }
 
-fn feedback() -> Step {
-    Step::Feedback("mind the drawer".into())
+fn feedback() -> PlanStep {
+    PlanStep::Feedback("mind the drawer".into())
 }
 
-fn escalate() -> Step {
-    Step::Escalate {
+fn escalate() -> PlanStep {
+    PlanStep::Escalate {
         reason: "it is stuck".into(),
         severity: Severity::High,
     }
 }
 
-fn throw() -> Step {
-    Step::Throw {
+fn throw() -> PlanStep {
+    PlanStep::Throw {
         reason: "enough".into(),
     }
 }
@@ -589,7 +589,7 @@ fn a_person_decides_about_the_arguments() {
 #[test]
 fn what_the_arms_plan_is_done_step_by_step() {
     let failed = [writes(), misfit(r#"{"n":"x"}"#, "n")];
-    let row = |shows: &str, plan: &[Step], leads_to: &str| {
+    let row = |shows: &str, plan: &[PlanStep], leads_to: &str| {
         check(shows, &failed, planned(plan), leads_to);
     };
     check(
@@ -601,7 +601,7 @@ fn what_the_arms_plan_is_done_step_by_step() {
     row("a fix is read", &[fix(r#"{"n":1}"#)], r#"read {"n":1}"#);
     row(
         "a fix that gives nothing falls through",
-        &[Step::Fix(None), feedback()],
+        &[PlanStep::Fix(None), feedback()],
         "it failed: field `n`: `n` does not fit [mind the drawer]",
     );
     row(
@@ -611,12 +611,12 @@ fn what_the_arms_plan_is_done_step_by_step() {
     );
     row(
         "a value is put in its place",
-        &[Step::Sanitize(Some(json!(7)))],
+        &[PlanStep::Sanitize(Some(json!(7)))],
         r#"read {"n":7}"#,
     );
     row(
         "no value falls through",
-        &[Step::Sanitize(None), ask(1)],
+        &[PlanStep::Sanitize(None), ask(1)],
         "ask mender",
     );
     row(
@@ -636,7 +636,7 @@ fn what_the_arms_plan_is_done_step_by_step() {
     );
     row(
         "a layer that nobody has put in falls through",
-        &[Step::Inherit, feedback()],
+        &[PlanStep::Inherit, feedback()],
         "it failed: field `n`: `n` does not fit [mind the drawer]",
     );
     row(
@@ -653,7 +653,7 @@ fn what_the_arms_plan_is_done_step_by_step() {
     check(
         "a value without a place has to be an object",
         &[writes(), unreadable("rubbish")],
-        planned([Step::Sanitize(Some(json!(7))), feedback()]),
+        planned([PlanStep::Sanitize(Some(json!(7))), feedback()]),
         "it failed: the arguments cannot be read: `rubbish` is no object [mind the drawer]",
     );
     let executed = [reads(), fits(SENT), begun(), fails("no")];
@@ -783,7 +783,7 @@ fn a_candidate_that_fails_goes_back_to_the_plan_of_the_one_before() {
     check(
         "if their plan is spent, the plan before goes on",
         &second,
-        planned([Step::Fix(None)]),
+        planned([PlanStep::Fix(None)]),
         r#"read {"n":1}"#,
     );
     check(
@@ -803,13 +803,13 @@ fn a_candidate_that_fails_goes_back_to_the_plan_of_the_one_before() {
     let sanitized = [
         writes(),
         misfit(r#"{"a":"x","b":"x"}"#, "a"),
-        planned([Step::Sanitize(Some(json!(1))), feedback()]),
+        planned([PlanStep::Sanitize(Some(json!(1))), feedback()]),
         misfit(r#"{"a":1,"b":"x"}"#, "b"),
     ];
     check(
         "one field after the other",
         &sanitized,
-        planned([Step::Sanitize(Some(json!(2)))]),
+        planned([PlanStep::Sanitize(Some(json!(2)))]),
         r#"read {"a":1,"b":2}"#,
     );
     check(
@@ -944,7 +944,7 @@ fn a_writing_tool_that_was_cut_off_is_not_repaired_with_other_arguments() {
     check(
         "nor when its arguments do not fit any more",
         &[&retried[..], &[misfit(SENT, "n")]].concat(),
-        planned([Step::Sanitize(Some(json!(1))), feedback()]),
+        planned([PlanStep::Sanitize(Some(json!(1))), feedback()]),
         "it failed: field `n`: `n` does not fit [mind the drawer] [it was not run again with other arguments, since that could have done it twice; it has run: it did not finish within 1s, and whether it took effect is not known]",
     );
 }

@@ -7,24 +7,8 @@ const DEPTH: usize = 8;
 /// its default, its first choice, or a value of the right type.
 ///
 /// Optional fields are left out.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::model::prompted::example_of;
-/// use serde_json::json;
-///
-/// let schema = json!({
-///     "type": "object",
-///     "properties": {
-///         "unit": { "enum": ["celsius", "fahrenheit"] },
-///         "value": { "type": "number" },
-///         "note": { "type": "string" },
-///     },
-///     "required": ["unit", "value"],
-/// });
-/// assert_eq!(example_of(&schema), json!({ "unit": "celsius", "value": 20.5 }));
-/// ```
-pub fn example_of(schema: &Value) -> Value {
+#[cfg(test)]
+pub(super) fn example_of(schema: &Value) -> Value {
     nth_example_of(schema, 0)
 }
 

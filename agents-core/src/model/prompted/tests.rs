@@ -1,4 +1,4 @@
-use super::*;
+use super::{example::example_of, *};
 use crate::Effects;
 use serde_json::json;
 

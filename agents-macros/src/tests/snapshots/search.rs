@@ -70,7 +70,7 @@ const _: () = {
                 >("search", "Search the shop.", __rt::Effects::Reads)
                     .external()
                     .cache(__rt::Cache::Ttl(minute()))
-                    .approval(__rt::Approval::When)
+                    .approval(__rt::NeedsApproval::When)
                     .example(
                         crate::renamed::__rt::serde_json::json!({ "words" : ["a"] }),
                     )
