@@ -1,9 +1,9 @@
 //! Reader of a text that is still being written.
 
 use super::{
+    byte_search::{skip_space, string_special},
     coerce::{Coercer, work},
     repair::{self, Start},
-    scan::{skip_space, string_special},
     schema::{Schema, Types},
     strict,
     surroundings::thinking,

@@ -3,31 +3,31 @@
 //! [`Agent`] is the trait. [`AgentBuilder`] makes a [`ModelAgent`], which a model drives. A [`Skill`] is
 //! one of the ways in which an agent can answer.
 
-mod attend;
 mod builder;
 mod chat;
-mod equip;
-mod fit;
-mod fixer;
+mod equipment;
+mod escalations;
 mod hooks;
 mod io;
 mod knowledge;
 mod need;
 mod policies;
+mod repair_agent;
 mod run;
-mod select;
+mod signature;
 mod skill;
+mod skill_choice;
 mod work;
 
 pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
-pub(crate) use fit::IntoSource;
-pub use fit::{AgentData, AgentFault, ModelAnswer};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use knowledge::KnowledgeText;
 pub use run::Run;
+pub(crate) use signature::IntoSource;
+pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;
 
 use crate::{

@@ -6,6 +6,7 @@
 //! ```
 
 mod audience;
+mod conversation;
 mod cx;
 mod doubts;
 mod ending;
@@ -18,7 +19,6 @@ mod settings;
 mod steps;
 mod stop;
 mod stopwatch;
-mod talk;
 mod terms;
 mod watched;
 mod within;
@@ -27,6 +27,7 @@ mod writer;
 pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
+pub(crate) use conversation::{Said, Talk};
 pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
@@ -35,6 +36,5 @@ pub(crate) use repair::{Passed, RepairScope};
 pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;
 pub(crate) use stopwatch::Stopwatch;
-pub(crate) use talk::{Said, Talk};
 pub(crate) use within::Within;
 pub(crate) use writer::{Going, Writer};

@@ -1,6 +1,6 @@
 //! Course of one call, from the reply to its receipt: the next action is looked up, carried out, and added as a fact.
 
-use super::{admit, execute, read, receipt, repair, together};
+use super::{admit, execute, parallel, read, receipt, repair};
 use crate::{
     Json,
     context::RunContext,
@@ -21,7 +21,7 @@ use tracing::Instrument;
 
 /// Carries out the calls of one reply; their results go to the model in its own order.
 pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
-    together::all(definition, cx).await;
+    parallel::all(definition, cx).await;
     if let Some(passed) = cx.node.stepped_over() {
         match cx.exceed(passed).await {}
     }

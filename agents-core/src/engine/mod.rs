@@ -17,13 +17,13 @@ mod call;
 pub(crate) mod climb;
 mod drive;
 mod execute;
-mod keep;
+mod giving_up;
 pub(crate) mod model;
+mod offload;
+mod parallel;
 pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
-mod together;
-mod ways_out;
 
 pub(crate) use call::calls;
 pub(crate) use drive::drive;

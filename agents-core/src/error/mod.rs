@@ -5,11 +5,11 @@
 
 mod cause;
 mod chain;
+mod escape;
 mod failure;
 mod kind;
 mod misfits;
-mod plain;
-mod receipt;
+mod record;
 mod tool;
 
 pub use crate::reader::ReadError;
@@ -19,13 +19,13 @@ pub(crate) use chain::chain;
 pub use failure::{AnyError, Failure};
 pub use kind::ErrorKind;
 pub(crate) use misfits::Misfits;
-pub use receipt::ErrorRecord;
+pub use record::ErrorRecord;
 pub(crate) use tool::shorten;
 pub use tool::{Class, Code, Severity, ToolError};
 
 use crate::escalation::{Escalation, EscalationHop};
 use chain::causes;
-use plain::plain;
+use escape::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// Error of an agent or of a run.

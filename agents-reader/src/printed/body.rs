@@ -2,7 +2,7 @@
 
 use super::envelope;
 use super::gemma;
-use super::named;
+use super::named_json;
 use super::pairs;
 use super::params;
 use super::python;
@@ -92,7 +92,7 @@ pub(super) fn read(
         }
         _ => {
             let start = *cursor;
-            if let Some(found) = named::call(cursor, wrapper, tools) {
+            if let Some(found) = named_json::call(cursor, wrapper, tools) {
                 return Some(found);
             }
             *cursor = start;

@@ -18,19 +18,19 @@
 //! a value is no call: half an argument must not pass for the whole.
 
 mod body;
+mod detection;
 mod envelope;
 mod gemma;
 mod header;
 mod json;
-mod look;
-mod named;
+mod named_json;
 mod nested;
 mod object;
 mod pairs;
 mod params;
 mod place;
 mod python;
-mod scan;
+mod scanner;
 mod schema;
 mod stream;
 mod syntax;
@@ -107,7 +107,7 @@ pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
             ..Printed::default()
         };
     }
-    let mut scanner = scan::Scanner::new(tools);
+    let mut scanner = scanner::Scanner::new(tools);
     scanner.finish(text);
     scanner.into_printed()
 }

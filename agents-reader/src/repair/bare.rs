@@ -173,7 +173,7 @@ impl Parser<'_> {
 
     /// Returns true if a scalar certainly may end at `at`.
     fn delimited(&self, at: usize) -> bool {
-        let next = crate::scan::skip_space(self.bytes, at);
+        let next = crate::byte_search::skip_space(self.bytes, at);
         match self.bytes.get(next) {
             None | Some(b'}' | b']') => true,
             Some(b',') => !self.grouped(at),

@@ -2,8 +2,8 @@
 
 use super::{ChangeKind, Parser, quotes::Quote};
 use crate::{
+    byte_search::{skip_space, string_special},
     error::ReadError,
-    scan::{skip_space, string_special},
 };
 
 /// Maximum length of a key in bytes.

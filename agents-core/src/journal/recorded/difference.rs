@@ -1,6 +1,6 @@
 //! Difference between a request and the recorded ones.
 
-use super::heard::{Asked, Heard};
+use super::exchanges::{Asked, Heard};
 use crate::{
     Json,
     model::{Message, Request},

@@ -1,7 +1,7 @@
 //! A stored run for inspection: its conversations, calls and answers, without its agent.
 
 mod difference;
-mod heard;
+mod exchanges;
 mod model;
 mod what_if;
 
@@ -19,7 +19,7 @@ use crate::{
     run::{Event, Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
-use heard::Heard;
+use exchanges::Heard;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 

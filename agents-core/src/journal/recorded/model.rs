@@ -2,7 +2,7 @@
 
 use super::{
     Difference,
-    heard::{Asked, Heard, Said, reply_of},
+    exchanges::{Asked, Heard, Said, reply_of},
 };
 use crate::{
     model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},

@@ -3,7 +3,7 @@
 
 use super::body::{self, Body, Call};
 use super::envelope::{self, Bare};
-use super::named;
+use super::named_json;
 use super::place::Place;
 use super::python;
 use super::syntax::Syntax;
@@ -281,7 +281,7 @@ impl Look<'_> {
             return None;
         }
         after.skip_space();
-        let arguments = named::arguments(&mut after, &[])?;
+        let arguments = named_json::arguments(&mut after, &[])?;
         after.skip_space();
         if !after.eat(")") || !ends_line(after) {
             return None;

@@ -1,7 +1,7 @@
 //! Walk over the text, which collects calls, content and thinking.
 
 use super::body::Call;
-use super::look::{Look, Mode, Step};
+use super::detection::{Look, Mode, Step};
 use super::place::Place;
 use super::table::ANY_THOUGHT_END;
 use super::text::Text;

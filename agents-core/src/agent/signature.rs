@@ -1,5 +1,5 @@
 //! Requirements on the types that a function takes and returns to be an agent. Generated code uses these traits as
-//! described in `tool/fit.rs`.
+//! described in `tool/signature.rs`.
 
 use super::Data;
 use crate::{Error, ErrorKind};

@@ -20,7 +20,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::escape;
     use std::borrow::Cow;
 
     #[test]
