@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::MISSING;
+/// Message for a required field that is missing.
+pub(super) const MISSING: &str = "required, and missing; add it";
 
 /// Error in a text, with its place.
 ///

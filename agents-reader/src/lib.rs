@@ -44,6 +44,7 @@
 mod atoms;
 mod byte_search;
 mod change;
+mod closeness;
 mod coerce;
 mod depth;
 mod diagnose;

@@ -4,7 +4,7 @@ use super::{
     change::{Change, ChangeKind},
     log::Log,
     number::negated,
-    repair::bare::literal,
+    scalar::literal,
 };
 
 /// Surroundings of a value.

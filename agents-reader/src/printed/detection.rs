@@ -1,11 +1,13 @@
 //! Detection of calls, thinking and markers at one place in the text. Detection has no side effects, so it can be
 //! repeated when more text has arrived.
 
-use super::body::{self, Body, Call};
+use super::body;
+use super::call::Call;
 use super::envelope::{self, Bare};
 use super::named_json;
 use super::place::Place;
 use super::python;
+use super::syntax::Body;
 use super::syntax::Syntax;
 use super::table::{
     CALLS_LANGUAGE, FRAMING, MESSAGE, MESSAGE_END, START, THINKING, WRAPPERS, Wrapper,

@@ -1,7 +1,7 @@
 //! Messages with headers: `<|start|>assistant to=f<|message|>{"n":5}<|eot|>`.
 
 use super::Declared;
-use super::body::Call;
+use super::call::Call;
 use super::detection::{Look, Step};
 use super::named_json;
 use super::syntax::Syntax;

@@ -18,11 +18,13 @@
 //! a value is no call: half an argument must not pass for the whole.
 
 mod body;
+mod call;
 mod detection;
 mod envelope;
 mod gemma;
 mod header;
 mod json;
+mod json_scalars;
 mod named_json;
 mod nested;
 mod object;

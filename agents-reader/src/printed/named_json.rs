@@ -1,7 +1,8 @@
 //! A name and its arguments as JSON: `f[ARGS]{"n":5}` and its kin.
 
-use super::body::{Body, Call};
+use super::call::Call;
 use super::json;
+use super::syntax::Body;
 use super::table::{SEPARATORS, Wrapper};
 use super::text::Cursor;
 use super::tools::Tools;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::Declared;
-use super::body::Call;
+use super::call::Call;
 use super::named_json;
 use super::object::Object;
 use super::schema::Types;

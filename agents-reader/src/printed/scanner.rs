@@ -1,6 +1,6 @@
 //! Walk over the text, which collects calls, content and thinking.
 
-use super::body::Call;
+use super::call::Call;
 use super::detection::{Look, Mode, Step};
 use super::place::Place;
 use super::table::ANY_THOUGHT_END;

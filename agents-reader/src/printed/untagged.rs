@@ -1,6 +1,6 @@
 //! Calls without tags: Python after a mark that says to run it, and a call in words.
 
-use super::body::Call;
+use super::call::Call;
 use super::detection::{Look, Step};
 use super::named_json;
 use super::python;

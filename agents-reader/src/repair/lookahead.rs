@@ -198,7 +198,7 @@ impl Parser<'_> {
                     .iter()
                     .position(|b| !b.is_ascii_alphanumeric())
                     .unwrap_or(rest.len());
-                super::bare::literal(&self.text[at..at + end]).is_some()
+                crate::scalar::literal(&self.text[at..at + end]).is_some()
             }
             Some(_) => Quote::open(self.bytes, at).is_some(),
             None => false,
