@@ -7,10 +7,8 @@ mod builder;
 mod chat;
 mod equipment;
 mod escalations;
-mod hooks;
 mod io;
 mod knowledge;
-mod need;
 mod policies;
 mod repair_agent;
 mod run;
@@ -149,7 +147,9 @@ pub trait Agent: Send + Sync {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
         // A partial result of a repair agent concerns the repair, and not the call.
-        let top = child.shield().map_or(0, |repair| repair.level() + 1);
+        let top = child
+            .enclosing_repair()
+            .map_or(0, |repair| repair.level() + 1);
         if let Some(done) = child.result() {
             child.node.hand_up_partial(top);
             return done.to().map_err(|error| {

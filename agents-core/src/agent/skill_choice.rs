@@ -1,6 +1,6 @@
 //! Choice of the skill that answers: by condition, else the only one, else the one that the model names.
 
-use super::{ModelAgent, Skill, io::Data, need::undecided};
+use super::{ModelAgent, Skill, io::Data};
 use crate::{
     Error, ErrorKind,
     context::RunContext,
@@ -264,4 +264,36 @@ fn no_choice(definition: &AgentDefinition<'_>, skills: &[(&str, &str)], why: &st
 fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
     let names: Vec<_> = names.map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+impl<I: Data, O: Data> ModelAgent<'_, I, O> {
+    /// Returns what this agent cannot do without a model: work at all, or choose among several skills that take any
+    /// input.
+    ///
+    /// The result is `None` if the agent brings a model or can do without one.
+    pub(super) fn unmet(&self) -> Option<String> {
+        if self.definition.model.is_some() {
+            return None;
+        }
+        let open: Vec<_> = self
+            .skills
+            .iter()
+            .filter(|skill| !skill.is_conditional())
+            .map(Skill::name)
+            .collect();
+        if open.len() > 1 {
+            return Some(undecided(&self.definition.name, &open));
+        }
+        let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
+        is_driven.then(|| self.definition.undriven())
+    }
+}
+
+/// Returns the error text for an agent without a model to choose one of these skills.
+fn undecided(agent: &str, skills: &[&str]) -> String {
+    let skills: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
+    format!(
+        "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`",
+        skills.join(", ")
+    )
 }

@@ -50,6 +50,7 @@
 //!   inputs. The functions passed to [`until`](crate::Agent::until), [`map`](crate::Agent::map) and
 //!   [`routed`](routed()) are called again, so they should depend on their arguments alone.
 
+mod failed;
 mod first;
 mod forum;
 mod map;
@@ -59,6 +60,7 @@ mod settled;
 mod then;
 mod until;
 
+pub use failed::Failed;
 pub use first::{FirstOf, Race, RaceWith, first_of};
 pub use forum::{
     Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
@@ -68,7 +70,7 @@ pub use parallel::{Parallel, ParallelWith};
 pub use routed::{Arm, Routed, Targets, routed};
 #[doc(hidden)]
 pub use routed::{branch, go_on};
-pub use settled::{Failed, Settled, settled};
+pub use settled::{Settled, settled};
 pub use then::{Takes, Then};
 pub use until::{IterationLimit, Step, Until, Verdict};
 

@@ -3,8 +3,9 @@
 //! By default the first failure ends them all. [`settled`](super::settled()) lets each agent run to its end.
 
 use super::{
-    at_once, keep, listed,
-    settled::{Failed, settle_one},
+    at_once,
+    failed::{Failed, settle_one},
+    keep, listed,
 };
 use crate::{
     Agent, Error, ErrorKind,

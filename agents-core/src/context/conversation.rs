@@ -1,6 +1,6 @@
 //! Conversation of which a run is one part.
 
-use super::{Node, RunContext};
+use super::Node;
 use crate::{
     model::{History, Message},
     run::Outcome,
@@ -31,7 +31,7 @@ impl Talk {
         }
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
+    pub(super) fn said(&self) -> MutexGuard<'_, Said> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -67,15 +67,4 @@ impl Talk {
 /// Returns `true` if the last message is a model's answer, and no call waits for its result.
 fn is_answered(history: &History) -> bool {
     matches!(history.messages().last(), Some(Message::Assistant { calls, .. }) if calls.is_empty())
-}
-
-impl RunContext {
-    /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
-    pub(crate) fn said(&self) -> Said {
-        let talk = self.root.settings.talk.as_ref();
-        match talk.filter(|_| self.node.continues(&self.root.node)) {
-            Some(talk) => talk.said().clone(),
-            None => Said::default(),
-        }
-    }
 }

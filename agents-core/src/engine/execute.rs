@@ -1,7 +1,7 @@
 //! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
 //! tool does, the run lives.
 
-use super::call::CallSite;
+use super::call_site::CallSite;
 use crate::{
     Json,
     cache::{Asked, CacheKey, Served, SharedCache},

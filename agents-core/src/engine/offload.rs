@@ -1,6 +1,6 @@
 //! Storage of outputs that are too large for a receipt.
 
-use super::call::CallSite;
+use super::call_site::CallSite;
 use crate::{
     Json,
     blob::Blob,

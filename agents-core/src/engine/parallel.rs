@@ -1,6 +1,6 @@
 //! Calls of one reply at the same time: all that need not run alone, up to the run's limit.
 
-use super::call::{CallSite, one};
+use super::{call::one, call_site::CallSite};
 use crate::{context::RunContext, definition::AgentDefinition};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
@@ -12,8 +12,16 @@ struct Pending {
     alone: bool,
 }
 
+/// Carries out the calls of one reply; their results go to the model in its own order.
+pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
+    all(definition, cx).await;
+    if let Some(passed) = cx.node.stepped_over() {
+        match cx.exceed(passed).await {}
+    }
+}
+
 /// Carries out the calls of one reply that are not settled yet.
-pub(super) async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
+async fn all(definition: &AgentDefinition<'_>, cx: &RunContext) {
     let place = |seq, gate| CallSite {
         definition,
         cx,

@@ -3,7 +3,7 @@
 //! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
 use crate::{
-    context::{RepairScope, RunContext},
+    context::RunContext,
     definition::AgentDefinition,
     engine::read::Rules,
     error::{Origin, ToolError},
@@ -101,7 +101,7 @@ async fn run(
             "repair agent `{name}` is not known; list it with `fixers = [..]`"
         )));
     };
-    let Some(scope) = RepairScope::within(cx) else {
+    let Some(scope) = cx.repair_scope() else {
         return Err(FixError::Unable("repairs are nested too deep".into()));
     };
     let cx = cx.repairing(&scope);

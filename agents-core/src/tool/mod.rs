@@ -6,7 +6,6 @@
 
 mod alias;
 mod context;
-mod derived;
 mod erased;
 mod error_text;
 mod execution;
