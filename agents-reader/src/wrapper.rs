@@ -189,7 +189,8 @@ impl Coercer<'_> {
             if !is_envelope {
                 let note = format!("left out: it stands beside {}", tape.text(wrapper));
                 let change = Change::new(ChangeKind::DroppedKey, name, note).uncertain();
-                self.log.add_change(change.was_or_length(tape.text(value)));
+                self.log
+                    .add_change(change.original_or_length(tape.text(value)));
                 sum += cost::DROPPED;
             }
         }

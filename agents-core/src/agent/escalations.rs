@@ -70,13 +70,13 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
                                 continue;
                             }
                             let error = Error::of_escalation(given_up, true);
-                            cx.node.leave(&format!("`{}` was left: {error}", cx.node.agent()));
+                            cx.node.abandon(&format!("`{}` was left: {error}", cx.node.agent()));
                             break Left::Done(Err(error));
                         }
                         // The agent that asked has been dropped with the work that was left.
                         Letter::Asked(asked) if asked.reply.is_closed() => {}
                         Letter::Asked(asked) => if let Some(next) = Box::pin(judge(cx, agent, asked)).await {
-                            cx.node.leave(&why_left(&cx.node.agent(), &next));
+                            cx.node.abandon(&why_left(&cx.node.agent(), &next));
                             break Left::For(next);
                         }
                     },

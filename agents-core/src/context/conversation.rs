@@ -51,7 +51,7 @@ impl Talk {
             return;
         }
         // The answer does not come from the model: only the exchange is known.
-        let mut history = said.history.moved();
+        let mut history = said.history.with_slots();
         history.push(Message::User {
             content: self.task.clone(),
         });

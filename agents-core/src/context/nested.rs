@@ -16,8 +16,8 @@ impl Settings {
     /// Takes over settings of the outer run for a run within it, where no other setting was given.
     pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
-        self.nested = outer.nested + 1;
-        if self.nested > DEEPEST {
+        self.nesting_depth = outer.nesting_depth + 1;
+        if self.nesting_depth > DEEPEST {
             let message = format!("runs of their own are nested {DEEPEST} deep");
             return Err(Error::new(ErrorKind::Budget, message));
         }

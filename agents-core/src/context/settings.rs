@@ -48,7 +48,7 @@ pub(crate) struct Settings {
     /// URL where traces can be looked at, with placeholders for the ids.
     pub(crate) traces_url: Option<Arc<str>>,
     /// Number of runs around this one.
-    pub(crate) nested: u32,
+    pub(crate) nesting_depth: u32,
     /// Key of the run around this one, if there is one.
     pub(crate) key_around: Option<RunKey>,
     /// Deadline within which this run is.
@@ -139,7 +139,7 @@ impl Default for Settings {
             strict: false,
             record_content: false,
             traces_url: None,
-            nested: 0,
+            nesting_depth: 0,
             key_around: None,
             watch: None,
             tool_timeout: Duration::from_secs(300),

@@ -66,7 +66,7 @@ impl RepairScope {
                     return Err::<(), _>("the repair had ended before");
                 }
                 let deed = Json::string(deed);
-                context.cx.add_to_call(CallFact::Did(deed));
+                context.cx.add_to_call(CallFact::FinalOutput(deed));
                 pending().await
             }
         });

@@ -110,7 +110,7 @@ async fn run(
         tokio::select! {
             biased;
             end = scope.ended() => {
-                cx.here().leave("the repair ended with it");
+                cx.here().abandon("the repair ended with it");
                 Err(end)
             }
             answer = &mut work => match answer {
@@ -119,7 +119,7 @@ async fn run(
             },
         }
     };
-    cx.here().stay();
+    cx.here().begin_other_work();
     answer
 }
 

@@ -20,7 +20,7 @@ pub(super) fn plain(text: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
-    use super::escape;
+    use super::plain;
     use std::borrow::Cow;
 
     #[test]

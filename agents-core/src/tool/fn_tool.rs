@@ -38,7 +38,7 @@ pub struct FnTool {
     body: Arc<Body>,
     fails_with: ErrorType,
     arms: Option<Arc<Arms>>,
-    apart: Vec<u8>,
+    namespace: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     in_doubt: Option<Arc<FindOut>>,
     part_of_the_run: bool,
@@ -90,7 +90,7 @@ impl FnTool {
             body: Arc::new(body),
             fails_with: ErrorType::of::<E>(),
             arms: None,
-            apart: Vec::new(),
+            namespace: Vec::new(),
             fixers: Vec::new(),
             in_doubt: None,
             part_of_the_run: false,
@@ -152,7 +152,7 @@ impl FnTool {
     /// ```
     #[must_use]
     pub fn cache_namespace(mut self, by: impl Into<Vec<u8>>) -> Self {
-        self.apart = by.into();
+        self.namespace = by.into();
         self
     }
 
@@ -274,7 +274,7 @@ impl DynTool for FnTool {
     }
 
     fn hash_instance(&self, state: &mut dyn Hasher) {
-        state.write(&self.apart);
+        state.write(&self.namespace);
     }
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {

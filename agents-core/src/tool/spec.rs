@@ -402,7 +402,7 @@ impl ToolSpec {
     }
 
     /// Returns the specification under another name; the own name stays.
-    pub(super) fn under(&self, name: Cow<'static, str>) -> ToolSpec {
+    pub(super) fn renamed(&self, name: Cow<'static, str>) -> ToolSpec {
         let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
         ToolSpec {
             name,

@@ -68,7 +68,7 @@ pub struct PrintedCall {
     /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading it reports the dropped text, so nothing is lost.
     pub arguments: String,
     /// `true` if `arguments` is valid JSON of the arguments, without anything else.
-    pub intact: bool,
+    pub is_valid: bool,
     /// Syntax in which the call was printed.
     pub syntax: Syntax,
 }

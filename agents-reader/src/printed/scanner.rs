@@ -170,7 +170,7 @@ fn printed(call: Call, syntax: Syntax) -> PrintedCall {
     PrintedCall {
         name,
         arguments,
-        intact,
+        is_valid: intact,
         syntax,
     }
 }

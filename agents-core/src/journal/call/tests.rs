@@ -252,7 +252,7 @@ fn another_model() -> Then {
 }
 
 fn did() -> Then {
-    CallFact::Did(Json::string("handed up")).into()
+    CallFact::FinalOutput(Json::string("handed up")).into()
 }
 
 fn refused() -> Then {

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 /// Requests of a recorded run, and the replies to them.
 #[derive(Default)]
-pub(super) struct Heard {
-    pub(super) requests: Vec<Asked>,
+pub(super) struct Exchanges {
+    pub(super) requests: Vec<RecordedRequest>,
     /// Conversations; messages are only added to them.
     talks: Vec<Vec<Message>>,
     /// Conversations that go on, by the paths of their agents.
@@ -22,7 +22,7 @@ pub(super) struct Heard {
 }
 
 /// Request to a model.
-pub(super) struct Asked {
+pub(super) struct RecordedRequest {
     /// Place of the agent's turn.
     pub(super) place: String,
     /// Path of the agent.
@@ -32,11 +32,11 @@ pub(super) struct Asked {
     messages: usize,
     pub(super) offer: Option<Offer>,
     pub(super) model: String,
-    pub(super) said: Said,
+    pub(super) said: RecordedAnswer,
 }
 
 /// Answer to a request.
-pub(super) enum Said {
+pub(super) enum RecordedAnswer {
     /// A reply; secrets in it are references.
     Reply(Json),
     Failure(ModelError),
@@ -44,7 +44,7 @@ pub(super) enum Said {
     Nothing,
 }
 
-impl Heard {
+impl Exchanges {
     /// Records a fact that is about to be folded.
     pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
         match fact {
@@ -56,7 +56,9 @@ impl Heard {
             Fact::Asked { model, offer } => self.asked(state, place, model, *offer),
             Fact::Replied(replied) => self.answered(state, place, reply_in(raw), &replied.model),
             Fact::Unanswered { error, model, .. } => {
-                let said = error.clone().map_or(Said::Nothing, Said::Failure);
+                let said = error
+                    .clone()
+                    .map_or(RecordedAnswer::Nothing, RecordedAnswer::Failure);
                 self.answered(state, place, said, model);
             }
             Fact::Done { .. } => {
@@ -110,18 +112,18 @@ impl Heard {
             .map_or(0, |frame| frame.turns);
         let offer = usize::try_from(offer).ok();
         self.open.insert(path.clone(), self.requests.len());
-        self.requests.push(Asked {
+        self.requests.push(RecordedRequest {
             place: format!("{path}/turn{:04}", turn + 1),
             path,
             talk,
             messages: self.talks[talk].len(),
             offer: offer.and_then(|offer| state.offers.get(offer).cloned()),
             model: model.to_owned(),
-            said: Said::Nothing,
+            said: RecordedAnswer::Nothing,
         });
     }
 
-    fn answered(&mut self, state: &State, place: PlaceId, said: Said, model: &str) {
+    fn answered(&mut self, state: &State, place: PlaceId, said: RecordedAnswer, model: &str) {
         let open = self.open.remove(&state.path(place).to_string());
         if let Some(asked) = open.and_then(|open| self.requests.get_mut(open)) {
             asked.said = said;
@@ -130,7 +132,7 @@ impl Heard {
     }
 
     /// Returns the messages of a request.
-    pub(super) fn messages(&self, asked: &Asked) -> &[Message] {
+    pub(super) fn messages(&self, asked: &RecordedRequest) -> &[Message] {
         &self.talks[asked.talk][..asked.messages]
     }
 
@@ -143,8 +145,8 @@ impl Heard {
     /// Returns the last offer at a path that has no answer format.
     pub(super) fn offer(&self, path: &str) -> Option<&Offer> {
         let mut asked = self.requests.iter().rev();
-        let of_path = |asked: &&Asked| asked.path == path;
-        let with_tools = |asked: &&Asked| {
+        let of_path = |asked: &&RecordedRequest| asked.path == path;
+        let with_tools = |asked: &&RecordedRequest| {
             asked
                 .offer
                 .as_ref()
@@ -161,7 +163,7 @@ impl Heard {
 }
 
 /// Returns the reply in an entry, with its references to secrets.
-fn reply_in(raw: &Entry) -> Said {
+fn reply_in(raw: &Entry) -> RecordedAnswer {
     #[derive(serde::Deserialize)]
     struct Named {
         replied: Raw,
@@ -171,8 +173,8 @@ fn reply_in(raw: &Entry) -> Said {
         reply: Json,
     }
     match raw.fact.to::<Named>() {
-        Ok(Named { replied }) => Said::Reply(replied.reply),
-        Err(_) => Said::Nothing,
+        Ok(Named { replied }) => RecordedAnswer::Reply(replied.reply),
+        Err(_) => RecordedAnswer::Nothing,
     }
 }
 
