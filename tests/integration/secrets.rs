@@ -1,5 +1,5 @@
 //! Secrets: the owners whose secrets are used, and masking.
 
-mod canary;
-mod cut;
-mod whose;
+mod leaks;
+mod owners;
+mod truncation;

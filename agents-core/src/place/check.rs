@@ -298,7 +298,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
     compare(|budget| {
         budget
-            .max_recursion_or_default()
+            .own_recursion()
             .map(|steps| Budget::new().max_recursion(steps))
     });
 }
