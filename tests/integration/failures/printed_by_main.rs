@@ -19,7 +19,7 @@ async fn a_main_that_fails() -> Result<(), Error> {
 #[test]
 fn a_main_prints_what_a_person_can_read() {
     let program = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "main_prints::a_main_that_fails"])
+        .args(["--exact", "failures::printed_by_main::a_main_that_fails"])
         .args(["--ignored", "--nocapture"])
         .output()
         .unwrap();

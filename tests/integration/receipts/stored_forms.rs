@@ -309,7 +309,7 @@ async fn ids_are_equal_across_processes() {
         println!("{ids}");
         return;
     }
-    let name = "contracts::ids_are_equal_across_processes";
+    let name = "receipts::stored_forms::ids_are_equal_across_processes";
     let child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", name, "--nocapture"])
         .env(PRINT, "1")

@@ -323,7 +323,7 @@ async fn a_program_that_panics() {
 #[test]
 fn neither_does_what_a_panic_prints_nor_what_a_tool_logs() {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "secrets::canary::a_program_that_panics"])
+        .args(["--exact", "secrets::leaks::a_program_that_panics"])
         .args(["--ignored", "--nocapture"])
         .env("RUST_BACKTRACE", "1")
         .output()
