@@ -60,7 +60,7 @@
 //! | 53 | A model's failure is the run's error, as it was. | `agents::a_model_s_failure_is_not_for_the_arms` | No arm answers it: retries of requests belong to the model's client. |
 //! | 54 | What is used up is counted for each run. | `agents::what_is_used_up_is_counted_for_each_run`, `agents::a_refused_call_counts_like_any_other` | A call that was refused counts like any other: a model that insists has to end. |
 //! | 55 | What was approved runs as it was shown; what was not does not run. | `policies::approvals::a_gated_tool_runs_only_when_somebody_says_so`, `governance::a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_anew` | Nobody edits arguments behind the model's back: it is told what to change, and calls again. |
-//! | 56 | A run is stored after each round of calls, and goes on only with what it belongs to. | `journals::interruption::from_every_entry_it_comes_to_the_same_end`, `journals::foreign::it_belongs_to_its_agent_and_its_input`, `journals::stored::what_is_no_journal_is_called_by_its_name`, `governance::a_stored_call_runs_only_if_the_agent_may_make_it_now` | The tools are those that the agent has now. |
+//! | 56 | A run is stored after each round of calls, and goes on only with what it belongs to. | `journals::interruption::from_every_entry_it_comes_to_the_same_end`, `journals::foreign::it_belongs_to_its_agent_and_its_input`, `journals::stored::files::what_is_no_journal_is_called_by_its_name`, `governance::a_stored_call_runs_only_if_the_agent_may_make_it_now` | The tools are those that the agent has now. |
 
 mod agents;
 mod arguments;

@@ -334,7 +334,7 @@ fn neither_does_what_a_panic_prints_nor_what_a_tool_logs() {
     assert_eq!(hits(&printed), [""; 0]);
     for line in [
         "a thread with [secret:k]",
-        "panicked at tests/integration/secrets/canary.rs",
+        "panicked at tests/integration/secrets/leaks.rs",
         "a tool with [secret:k]",
         "asking with",
         "of something else",
