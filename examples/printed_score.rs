@@ -92,7 +92,7 @@ fn is_right(case: &Value, show: bool) -> bool {
 
 /// Returns the arguments of a call as a value, repaired if they were damaged.
 fn arguments(call: &PrintedCall, schema: &Value) -> Option<Value> {
-    if call.intact {
+    if call.is_valid {
         return serde_json::from_str(&call.arguments).ok();
     }
     let reading = reader::read(&call.arguments, schema).ok()?;

@@ -12,11 +12,10 @@
 //!
 //! Colours are used only if the output is a terminal and `NO_COLOR` is not set.
 
-mod escalated;
-
 use crate::screen::{shorten, shown, squeeze};
 use agents_core::{
     error::ErrorRecord,
+    escalation::{Escalation, EscalationReceipt, Settlement},
     model::FinishReason,
     run::{Approval, Attempt, Event, EventKind, ToolEnvelope},
 };
@@ -143,7 +142,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         EventKind::ResolutionRefused(refused) => {
             ink.yellow(&format!("! {refused}; it goes to the next agent above"))
         }
-        EventKind::EscalationSettled(receipt) => ink.yellow(&escalated::settled(receipt)),
+        EventKind::EscalationSettled(receipt) => ink.yellow(&settled(receipt)),
         EventKind::SecretLookup {
             tool,
             name,
@@ -382,4 +381,32 @@ impl Ink {
     pub(crate) fn red(&self, text: &str) -> String {
         self.paint("31", text)
     }
+}
+
+/// Returns the line for a settled escalation. The line names the source of the escalation, because
+/// lines of other calls may stand in between.
+fn settled(receipt: &EscalationReceipt) -> String {
+    let source = &receipt.escalation.source;
+    let settled = match &receipt.settled {
+        Settlement::Dropped { why } => format!("what `{source}` gave up is dropped: {why}"),
+        Settlement::ReportedToModel => {
+            format!("nobody handled what `{source}` gave up; the model that called is told")
+        }
+        settled => settled.to_string(),
+    };
+    format!("^ {settled}{}", passed_on(&receipt.escalation))
+}
+
+/// Returns the agents that passed the escalation on with words of their own. The last of them
+/// counts for its settlement.
+fn passed_on(escalation: &Escalation) -> String {
+    let above = escalation.raised.iter().skip(1);
+    let said = above.map(|raised| {
+        let reason = shorten(&raised.reason, 70);
+        format!(
+            "; `{}` had passed it on ({}): {reason}",
+            raised.by, raised.severity
+        )
+    });
+    said.collect()
 }

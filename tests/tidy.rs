@@ -222,7 +222,7 @@ fn names_of_the_crate(text: &str) -> Vec<String> {
     names
 }
 
-/// Checks the table in `tests/integration/behaviours/mod.rs`: every row names an existing test, or a reason.
+/// Checks the table in `tests/integration/behaviours.rs`: every row names an existing test, or a reason.
 #[test]
 fn every_behaviour_has_its_test() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -243,7 +243,7 @@ fn every_behaviour_has_its_test() {
         let mut tests = tests.iter();
         tests.any(|(place, text)| places.contains(place) && text.contains(&function))
     };
-    let table = fs::read_to_string(root.join("tests/integration/behaviours/mod.rs")).unwrap();
+    let table = fs::read_to_string(root.join("tests/integration/behaviours.rs")).unwrap();
     let rows = table.lines().filter_map(|line| {
         let cells: Vec<_> = line.strip_prefix("//! | ")?.split(" | ").collect();
         Some((cells[0].parse::<usize>().ok()?, cells))

@@ -4,12 +4,14 @@ use crate::{
     answer::{Answer, AnswerError},
     body::{Mode, body},
     config::{Config, RequestTemplate},
+    connection::HttpRequest,
     error::{ErrorContext, Refusal, refuses_tools},
     receive::{complete, streamed, unwrap_constrained, with_call},
     salvage,
     settings::ToolMode,
     tool_support,
-    transport::{self, Body, HttpRequest, TransportError},
+    transport::{self, Body},
+    transport_error::TransportError,
 };
 use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
 use async_trait::async_trait;

@@ -4,8 +4,8 @@
 //! thread, which wakes the run, several times a turn. Here the requesting task also reads and writes the bytes, so
 //! that an answer wakes only that task.
 
-use crate::{route::Stream, transport::HttpRequest};
-use http::Response;
+use crate::route::Stream;
+use http::{Request, Response};
 use http_body_util::Full;
 use hyper::{
     body::{Body, Bytes, Frame, Incoming},
@@ -16,6 +16,9 @@ use std::{
     pin::{Pin, pin},
     task::{Context, Poll},
 };
+
+/// A request with its complete body.
+pub(crate) type HttpRequest = Request<Full<Bytes>>;
 
 pub(crate) struct Connection {
     requests: http1::SendRequest<Full<Bytes>>,

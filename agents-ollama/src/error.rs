@@ -1,6 +1,6 @@
 //! Converts failures into a [`ModelError`] that says what to do.
 
-use crate::{answer::AnswerError, transport::TransportError, wire::error_text};
+use crate::{answer::AnswerError, transport_error::TransportError, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::{
     Response, StatusCode,

@@ -66,6 +66,7 @@ mod salvage;
 mod settings;
 mod tool_support;
 mod transport;
+mod transport_error;
 mod wire;
 
 pub use builder::ollama;

@@ -3,7 +3,7 @@
 use crate::{
     connection::Connection,
     route::{Connector, Route},
-    transport::TransportError,
+    transport_error::TransportError,
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},

@@ -4,7 +4,8 @@ use crate::{
     answer::{Answer, AnswerError, Sink},
     error::ErrorContext,
     salvage,
-    transport::{Body, TransportError},
+    transport::Body,
+    transport_error::TransportError,
 };
 use agents_core::model::{
     Delta, ModelError, Reply, Request, ToolCall,

@@ -1,15 +1,14 @@
 //! HTTP transport: time limits, size limits and the choice of a connection. Knows nothing about models.
 
 use crate::{
-    connection::{Connection, Unanswered},
+    connection::{Connection, HttpRequest, Unanswered},
     pool::Pool,
     route::Route,
+    transport_error::TransportError,
 };
-use http::{Request, Response};
-use http_body_util::Full;
+use http::Response;
 use hyper::body::{Body as _, Bytes, Frame, Incoming};
 use std::{
-    error::Error,
     future::poll_fn,
     sync::Arc,
     task::{Context, Poll},
@@ -19,36 +18,6 @@ use tokio::time::timeout;
 
 /// Maximum size of a response's body in bytes.
 pub(crate) const MAX_BODY: usize = 64 << 20;
-
-/// Reason why a response is missing or incomplete. Texts are those of the innermost cause, which is the most specific.
-#[derive(Debug)]
-pub(crate) enum TransportError {
-    /// No connection could be opened.
-    Connect(String),
-    /// The connection was open, and broke.
-    Interrupted(String),
-    /// No byte arrived within the time limit.
-    TimedOut,
-    /// The body is longer than [`MAX_BODY`].
-    TooLong,
-    /// The client's settings permit no connection.
-    Setup(String),
-    /// The client was used outside a tokio runtime.
-    NoRuntime,
-}
-
-impl TransportError {
-    pub(crate) fn connect(error: &dyn Error) -> TransportError {
-        TransportError::Connect(root_cause(error))
-    }
-
-    pub(crate) fn interrupted(error: &dyn Error) -> TransportError {
-        TransportError::Interrupted(root_cause(error))
-    }
-}
-
-/// A request with its complete body.
-pub(crate) type HttpRequest = Request<Full<Bytes>>;
 
 /// Sends a request and waits for the head of the response.
 pub(crate) async fn send(
@@ -175,13 +144,4 @@ impl Body {
             }
         }
     }
-}
-
-/// Returns the text of an error's innermost cause.
-fn root_cause(error: &dyn Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

@@ -4,11 +4,12 @@ use serde_json::Value;
 
 use super::{
     change::ChangeKind,
+    closeness::Closeness,
     coerce::{Coercer, Outcome, cost},
     error::{ReadError, ReadErrorKind},
     fit::type_of,
     number::{fraction, number, to_integer},
-    scalar::{self, Guess, How},
+    scalar::{self, Guess},
     schema::{Shape, Types},
     strict,
     tape::{Kind, Tape, quote_into},
@@ -125,7 +126,7 @@ impl Coercer<'_> {
             self.within(limits.and_then(|limits| limits.number(&number)), tape, at)?;
             self.out.push_str(&number);
             return Ok(match (how, bare) {
-                (How::Found, _) => {
+                (Closeness::Found, _) => {
                     let note = || format!("number taken out of {}", tape.excerpt(at));
                     self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
@@ -134,12 +135,12 @@ impl Coercer<'_> {
                     self.log(ChangeKind::NumberFormat, "number written as JSON has it");
                     cost::SPELLING
                 }
-                (How::Notation, _) => {
+                (Closeness::Notation, _) => {
                     let note = || "number in a string, written as JSON has it".to_owned();
                     self.log_with_original(ChangeKind::Coerced, note, text);
                     cost::TYPE + 1
                 }
-                (How::Plain, _) => {
+                (Closeness::Plain, _) => {
                     self.log(ChangeKind::Coerced, "number taken out of its quotes");
                     cost::TYPE
                 }
@@ -150,7 +151,7 @@ impl Coercer<'_> {
         {
             self.out.push_str(if value { "true" } else { "false" });
             return Ok(match how {
-                How::Found => {
+                Closeness::Found => {
                     let note = || format!("boolean taken out of {}", tape.excerpt(at));
                     self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
@@ -159,12 +160,12 @@ impl Coercer<'_> {
                     let note = || format!("{} read as {value}", tape.excerpt(at));
                     match (how, bare) {
                         (_, true) => self.log_with(ChangeKind::Literal, note),
-                        (How::Plain, _) => {
+                        (Closeness::Plain, _) => {
                             self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
                         }
                         _ => self.log_with_original(ChangeKind::Coerced, note, text),
                     }
-                    cost::TYPE + u32::from(how == How::Notation)
+                    cost::TYPE + u32::from(how == Closeness::Notation)
                 }
             });
         }
@@ -309,10 +310,10 @@ impl Coercer<'_> {
             let is_it =
                 |value: &Value| matches!(value, Value::Number(n) if n.to_string() == integer);
             let n = numbers.position(is_it)?;
-            Some((n, How::Notation))
+            Some((n, Closeness::Notation))
         };
         let named = scalar::choice(&text, &strings)
-            .filter(|(_, how)| !(is_number && *how == How::Found))
+            .filter(|(_, how)| !(is_number && *how == Closeness::Found))
             .or_else(as_integer);
         let Some((n, how)) = named else {
             return Err(self.no_choice(tape, at, shape));
@@ -320,11 +321,11 @@ impl Coercer<'_> {
         self.out.push_str(&choices[n].to_string());
         let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
         match how {
-            How::Found => self.log_with_original(ChangeKind::Extracted, note, &text),
+            Closeness::Found => self.log_with_original(ChangeKind::Extracted, note, &text),
             _ => self.log_with(ChangeKind::Enum, note),
         }
         Ok(match how {
-            How::Found => cost::FOUND,
+            Closeness::Found => cost::FOUND,
             _ => cost::TYPE,
         })
     }

@@ -24,8 +24,8 @@ pub struct Change {
     pub note: String,
     /// Text that was there before: its beginning, on one line. It is given for dropped text. It is also given for
     /// text from which a number, a boolean or an allowed value was taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub was: Option<String>,
+    #[serde(rename = "was", default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<String>,
     /// `true` if the change is uncertain: the text could have meant something else.
     ///
     /// An uncertain reading is likely right. A caller that acts on it and cannot undo the action should reject it and
@@ -75,7 +75,7 @@ impl Change {
             kind,
             path: path.into(),
             note: note.into(),
-            was: None,
+            original: None,
             uncertain: kind.is_uncertain(),
         }
     }
@@ -89,17 +89,17 @@ impl Change {
 
     /// Records the text that was there before.
     #[must_use]
-    pub fn was(mut self, text: &str) -> Self {
-        self.was = Some(in_short(text));
+    pub fn original(mut self, text: &str) -> Self {
+        self.original = Some(in_short(text));
         self
     }
 
     /// Records the text that was there before, or only its length if it is long. A caller that hides secrets could
     /// not recognise the beginning of one.
-    pub(super) fn was_or_length(self, text: &str) -> Self {
+    pub(super) fn original_or_length(self, text: &str) -> Self {
         match text.chars().nth(MAX_CHARS) {
-            Some(_) => self.was(&format!("({} characters)", text.chars().count())),
-            None => self.was(text),
+            Some(_) => self.original(&format!("({} characters)", text.chars().count())),
+            None => self.original(text),
         }
     }
 }
@@ -293,7 +293,7 @@ mod tests {
     #[test]
     fn serialises_as_a_list() {
         let repairs = Changes(vec![
-            Change::new(ChangeKind::DroppedKey, "a.b", "unknown").was("true"),
+            Change::new(ChangeKind::DroppedKey, "a.b", "unknown").original("true"),
             Change::new(ChangeKind::Colon, "", "a colon"),
         ]);
         let text = serde_json::to_string(&repairs).unwrap();

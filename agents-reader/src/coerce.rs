@@ -12,8 +12,7 @@ use super::{
     error::{ReadError, ReadErrorKind},
     fit::{equals, fit, one_of, twice, type_of},
     log::Log,
-    repair::bare::literal,
-    scalar::{Guess, guess},
+    scalar::{Guess, guess, literal},
     schema::{Schema, Shape, Types},
     tape::{Kind, Tape},
 };

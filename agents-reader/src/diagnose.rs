@@ -48,7 +48,7 @@ pub struct Diagnosis<'a> {
     /// entries.
     pub errors: Vec<ReadError>,
     /// Number of errors beyond those listed.
-    pub more: usize,
+    pub unlisted: usize,
 }
 
 impl Diagnosis<'_> {
@@ -76,7 +76,7 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
                 json: Some(reading.json),
                 changes: reading.changes,
                 errors: Vec::new(),
-                more: 0,
+                unlisted: 0,
             };
         }
         Err(error) => error,
@@ -90,7 +90,7 @@ pub fn diagnose<'a>(text: &'a str, schema: &Schema) -> Diagnosis<'a> {
             true => vec![error],
             false => found.listed,
         },
-        more: found.more,
+        unlisted: found.more,
         json: Some(reading.json),
         changes: reading.changes,
     }
@@ -107,7 +107,7 @@ impl Schema {
                     json: Some(text.into()),
                     changes: Changes::default(),
                     errors: found.listed,
-                    more: found.more,
+                    unlisted: found.more,
                 }
             }
             Ok(Err(at)) => unreadable(super::invalid(at)),
@@ -121,6 +121,6 @@ fn unreadable<'a>(error: ReadError) -> Diagnosis<'a> {
         json: None,
         changes: Changes::default(),
         errors: vec![error],
-        more: 0,
+        unlisted: 0,
     }
 }

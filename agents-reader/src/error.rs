@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::fit::MISSING;
+/// Message for a required field that is missing.
+pub(super) const MISSING: &str = "required, and missing; add it";
 
 /// Error in a text, with its place.
 ///
@@ -124,7 +125,7 @@ impl ReadError {
 
     /// Makes this error one of several errors of the same text.
     #[must_use]
-    pub fn among(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
+    pub fn with_others(mut self, all: impl IntoIterator<Item = ReadError>) -> Self {
         self.0.all = all.into_iter().collect();
         self
     }
@@ -138,7 +139,7 @@ impl ReadError {
     /// let lines = ReadError::new("lines", "expected an integer");
     /// assert_eq!(lines.all().count(), 1);
     /// let path = ReadError::missing("path");
-    /// assert_eq!(lines.clone().among([lines, path]).all().count(), 2);
+    /// assert_eq!(lines.clone().with_others([lines, path]).all().count(), 2);
     /// ```
     pub fn all(&self) -> impl Iterator<Item = &ReadError> {
         let alone = self.0.all.is_empty().then_some(self);

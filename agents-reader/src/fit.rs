@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{
-    error::{ReadError, ReadErrorKind},
+    error::{MISSING, ReadError, ReadErrorKind},
     schema::{Rest, Schema, Shape, Types},
     tape::{Kind, Tape, push_key},
 };
@@ -329,9 +329,6 @@ impl Misfit {
         ReadError::of(kind, reason).below(path)
     }
 }
-
-/// Message for a required field that is missing.
-pub(super) const MISSING: &str = "required, and missing; add it";
 
 pub(super) fn twice() -> String {
     "the key stands twice with different values; keep one".into()

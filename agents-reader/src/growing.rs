@@ -1,9 +1,9 @@
 //! Reader of a text that is still being written.
 
 use super::{
+    byte_search::{skip_space, string_special},
     coerce::{Coercer, work},
     repair::{self, Start},
-    scan::{skip_space, string_special},
     schema::{Schema, Types},
     strict,
     surroundings::thinking,
@@ -28,7 +28,7 @@ use super::{
 /// // 12 may become 1225, so it is left out until something follows it.
 /// assert_eq!(so_far(r#"{"title": "War and Peace", "pages": 12"#).json, r#"{"title":"War and Peace"}"#);
 /// let whole = so_far(r#"{"title": "War and Peace", "pages": 1225}"#);
-/// assert_eq!((&*whole.json, whole.is_whole), (r#"{"title":"War and Peace","pages":1225}"#, true));
+/// assert_eq!((&*whole.json, whole.is_complete), (r#"{"title":"War and Peace","pages":1225}"#, true));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Growing {
@@ -40,7 +40,7 @@ pub struct Growing {
     /// Path of the string that is still being written.
     pub open: Option<String>,
     /// `true` once the value's closing bracket has arrived.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 /// Reads the beginning of a text that should become JSON of this schema.
@@ -94,13 +94,13 @@ fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
             strict::scan(begun.json.as_bytes(), 0, &mut tape.nodes).ok()?;
             tape.intact = true;
             let open = begun.in_string.then(|| tape.nodes.len() - 1);
-            shaped(&tape, schema, open, begun.is_whole)
+            shaped(&tape, schema, open, begun.is_complete)
         }
         None => {
             let mut allowance = work(text.len());
             let repaired = repair::repair(text, start, Start::Value, &mut allowance).ok()?;
             let tape = repaired.tape;
-            let is_whole = tape.unclosed.is_empty() && repaired.end < text.len()
+            let is_complete = tape.unclosed.is_empty() && repaired.end < text.len()
                 || text[..repaired.end].ends_with(['}', ']']);
             // The missing part of the last value is unknown.
             let last = tape.nodes.len() - 1;
@@ -112,11 +112,11 @@ fn value(text: &str, start: usize, schema: &Schema) -> Option<Growing> {
                 Kind::String | Kind::Array | Kind::Set | Kind::Object | Kind::Missing
             );
             let ends_text = tape.nodes[last].end as usize == text.trim_end().len();
-            if !is_whole && is_atom && ends_text && !made {
+            if !is_complete && is_atom && ends_text && !made {
                 return value(&text[..from as usize], start, schema);
             }
-            let open = (!is_whole && tape.kind(last) == Kind::String).then_some(last);
-            shaped(&tape, schema, open, is_whole)
+            let open = (!is_complete && tape.kind(last) == Kind::String).then_some(last);
+            shaped(&tape, schema, open, is_complete)
         }
     }
 }
@@ -125,23 +125,23 @@ fn shaped(
     tape: &Tape<'_>,
     schema: &Schema,
     open: Option<usize>,
-    is_whole: bool,
+    is_complete: bool,
 ) -> Option<Growing> {
     let mut coercer = Coercer::new(schema, tape.source.len());
-    coercer.grows = !is_whole;
+    coercer.grows = !is_complete;
     coercer.open = open;
     coercer.document(tape).ok()?;
     Some(Growing {
         open: coercer.open_path,
         json: coercer.out,
-        is_whole,
+        is_complete,
     })
 }
 
 /// Beginning of valid JSON, with its brackets closed.
 struct Begun {
     json: String,
-    is_whole: bool,
+    is_complete: bool,
     /// `true` if the last value is a string without a closing quote so far.
     in_string: bool,
 }
@@ -247,11 +247,11 @@ fn begun(text: &str, start: usize) -> Option<Begun> {
         }
     }
     let mut json = text[start..kept].to_owned();
-    let is_whole = open.is_empty() && !json.is_empty();
+    let is_complete = open.is_empty() && !json.is_empty();
     close(&mut json, &open);
     (kept > start).then_some(Begun {
         json,
-        is_whole,
+        is_complete,
         in_string: false,
     })
 }
@@ -264,7 +264,7 @@ fn in_string(text: &str, start: usize, quote: usize, open: &[u8]) -> Begun {
     close(&mut json, open);
     Begun {
         json,
-        is_whole: false,
+        is_complete: false,
         in_string: true,
     }
 }

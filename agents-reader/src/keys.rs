@@ -3,10 +3,10 @@
 use super::{
     change::ChangeKind,
     coerce::{Coercer, Outcome, cost},
+    error::MISSING,
     error::ReadErrorKind,
-    fit::{self, MISSING, Seen, known, twice},
-    repair::bare::literal,
-    scalar::fold,
+    fit::{self, Seen, known, twice},
+    scalar::{fold, literal},
     schema::{Rest, Schema, Shape, Types},
     tape::{Kind, Tape, push_key, quote_into},
 };

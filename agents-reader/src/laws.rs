@@ -296,7 +296,7 @@ proptest! {
         if let Ok(reading) = coerce(&said, &schema) {
             let [change] = &reading.changes.0[..] else { panic!("{text}: {}", reading.changes) };
             let json = strict::number(text.trim().as_bytes(), 0) == Some(text.trim().len());
-            prop_assert_eq!(change.was.as_deref(), (!json).then_some(&*text), "{}", text);
+            prop_assert_eq!(change.original.as_deref(), (!json).then_some(&*text), "{}", text);
             match change.kind {
                 ChangeKind::Coerced => prop_assert!(is_one_number(&text), "{text}"),
                 kind => prop_assert_eq!(kind, ChangeKind::Extracted, "{}", text),

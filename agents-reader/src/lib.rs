@@ -42,7 +42,9 @@
 //! being written. [`printed`] finds tool calls that a model printed in its answer.
 
 mod atoms;
+mod byte_search;
 mod change;
+mod closeness;
 mod coerce;
 mod depth;
 mod diagnose;
@@ -62,7 +64,6 @@ mod print;
 pub mod printed;
 mod repair;
 mod scalar;
-mod scan;
 mod schema;
 mod strict;
 mod surroundings;
@@ -70,12 +71,22 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod text;
-mod wrap;
+mod wrapper;
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 
+use self::{
+    byte_search::skip_space,
+    coerce::{Coercer, work},
+    error::too_deep,
+    fit::fit,
+    locate::{Found, Json},
+    log::Log,
+    strict::Stop,
+    tape::{Kind, Tape, quote_into},
+};
 pub use self::{
     change::{Change, ChangeKind, Changes},
     depth::check_depth,
@@ -84,16 +95,6 @@ pub use self::{
     growing::{Growing, growing},
     schema::Schema,
     text::{normalize_separators, strip_fences},
-};
-use self::{
-    coerce::{Coercer, work},
-    error::too_deep,
-    fit::fit,
-    locate::{Found, Json},
-    log::Log,
-    scan::skip_space,
-    strict::Stop,
-    tape::{Kind, Tape, quote_into},
 };
 
 #[cfg(doctest)]

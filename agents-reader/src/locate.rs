@@ -3,16 +3,16 @@
 //! Every place where a value may start is read. The schema judges each result, and the result whose changes cost
 //! least wins. Of equal results the first wins.
 
-mod choose;
+mod choice;
 
 use super::{
+    byte_search::skip_space,
     change::ChangeKind,
     coerce::{Coercer, work},
     error::{ReadError, ReadErrorKind, too_deep},
     fit::fit,
     log::Log,
     repair::{self, Failure, Start},
-    scan::skip_space,
     schema::{Schema, Types},
     strict::{self, Stop},
     surroundings::{LOST, Place, goes_on, has_member, may_belong, place, thinking},

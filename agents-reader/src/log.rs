@@ -49,7 +49,7 @@ impl Log {
         was: &str,
     ) {
         self.record(kind, || {
-            Change::new(kind, path(), note()).was_or_length(was)
+            Change::new(kind, path(), note()).original_or_length(was)
         });
     }
 

@@ -1,19 +1,19 @@
 //! Numbers in all their spellings. They are handled as text, so no digit is lost on the way.
 
-mod beside;
+mod qualifiers;
 
-pub(super) use self::beside::negated;
-use self::beside::{compared, qualified, scaled};
-use super::{scalar::How, strict};
+pub(super) use self::qualifiers::negated;
+use self::qualifiers::{compared, qualified, scaled};
+use super::{closeness::Closeness, strict};
 
 /// Maximum length of a text in which a number is looked for; a longer text is about something else.
 pub(super) const MAX_LEN: usize = 400;
 
 /// Returns the only number in a text.
-pub(super) fn number(text: &str) -> Option<(String, How)> {
+pub(super) fn number(text: &str) -> Option<(String, Closeness)> {
     let text = text.trim();
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {
-        return Some((text.into(), How::Plain));
+        return Some((text.into(), Closeness::Plain));
     }
     if text.len() > MAX_LEN {
         return None;
@@ -67,21 +67,21 @@ pub(super) fn number(text: &str) -> Option<(String, How)> {
     let tail = tail.strip_prefix('.').filter(|_| !pointed).unwrap_or(tail);
     let alone = head.trim().is_empty() && tail.trim().is_empty();
     let how = if alone && is_plain(written) {
-        How::Notation
+        Closeness::Notation
     } else {
-        How::Found
+        Closeness::Found
     };
     Some((number, how))
 }
 
 /// Returns the value of a fraction that ends after a few decimal places: `1/4`.
-pub(super) fn fraction(text: &str) -> Option<(String, How)> {
+pub(super) fn fraction(text: &str) -> Option<(String, Closeness)> {
     let (above, below) = text.trim().split_once('/')?;
     let (above, below): (i32, i32) = (above.trim().parse().ok()?, below.trim().parse().ok()?);
     (below > 0).then_some(())?;
     let value = f64::from(above) / f64::from(below);
     let written = value.to_string();
-    (written.len() < 12 && value.fract() != 0.0).then_some((written, How::Found))
+    (written.len() < 12 && value.fract() != 0.0).then_some((written, Closeness::Found))
 }
 
 /// Returns the start of a number with its sign and currency, and true if the number is negative.
@@ -274,7 +274,7 @@ mod tests {
             "1,200.50",
             "-1,200.5e3",
         ] {
-            assert_eq!(how(text), Some(How::Notation), "{text}");
+            assert_eq!(how(text), Some(Closeness::Notation), "{text}");
         }
         for text in [
             "$12",
@@ -301,9 +301,9 @@ mod tests {
             "1.5.",
             "5!",
         ] {
-            assert_eq!(how(text), Some(How::Found), "{text}");
+            assert_eq!(how(text), Some(Closeness::Found), "{text}");
         }
-        assert_eq!(how(" -12.5e3 "), Some(How::Plain));
+        assert_eq!(how(" -12.5e3 "), Some(Closeness::Plain));
     }
 
     #[test]

@@ -1,25 +1,24 @@
 //! Booleans, allowed values and names, in all their spellings.
 
 use super::{
+    closeness::Closeness,
     number::{MAX_LEN, negated, number},
-    repair::bare::literal,
     strict,
     tape::Kind,
 };
 
-/// Distance of a reading from the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum How {
-    /// The value itself, in JSON's spelling.
-    Plain,
-    /// Another notation of the value, with one meaning only: `+5`, `1'000`, `yes`.
-    Notation,
-    /// A value within other text, or one of several meanings of a notation: `150lbs`, `$5`, `1,000`.
-    Found,
+/// Returns the literal that a word means, in JSON or in a neighbouring language.
+pub(crate) fn literal(word: &str) -> Option<Kind> {
+    Some(match word {
+        "true" | "True" | "TRUE" => Kind::True,
+        "false" | "False" | "FALSE" => Kind::False,
+        "null" | "None" | "Null" | "NULL" | "nil" | "undefined" => Kind::Null,
+        _ => return None,
+    })
 }
 
 /// Returns the boolean that a text means.
-pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
+pub(super) fn boolean(text: &str) -> Option<(bool, Closeness)> {
     if text.len() > MAX_LEN {
         return None;
     }
@@ -29,15 +28,15 @@ pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
     let (word, bare) = (word.trim_matches(marks), word.as_str());
     match word {
         "true" | "false" if word.len() < bare.len() => {
-            return Some((word == "true", How::Notation));
+            return Some((word == "true", Closeness::Notation));
         }
-        "true" => return Some((true, How::Plain)),
-        "false" => return Some((false, How::Plain)),
-        "yes" | "y" | "on" | "1" | "1.0" | "t" => return Some((true, How::Notation)),
-        "no" | "n" | "off" | "0" | "0.0" | "f" => return Some((false, How::Notation)),
+        "true" => return Some((true, Closeness::Plain)),
+        "false" => return Some((false, Closeness::Plain)),
+        "yes" | "y" | "on" | "1" | "1.0" | "t" => return Some((true, Closeness::Notation)),
+        "no" | "n" | "off" | "0" | "0.0" | "f" => return Some((false, Closeness::Notation)),
         // For a field with the name `disabled` it would mean the opposite.
-        "enabled" => return Some((true, How::Found)),
-        "disabled" => return Some((false, How::Found)),
+        "enabled" => return Some((true, Closeness::Found)),
+        "disabled" => return Some((false, Closeness::Found)),
         _ => {}
     }
     let mut found = None;
@@ -52,7 +51,7 @@ pub(super) fn boolean(text: &str) -> Option<(bool, How)> {
             return None;
         }
     }
-    found.map(|value| (value, How::Found))
+    found.map(|value| (value, Closeness::Found))
 }
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
@@ -62,20 +61,22 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the index of the allowed value that a text means. It tries the exact spelling, then
 /// the spelling without case and style, then the only value named in the text.
-pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, How)> {
+pub(super) fn choice(text: &str, allowed: &[&str]) -> Option<(usize, Closeness)> {
     type Alike<'t> = &'t dyn Fn(&str) -> bool;
     let text = text.trim();
     let folded = fold(text);
     let lower = text.to_lowercase();
     let short = text.len() <= MAX_LEN && !negated(text);
-    let steps: [(How, Alike<'_>); 5] = [
-        (How::Plain, &|value| value == text),
-        (How::Notation, &|value| value.eq_ignore_ascii_case(text)),
-        (How::Notation, &|value| {
+    let steps: [(Closeness, Alike<'_>); 5] = [
+        (Closeness::Plain, &|value| value == text),
+        (Closeness::Notation, &|value| {
+            value.eq_ignore_ascii_case(text)
+        }),
+        (Closeness::Notation, &|value| {
             !folded.is_empty() && fold(value) == folded && dashes(value) == dashes(text)
         }),
-        (How::Found, &|value| short && has_word(text, value)),
-        (How::Found, &|value| {
+        (Closeness::Found, &|value| short && has_word(text, value)),
+        (Closeness::Found, &|value| {
             short && has_word(&lower, &value.to_lowercase())
         }),
     ];
@@ -232,7 +233,7 @@ pub(super) fn guess(text: &str, cut_off: bool) -> Guess {
         .bytes()
         .all(|b| b.is_ascii_digit() || b".,_eE+-".contains(&b));
     match number(text) {
-        Some((number, How::Notation))
+        Some((number, Closeness::Notation))
             if numeric && !text.contains(',') && !leading_zero(unsigned) =>
         {
             Guess::Number(number)
@@ -253,15 +254,21 @@ mod tests {
     #[test]
     fn choices_by_case_style_and_word() {
         let allowed = ["in_progress", "Done", "open"];
-        assert_eq!(choice("in-progress", &allowed), Some((0, How::Notation)));
-        assert_eq!(choice("DONE", &allowed), Some((1, How::Notation)));
-        assert_eq!(choice("it is open now", &allowed), Some((2, How::Found)));
+        assert_eq!(
+            choice("in-progress", &allowed),
+            Some((0, Closeness::Notation))
+        );
+        assert_eq!(choice("DONE", &allowed), Some((1, Closeness::Notation)));
+        assert_eq!(
+            choice("it is open now", &allowed),
+            Some((2, Closeness::Found))
+        );
         assert_eq!(choice("open or Done", &allowed), None);
         assert_eq!(choice("not open", &allowed), None);
-        assert_eq!(choice("done.", &allowed), Some((1, How::Notation)));
+        assert_eq!(choice("done.", &allowed), Some((1, Closeness::Notation)));
         // A grade, not a style of one.
-        assert_eq!(choice("b-", &["A", "B"]), Some((1, How::Found)));
-        assert_eq!(choice("B-", &["A-", "B-"]), Some((1, How::Plain)));
+        assert_eq!(choice("b-", &["A", "B"]), Some((1, Closeness::Found)));
+        assert_eq!(choice("B-", &["A-", "B-"]), Some((1, Closeness::Plain)));
     }
 
     #[test]
@@ -285,8 +292,8 @@ mod tests {
             assert_eq!(fold(one), fold(two), "{one}");
         }
         let allowed = ["1", "2", "20"];
-        assert_eq!(choice("level 2", &allowed), Some((1, How::Found)));
-        assert_eq!(choice("level-2", &allowed), Some((1, How::Found)));
+        assert_eq!(choice("level 2", &allowed), Some((1, Closeness::Found)));
+        assert_eq!(choice("level-2", &allowed), Some((1, Closeness::Found)));
         for text in ["-2", "2.5", "1 2", "2-5", "+2", "0.2", "1/2", "- 2"] {
             assert_eq!(choice(text, &allowed), None, "{text}");
         }
@@ -294,9 +301,12 @@ mod tests {
 
     #[test]
     fn booleans() {
-        assert_eq!(boolean("Yes"), Some((true, How::Notation)));
-        assert_eq!(boolean("the result is FALSE."), Some((false, How::Found)));
-        assert_eq!(boolean("disabled"), Some((false, How::Found)));
+        assert_eq!(boolean("Yes"), Some((true, Closeness::Notation)));
+        assert_eq!(
+            boolean("the result is FALSE."),
+            Some((false, Closeness::Found))
+        );
+        assert_eq!(boolean("disabled"), Some((false, Closeness::Found)));
         assert_eq!(boolean("true or false"), None);
         assert_eq!(boolean("not true"), None);
         assert_eq!(boolean("maybe"), None);

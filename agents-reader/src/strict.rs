@@ -2,7 +2,7 @@
 
 use super::{
     MAX_DEPTH,
-    scan::{skip_space, string_special},
+    byte_search::{skip_space, string_special},
     tape::{Kind, Node},
 };
 

@@ -4,7 +4,7 @@ use super::{
     change::{Change, ChangeKind},
     log::Log,
     number::negated,
-    repair::bare::literal,
+    scalar::literal,
 };
 
 /// Surroundings of a value.
@@ -45,7 +45,7 @@ impl Place {
         }
         if let Some(lost) = lost {
             let change = Change::new(ChangeKind::Located, "", LOST).uncertain();
-            return log.add_change(change.was_or_length(lost.trim()));
+            return log.add_change(change.original_or_length(lost.trim()));
         }
         let note = match self {
             Self::Alone => return,

@@ -336,7 +336,7 @@ fn long_dropped_values_are_noted_by_length() {
     let was = |value: &str| {
         let text = format!(r#"{{"city": "Oslo", "nights": 2, "memo": "{value}"}}"#);
         let reading = read(&text, &trip()).unwrap();
-        reading.changes.0[0].was.clone().unwrap()
+        reading.changes.0[0].original.clone().unwrap()
     };
     assert_eq!(was("short"), "\"short\"");
     assert_eq!(was(&"x".repeat(300)), "(302 characters)");

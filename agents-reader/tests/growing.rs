@@ -81,11 +81,11 @@ fn check(text: &str, schema: &Schema, whole: &Value) -> Result<(), TestCaseError
             "{}: {value} -> {whole}",
             &text[..end]
         );
-        prop_assert!(!found.is_whole || &value == whole, "{}", &text[..end]);
+        prop_assert!(!found.is_complete || &value == whole, "{}", &text[..end]);
         before = value;
     }
     let found = growing(text, schema).unwrap();
-    prop_assert!(found.is_whole && found.open.is_none());
+    prop_assert!(found.is_complete && found.open.is_none());
     prop_assert_eq!(&serde_json::from_str::<Value>(&found.json).unwrap(), whole);
     Ok(())
 }
@@ -174,7 +174,7 @@ fn unfinished_numbers_and_words_are_left_out_of_damaged_text() {
 #[test]
 fn text_around_the_value_is_skipped() {
     let schema = Schema::new(&json!({"type": "object", "properties": {"a": {"type": "string"}}}));
-    let read = |text| growing(text, &schema).map(|found| (found.json, found.is_whole));
+    let read = |text| growing(text, &schema).map(|found| (found.json, found.is_complete));
     assert_eq!(read("Let me see"), None);
     assert_eq!(read("<think>perhaps {\"a\": \"no\"}"), None);
     assert_eq!(

@@ -239,14 +239,14 @@ fn a_printed_call_with_extra_members_is_passed_on_in_full() {
         let [call] = &said.calls[..] else {
             panic!("{text}: {said:?}");
         };
-        assert!(!call.intact, "{text}: {call:?}");
+        assert!(!call.is_valid, "{text}: {call:?}");
         check_uncertain(&schema, &[&call.arguments]);
     }
     let said = printed::read(
         r#"<tool_call>{"name": "order", "arguments": {"item": "tv"}}</tool_call>"#,
         &tools,
     );
-    assert!(said.calls[0].intact);
+    assert!(said.calls[0].is_valid);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 use super::{
     draw::Sheet,
-    escalated::is_of,
+    escalation::is_of,
     row::{ANSWERED, Kind, REFUSED, Row, within},
 };
 use crate::{console::again, screen::shorten};

@@ -32,7 +32,7 @@
 //! it. The bar shows when in the run a step took place.
 
 mod draw;
-mod escalated;
+mod escalation;
 mod live;
 mod row;
 mod width;

@@ -1,4 +1,4 @@
-use super::escalated::escalated;
+use super::escalation::escalated;
 use crate::{
     console::{approval, problem},
     screen::{shorten, shown},

@@ -14,8 +14,8 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
             ("budget/mod.rs", "Limit"),
             ("model/error.rs", "ModelErrorKind"),
             ("error/tool.rs", "ToolError"),
-            ("error/tool.rs", "Code"),
-            ("error/tool.rs", "Class"),
+            ("error/code.rs", "Code"),
+            ("error/code.rs", "Class"),
             ("error/cause.rs", "Origin"),
             ("../../agents-reader/src/error.rs", "ReadErrorKind"),
         ],
@@ -35,7 +35,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
     (
         "giving-up.md",
         &[
-            ("error/tool.rs", "Severity"),
+            ("error/severity.rs", "Severity"),
             ("escalation/settled.rs", "Settlement"),
         ],
     ),
@@ -174,7 +174,7 @@ fn every_variant_has_its_row() {
 #[test]
 fn every_code_has_its_class() {
     let page = read("book/src/errors.md");
-    for Variant { wire, .. } in variants(&read("agents-core/src/error/tool.rs"), "Code") {
+    for Variant { wire, .. } in variants(&read("agents-core/src/error/code.rs"), "Code") {
         let code: agents::Code = serde_json::from_value(wire.into()).unwrap();
         let (wire, class) = (code.as_str(), code.class());
         let row = format!("| `{code:?}` | `{wire}` | `{class}` |");

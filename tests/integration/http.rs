@@ -1,6 +1,6 @@
 //! The HTTP tool, against a server on this machine.
 
-mod asked;
-mod closed;
-mod redirected;
+mod answers;
+mod forbidden_requests;
+mod redirects;
 mod server;

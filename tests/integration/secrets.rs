@@ -1,6 +1,6 @@
 //! Secrets: the owners whose secrets are used, and masking.
 
-mod canary;
-mod cut;
+mod leaks;
+mod owners;
 mod stored;
-mod whose;
+mod truncation;

@@ -1,7 +1,7 @@
 //! Choice among several skills, and the tools and prompts of each.
 
-mod choosing;
-mod defaults;
+mod choice_by_model;
+mod default_arms;
 
 use crate::world::{
     Add, Plain, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,

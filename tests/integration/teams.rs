@@ -1,13 +1,13 @@
 //! Teams: grants, delegates, and defects found before a run.
 
-mod bounds;
+mod budgets;
 mod charts;
-mod confirming;
+mod confirmations;
 mod defects;
-mod delegating;
-mod from_code;
+mod delegates;
+mod delegates_of_code;
 mod grants;
-mod without_model;
+mod missing_models;
 
 use crate::world::Plain;
 use agents::{

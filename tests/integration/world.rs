@@ -20,9 +20,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::{
     borrow::Cow,
-    fmt, io,
+    fmt,
+    io::{self, Write},
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicU32, Ordering::SeqCst},
     },
     time::Duration,
@@ -412,4 +413,30 @@ pub(crate) fn same<O: fmt::Debug>(resumed: &Outcome<O>, whole: &Outcome<O>, at: 
     assert_eq!(resumed.usage, whole.usage, "{at}");
     assert_eq!(resumed.partial, whole.partial, "{at}");
     assert_eq!(resumed.escalations, whole.escalations, "{at}");
+}
+
+/// Writer that keeps the written text.
+#[derive(Clone, Default)]
+pub(crate) struct Buffer(Arc<Mutex<Vec<u8>>>);
+
+impl Buffer {
+    /// Returns the written text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+
+    /// Writes a line.
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        writeln!(self.clone(), "{}", text.as_ref()).unwrap();
+    }
+}
+
+impl Write for Buffer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -3,30 +3,28 @@
 //! [`Agent`] is the trait. [`AgentBuilder`] makes a [`ModelAgent`], which a model drives. A [`Skill`] is
 //! one of the ways in which an agent can answer.
 
-mod attend;
 mod builder;
 mod chat;
-mod equip;
-mod fit;
-mod fixer;
-mod hooks;
+mod equipment;
+mod escalations;
 mod io;
 mod knowledge;
-mod need;
 mod policies;
+mod repair_agent;
 mod run;
-mod select;
+mod signature;
 mod skill;
+mod skill_choice;
 mod work;
 
 pub use crate::place::Profile;
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
-pub(crate) use fit::IntoSource;
-pub use fit::{AgentData, AgentFault, ModelAnswer};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use run::Run;
+pub(crate) use signature::IntoSource;
+pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;
 
 use crate::{
@@ -148,7 +146,9 @@ pub trait Agent: Send + Sync {
         let key = Json::of(&input).map_err(|error| unwritable(self.name(), "input", &error))?;
         let child = cx.agent_child(self.name(), key.as_str());
         // A partial result of a repair agent concerns the repair, and not the call.
-        let top = child.shield().map_or(0, |repair| repair.level() + 1);
+        let top = child
+            .enclosing_repair()
+            .map_or(0, |repair| repair.level() + 1);
         if let Some(done) = child.result() {
             child.node.hand_up_partial(top);
             return done.to().map_err(|error| {

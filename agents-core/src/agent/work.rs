@@ -2,9 +2,9 @@
 
 use super::{
     Agent, Data, ModelAgent, Profile, Skill,
-    attend::{HandlingAgent, attend},
+    escalations::{HandlingAgent, attend},
     prompt_of,
-    select::{Selection, settle},
+    skill_choice::{Selection, settle},
     unwritable,
 };
 use crate::{

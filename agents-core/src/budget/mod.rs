@@ -74,12 +74,12 @@ impl Budget {
     }
 
     /// Returns the bound on recursion, or `None` if none was set.
-    pub(crate) fn said_recursion(&self) -> Option<u32> {
+    pub(crate) fn own_recursion(&self) -> Option<u32> {
         self.recursion
     }
 
     /// Returns the bounds that were set on what is counted for each agent.
-    pub(crate) fn said_of_each(&self) -> Budget {
+    pub(crate) fn bounds_of_each(&self) -> Budget {
         Budget {
             turns: self.turns,
             tool_calls: self.tool_calls,
@@ -107,7 +107,7 @@ impl Budget {
     }
 
     /// Returns every bound that was set, as text for people.
-    pub(crate) fn said(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn in_words(&self) -> impl Iterator<Item = String> {
         let count = |n: Option<u64>, what: &'static str| {
             n.map(|n| match n {
                 1 => format!("1 {what}"),

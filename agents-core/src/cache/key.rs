@@ -19,7 +19,7 @@ pub struct CacheKey {
 }
 
 /// Call whose result is looked up.
-pub(crate) struct Asked<'a> {
+pub(crate) struct CacheQuery<'a> {
     pub(crate) spec: &'a ToolSpec,
     /// Hashes what distinguishes the tool from others of its type.
     pub(crate) instance: &'a dyn Fn(&mut dyn Hasher),
@@ -33,7 +33,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl CacheKey {
-    pub(crate) fn of(asked: &Asked<'_>) -> CacheKey {
+    pub(crate) fn of(asked: &CacheQuery<'_>) -> CacheKey {
         let (tool, digest) = (asked.spec.key(), asked.digest());
         CacheKey {
             text: format!("{}/{tool}/{digest}", asked.tenant).into(),
@@ -58,7 +58,7 @@ impl CacheKey {
     }
 }
 
-impl Asked<'_> {
+impl CacheQuery<'_> {
     /// Returns the digest of all parts. Each part has its length before it, so that no two lists of parts have the
     /// same bytes. The parts of the tool come last, because there may be any number of them.
     fn digest(&self) -> String {
@@ -118,7 +118,7 @@ mod tests {
     fn key((name, version, field, instance, args, tenant, secrets): &Parts) -> CacheKey {
         let schema = json!({ "type": "object", "properties": { (field.as_str()): {} } });
         let spec = ToolSpec::new(name.clone(), "", Effects::Reads, schema).version(version.clone());
-        CacheKey::of(&Asked {
+        CacheKey::of(&CacheQuery {
             spec: &spec,
             instance: &|state| state.write(instance.as_bytes()),
             args,

@@ -169,13 +169,13 @@ impl fmt::Debug for MemoryCache {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::Asked, *};
+    use super::{super::CacheQuery, *};
     use crate::{Effects, tool::ToolSpec};
     use serde_json::json;
 
     fn key(n: u32) -> CacheKey {
         let spec = ToolSpec::new("t", "", Effects::Reads, json!({}));
-        CacheKey::of(&Asked {
+        CacheKey::of(&CacheQuery {
             spec: &spec,
             instance: &|_| {},
             args: &n.to_string(),

@@ -41,8 +41,8 @@ mod key;
 mod memory;
 mod shared;
 
-pub(crate) use key::Asked;
 pub use key::CacheKey;
+pub(crate) use key::CacheQuery;
 pub use memory::MemoryCache;
 pub use shared::SharedCache;
 pub(crate) use shared::{Caching, Served};

@@ -50,25 +50,27 @@
 //!   inputs. The functions passed to [`until`](crate::Agent::until), [`map`](crate::Agent::map) and
 //!   [`routed`](routed()) are called again, so they should depend on their arguments alone.
 
-mod all;
+mod failed;
 mod first;
 mod forum;
 mod map;
+mod parallel;
 mod routed;
 mod settled;
 mod then;
 mod until;
 
-pub use all::{Parallel, ParallelWith};
+pub use failed::Failed;
 pub use first::{FirstOf, Race, RaceWith, first_of};
 pub use forum::{
     Captain, Contribution, Decides, Forum, OpenForum, Participant, Participants, Transcript, forum,
 };
 pub use map::Map;
+pub use parallel::{Parallel, ParallelWith};
 pub use routed::{Arm, Routed, Targets, routed};
 #[doc(hidden)]
 pub use routed::{branch, go_on};
-pub use settled::{Failed, Settled, settled};
+pub use settled::{Settled, settled};
 pub use then::{Takes, Then};
 pub use until::{IntoStep, IterationLimit, Step, Until};
 

@@ -1,4 +1,4 @@
-use super::{Node, RepairScope, Root, Settings, Stopwatch, Within};
+use super::{Node, RepairScope, Root, Said, Settings, Stopwatch, Within};
 use crate::{
     Json,
     escalation::Inbox,
@@ -64,7 +64,7 @@ pub struct RunContext {
     /// Repair that the agent here was asked for, if it is a repair agent.
     repair: Option<Arc<RepairScope>>,
     /// Innermost repair around this place, however deep the place is within it.
-    shield: Option<Arc<RepairScope>>,
+    enclosing_repair: Option<Arc<RepairScope>>,
     /// Innermost deadline that applies to this place, if there is one.
     watch: Option<Arc<Stopwatch>>,
     /// Inbox of the agents to which escalations raised here go.
@@ -85,7 +85,7 @@ impl RunContext {
             within: None,
             model: model.clone(),
             repair: None,
-            shield: None,
+            enclosing_repair: None,
             inbox: None,
             from_code: false,
             place: None,
@@ -308,7 +308,7 @@ impl RunContext {
     pub(crate) fn repairing(&self, scope: &Arc<RepairScope>) -> Self {
         Self {
             repair: Some(scope.clone()),
-            shield: Some(scope.clone()),
+            enclosing_repair: Some(scope.clone()),
             ..self.under_code()
         }
     }
@@ -319,12 +319,26 @@ impl RunContext {
     }
 
     /// Returns the innermost repair around this place.
-    pub(crate) fn shield(&self) -> Option<&Arc<RepairScope>> {
-        self.shield.as_ref()
+    pub(crate) fn enclosing_repair(&self) -> Option<&Arc<RepairScope>> {
+        self.enclosing_repair.as_ref()
     }
 
     pub(crate) fn model(&self) -> Option<&Arc<dyn Model>> {
         self.model.as_ref()
+    }
+
+    /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
+    pub(crate) fn said(&self) -> Said {
+        let talk = self.root.settings.talk.as_ref();
+        match talk.filter(|_| self.node.continues(&self.root.node)) {
+            Some(talk) => talk.said().clone(),
+            None => Said::default(),
+        }
+    }
+
+    /// Creates the scope of a repair that begins here, unless too many repairs are around it already.
+    pub(crate) fn repair_scope(&self) -> Option<Arc<RepairScope>> {
+        RepairScope::within(self.enclosing_repair.clone(), self.node.level() + 1)
     }
 
     /// Returns `true` if it is not known what an earlier execution of this tool did, in this run, in those around it or

@@ -8,18 +8,18 @@ pub(crate) enum Ending {
     /// The run has ended.
     Run,
     /// The work was left with this reason, for instance because another arm took over.
-    Left(Arc<str>),
+    Abandoned(Arc<str>),
     /// The work was dropped without a reason: its future was dropped, or its agent has failed.
-    Unsaid,
+    Unexplained,
 }
 
 impl Ending {
     /// Returns the reason for which the work at this node is being dropped.
     pub(crate) fn of(root: &Root, node: &Node) -> Self {
-        match (root.stopped(), node.why_left()) {
+        match (root.stopped(), node.reason_abandoned()) {
             (Some(_), _) => Ending::Run,
-            (None, Some(why)) => Ending::Left(why),
-            (None, None) => Ending::Unsaid,
+            (None, Some(why)) => Ending::Abandoned(why),
+            (None, None) => Ending::Unexplained,
         }
     }
 
@@ -29,8 +29,8 @@ impl Ending {
         match self {
             Ending::Run if by_it => "the run was ended from within this call",
             Ending::Run => "the run ended before this call did",
-            Ending::Left(why) => why,
-            Ending::Unsaid => "the agent was dropped before this call ended",
+            Ending::Abandoned(why) => why,
+            Ending::Unexplained => "the agent was dropped before this call ended",
         }
     }
 
@@ -38,8 +38,8 @@ impl Ending {
     pub(crate) fn of_escalation(&self) -> &str {
         match self {
             Ending::Run => "the run ended",
-            Ending::Left(why) => why,
-            Ending::Unsaid => "the work that it was a part of ended",
+            Ending::Abandoned(why) => why,
+            Ending::Unexplained => "the work that it was a part of ended",
         }
     }
 }

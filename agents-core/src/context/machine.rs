@@ -54,7 +54,7 @@ struct Live {
     /// Model that the agent here was given because it failed.
     given: Option<Arc<dyn Model>>,
     /// Reason for which the work here is being dropped, while it is.
-    left: Option<Arc<str>>,
+    abandoned: Option<Arc<str>>,
     /// Bounds of the agent that works here.
     budget: Option<Budget>,
     /// Bounds of the whole run; at the root only.
@@ -220,16 +220,16 @@ impl Machine {
 
     /// Sets the reason for which the work at this place, and all within it, is about to be dropped; `None` if other
     /// work may begin.
-    pub(crate) fn leave(&self, place: PlaceId, why: Option<&str>) {
-        self.lock().live(place).left = why.map(Arc::from);
+    pub(crate) fn abandon(&self, place: PlaceId, why: Option<&str>) {
+        self.lock().live(place).abandoned = why.map(Arc::from);
     }
 
     /// Returns the reason for which the work at this place or around it is being dropped, if one was given.
-    pub(crate) fn why_left(&self, place: PlaceId) -> Option<Arc<str>> {
+    pub(crate) fn reason_abandoned(&self, place: PlaceId) -> Option<Arc<str>> {
         let mut inner = self.lock();
         let mut at = Some(place);
         while let Some(id) = at {
-            if let Some(why) = &inner.live(id).left {
+            if let Some(why) = &inner.live(id).abandoned {
                 return Some(why.clone());
             }
             at = inner.state.place(id).parent;
@@ -270,7 +270,7 @@ impl Machine {
     fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<Passed> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
-            let bound = own.or_else(|| live.places.iter().filter_map(Budget::said_recursion).min());
+            let bound = own.or_else(|| live.places.iter().filter_map(Budget::own_recursion).min());
             let passed = bound.filter(|bound| is_passed(place.steps, *bound));
             passed.map(Limit::Recursion)
         })

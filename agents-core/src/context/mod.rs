@@ -6,11 +6,14 @@
 //! ```
 
 mod audience;
+mod bound;
+mod conversation;
 mod cx;
 mod doubts;
 mod ending;
 mod executor;
 mod machine;
+mod nested;
 mod node;
 mod repair;
 mod root;
@@ -18,23 +21,23 @@ mod settings;
 mod steps;
 mod stop;
 mod stopwatch;
-mod talk;
+mod stored_run;
 mod terms;
-mod watched;
 mod within;
 mod writer;
 
 pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
+pub(crate) use bound::Passed;
+pub(crate) use conversation::{Said, Talk};
 pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;
 pub(crate) use node::Node;
-pub(crate) use repair::{Passed, RepairScope};
+pub(crate) use repair::RepairScope;
 pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;
 pub(crate) use stopwatch::Stopwatch;
-pub(crate) use talk::{Said, Talk};
 pub(crate) use within::Within;
 pub(crate) use writer::{Going, Writer};

@@ -222,23 +222,23 @@ impl Node {
     }
 
     /// Sets the reason for which the work here, and all work within it, is about to be dropped.
-    pub(crate) fn leave(&self, why: &str) {
-        self.machine.leave(self.id, Some(why));
+    pub(crate) fn abandon(&self, why: &str) {
+        self.machine.abandon(self.id, Some(why));
     }
 
     /// Returns the reason for which the work here, or work around it, is being dropped, if one was set.
-    pub(crate) fn why_left(&self) -> Option<Arc<str>> {
-        self.machine.why_left(self.id)
+    pub(crate) fn reason_abandoned(&self) -> Option<Arc<str>> {
+        self.machine.reason_abandoned(self.id)
     }
 
     /// Records that the dropped work is gone: other work may begin here.
-    pub(crate) fn stay(&self) {
-        self.machine.leave(self.id, None);
+    pub(crate) fn begin_other_work(&self) {
+        self.machine.abandon(self.id, None);
     }
 
     /// Records that results given before no longer count.
     pub(crate) fn begin_anew(&self) {
-        self.stay();
+        self.begin_other_work();
         if self.is_partial() {
             self.add(Fact::Anew);
         }

@@ -1,10 +1,4 @@
-use super::RunContext;
-use crate::{
-    Error, ErrorKind,
-    model::ModelError,
-    recovery::FixError,
-    run::{Limit, Stop},
-};
+use crate::{Error, ErrorKind, model::ModelError, recovery::FixError};
 use std::{
     convert::Infallible,
     sync::{Arc, Mutex, PoisonError},
@@ -29,11 +23,10 @@ pub(crate) struct RepairScope {
 }
 
 impl RepairScope {
-    /// Creates the scope of a repair that begins at `cx`, unless too many repairs are around it already.
-    pub(crate) fn within(cx: &RunContext) -> Option<Arc<RepairScope>> {
-        let outer = cx.shield().cloned();
+    /// Creates the scope of a repair within `outer` that begins at this level of the tree, unless too many repairs are
+    /// around it already.
+    pub(super) fn within(outer: Option<Arc<RepairScope>>, level: u32) -> Option<Arc<RepairScope>> {
         let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
-        let level = cx.node.level() + 1;
         let (end, notify) = (Mutex::default(), Notify::new());
         (nested < DEEPEST).then(|| {
             Arc::new(RepairScope {
@@ -117,23 +110,6 @@ impl From<Error> for FixError {
             ErrorKind::Build => FixError::Unable(error.to_string()),
             _ if is_lasting() => FixError::Unable(error.to_string()),
             _ => FixError::Failed(error.to_string()),
-        }
-    }
-}
-
-/// Bound that was passed: whose bound, which limit, and the level in the tree.
-#[derive(Clone, Debug)]
-pub(crate) struct Passed {
-    pub(crate) agent: Arc<str>,
-    pub(crate) limit: Limit,
-    pub(crate) level: u32,
-}
-
-impl Passed {
-    pub(crate) fn stop(self) -> Stop {
-        Stop::Budget {
-            agent: self.agent,
-            limit: self.limit,
         }
     }
 }

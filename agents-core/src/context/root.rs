@@ -1,11 +1,14 @@
 //! Data that all parts of one run share: its settings, its identity, and its place in traces.
 
-use super::{Audience, Node, Settings, machine::Machine, watched::Watched};
+use super::{Audience, Node, Settings, machine::Machine};
 use crate::{
     Json,
     journal::{Fact, RunKey, Started, State, Stored, Terms},
     model::Usage,
-    run::{EventKind, Stop, Timestamp, trace::Trace},
+    run::{
+        EventKind, Stop, Timestamp,
+        trace::{Trace, place, trace_id},
+    },
 };
 use std::{
     fmt,
@@ -13,6 +16,7 @@ use std::{
 };
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 /// Data that all parts of one run share.
 pub(crate) struct Root {
@@ -23,7 +27,8 @@ pub(crate) struct Root {
     /// Triggered when the run has ended. Tasks that were spawned in the run and still go on end as well.
     pub(crate) over: CancellationToken,
     origin: Option<Origin>,
-    pub(crate) watched: Watched,
+    /// Span of the whole run, and the id of its trace.
+    span: OnceLock<(Span, Arc<str>)>,
     secret_scope: OnceLock<Vec<u8>>,
     /// Key of the digests by which arguments are recognised, made when needed; `None` for a run stored without one.
     key: OnceLock<Option<RunKey>>,
@@ -101,7 +106,7 @@ impl Root {
             notify,
             over: CancellationToken::new(),
             origin,
-            watched: Watched::default(),
+            span: OnceLock::new(),
             secret_scope: OnceLock::new(),
             key,
             trace_before,
@@ -192,6 +197,35 @@ impl Root {
             id: self.trace_id().to_owned(),
             steps: self.node.machine().look(State::steps_in_words),
         }
+    }
+
+    /// Records the span in which the run begins.
+    pub(crate) fn place_in_trace(&self, span: &Span) {
+        let id = || trace_id(span, &self.run_id).into();
+        self.span.get_or_init(|| (span.clone(), id()));
+    }
+
+    /// Returns the span of the whole run.
+    pub(crate) fn span(&self) -> Span {
+        let span = self.span.get();
+        span.map_or_else(Span::none, |(span, _)| span.clone())
+    }
+
+    /// Returns the id of the trace to which the run belongs.
+    pub(crate) fn trace_id(&self) -> &str {
+        self.span.get().map_or("", |(_, id)| id)
+    }
+
+    /// Returns the place of the whole run among all traces, if the run is traced.
+    pub(crate) fn trace_place(&self) -> Option<String> {
+        place(&self.span())
+    }
+
+    /// Returns the URL where the trace can be looked at.
+    pub(crate) fn traces_url(&self) -> Option<String> {
+        let template = self.settings.traces_url.as_deref()?;
+        let url = template.replace("{trace_id}", self.trace_id());
+        Some(url.replace("{run_id}", &self.run_id))
     }
 }
 

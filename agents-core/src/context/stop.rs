@@ -27,7 +27,10 @@ impl RunContext {
 
     /// Ends the whole run, or the repair to which the bound belongs, because a bound was passed.
     pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
-        match self.shield().and_then(|scope| scope.of_level(passed.level)) {
+        match self
+            .enclosing_repair()
+            .and_then(|scope| scope.of_level(passed.level))
+        {
             Some(scope) => {
                 let why = format!("{}: {}", passed.agent, passed.limit);
                 scope.finish(FixError::Failed(why)).await

@@ -4,17 +4,13 @@
 //! for an entry. A task that waits for its journal goes on in the runtime.
 
 use crate::{
-    Error, ErrorKind, Json,
-    context::Settings,
-    journal::{Entry, Journal, JournalError, PlaceId, Stored, refold},
+    Json,
+    journal::{Entry, Journal, JournalError, PlaceId, Stored},
     panics::guarded_while,
     run::Timestamp,
-    secret::{references, resolve_reference},
 };
 use futures_util::future::BoxFuture;
 use std::{
-    borrow::Cow,
-    collections::BTreeSet,
     pin::Pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -59,23 +55,11 @@ struct Order {
 }
 
 impl Writer {
-    /// Reads a journal, and takes hold of it.
-    pub(crate) async fn open(
-        journal: Arc<dyn Journal>,
-        settings: &Settings,
-    ) -> Result<Arc<Writer>, Error> {
-        let mut entries = journal.read().await.map_err(unreadable)?;
-        restore(&mut entries, settings).await?;
-        let (seq, stored) = refold(&entries, &settings.masker, |state, fact, position| {
-            position.fold(state, fact)
-        })
-        .map_err(unreadable)?;
-        for tool in stored.iter().flat_map(|run| &run.state.doubts) {
-            settings.doubts.add(tool);
-        }
+    /// Creates the writer of a journal with these runs. `seq` is the number of its last entry.
+    pub(super) fn new(journal: Arc<dyn Journal>, seq: u64, stored: Vec<Stored>) -> Arc<Writer> {
         let runs = u32::try_from(stored.len()).unwrap_or(u32::MAX);
         let (to, orders) = mpsc::unbounded_channel();
-        Ok(Arc::new(Writer {
+        Arc::new(Writer {
             task: Task::new(journal, orders),
             sent: Mutex::new(Sent {
                 seq,
@@ -85,7 +69,7 @@ impl Writer {
                 refused: None,
             }),
             stored: Mutex::new(stored),
-        }))
+        })
     }
 
     fn sent(&self) -> MutexGuard<'_, Sent> {
@@ -377,90 +361,5 @@ async fn write(
             Some(held) => journal = held,
             None => return,
         }
-    }
-}
-
-/// Puts secrets in the place of their references. Those that nobody has now stay references: a call that needs one
-/// fails.
-async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
-    if let Some(keeper) = &settings.secret_store {
-        let needed = entries.iter().flat_map(|entry| references(entry.fact()));
-        let needed: BTreeSet<_> = needed.collect();
-        for reference in needed {
-            let found = resolve_reference(&**keeper, &settings.scope, &reference).await;
-            let learnt = found.and_then(|found| match found {
-                Some(value) => settings.masker.learn_as(reference, &value),
-                None => Ok(()),
-            });
-            learnt.map_err(|error| Error::new(ErrorKind::Build, error.to_string()))?;
-        }
-    }
-    for entry in entries {
-        if let Cow::Owned(text) = settings.masker.restored(entry.fact.as_str()) {
-            entry.fact = Json::parse(text).map_err(|error| {
-                let why = format!("entry {} cannot be read: {error}", entry.seq);
-                unreadable(JournalError::new(why))
-            })?;
-        }
-    }
-    Ok(())
-}
-
-fn unreadable(error: JournalError) -> Error {
-    Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{
-        Agent, AgentBuilder, Effects,
-        journal::MemoryJournal,
-        testing::{Script, ScriptedModel},
-        tool::FnTool,
-    };
-    use serde_json::json;
-
-    /// Returns the output of the first call, as whoever goes on with these settings has it.
-    async fn output(entries: &[Entry], settings: &Settings) -> Json {
-        let journal = Arc::new(MemoryJournal::of(entries.to_vec()));
-        let writer = Writer::open(journal, settings).await.unwrap();
-        let stored = writer.stored().unwrap();
-        let frames = stored.state.places.iter().flat_map(|place| &place.frame);
-        let call = frames.flat_map(|frame| &frame.calls).next();
-        call.unwrap().result().unwrap().clone().unwrap()
-    }
-
-    #[tokio::test]
-    async fn an_output_is_exact_again_where_its_secret_is_known() {
-        let schema = json!({"type": "object"});
-        let log_in = FnTool::new("log_in", "Logs in.", Effects::Reads, schema, |_, _| async {
-            Ok::<_, std::io::Error>("session hunter/22")
-        });
-        let (model, _) = ScriptedModel::new([Script::call("log_in", "{}"), Script::text("done")]);
-        let agent = AgentBuilder::<String, String>::new("clerk").tool(log_in);
-        let agent = agent.model(model).build();
-        let journal = MemoryJournal::new();
-        let run = agent.run("go").secret("crm", "hunter/22".to_owned());
-        run.journal(journal.clone()).await.unwrap();
-        let entries = journal.entries();
-        let ended = entries.iter().position(|entry| entry.kind() == "ended");
-        let entries = &entries[..=ended.unwrap()];
-        assert!(!entries.iter().any(|entry| entry.fact().contains("hunter")));
-
-        let mut settings = Settings::default();
-        let stored = output(entries, &settings).await;
-        assert!(
-            references(stored.as_str())
-                .iter()
-                .any(|it| it.name == "crm"),
-            "{stored}"
-        );
-        settings
-            .secrets
-            .insert("crm".to_owned(), "hunter/22".to_owned().into());
-        settings.hide().unwrap();
-        let exact = output(entries, &settings).await;
-        assert_eq!(exact.as_str(), r#""session hunter/22""#);
     }
 }

@@ -181,7 +181,7 @@ impl<O> AnswerSite<'_, O> {
         let all = self.misfits(&text, &error);
         self.definition.arms.decide_output(
             &Raw::new(&text, self.schema()),
-            &ReadError::new(error.path(), error.message()).among(all.listed),
+            &ReadError::new(error.path(), error.message()).with_others(all.listed),
             &context,
         )
     }

@@ -1,6 +1,6 @@
 //! Approval: the approver is asked whether the call may run.
 
-use super::call::CallSite;
+use super::call_site::CallSite;
 use crate::{
     context::{RunContext, Stopwatch},
     journal::{CallFact, Fact},

@@ -1,10 +1,8 @@
 //! Course of one call, from the reply to its receipt: the next action is looked up, carried out, and added as a fact.
 
-use super::{admit, execute, read, receipt, repair, together};
+use super::{admit, call_site::CallSite, execute, read, receipt, repair};
 use crate::{
     Json,
-    context::RunContext,
-    definition::AgentDefinition,
     engine::climb::climb,
     error::{Cause, Code, ToolError},
     journal::{Action, Call, CallFact, Called, Fact, Raiser},
@@ -16,16 +14,7 @@ use crate::{
 };
 use futures_util::future::BoxFuture;
 use std::{sync::Arc, time::Duration};
-use tokio::sync::Semaphore;
 use tracing::Instrument;
-
-/// Carries out the calls of one reply; their results go to the model in its own order.
-pub(crate) async fn calls(definition: &AgentDefinition<'_>, cx: &RunContext) {
-    together::all(definition, cx).await;
-    if let Some(passed) = cx.node.stepped_over() {
-        match cx.exceed(passed).await {}
-    }
-}
 
 /// Takes one call through its stages. Every call ends with one receipt and one message.
 pub(super) async fn one(place: CallSite<'_>) {
@@ -52,36 +41,7 @@ fn go_through<'a>(place: &'a CallSite<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvel
     })
 }
 
-/// Place of one call: the agent that makes it, and the number of the call.
-pub(super) struct CallSite<'a> {
-    pub(super) definition: &'a AgentDefinition<'a>,
-    pub(super) cx: &'a RunContext,
-    pub(super) seq: u32,
-    /// Queue of executions, if there are more than may run at once.
-    pub(super) gate: Option<&'a Semaphore>,
-}
-
 impl CallSite<'_> {
-    /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
-    pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
-        self.cx.node.frame(|frame| {
-            let mut calls = frame.calls.iter();
-            match calls.find(|call| call.seq == self.seq) {
-                Some(call) => f(call),
-                None => f(&Call::closed(self.seq)),
-            }
-        })
-    }
-
-    /// Adds a fact. If the fact ends the run, this call never returns.
-    pub(super) async fn add(&self, fact: CallFact) {
-        let seq = self.seq;
-        let after = self.cx.node.add(Fact::Call { seq, fact });
-        if let Some(stop) = after.stop {
-            match self.cx.stop(*stop).await {}
-        }
-    }
-
     /// Starts the call's clock, and returns the tool if the call is admitted.
     async fn take_up(&self) -> Result<SharedTool, ToolError> {
         let (name, is_new) = self.with_call(|call| {
@@ -297,10 +257,6 @@ impl CallSite<'_> {
             node.machine().flush();
         }
         Some(receipt)
-    }
-
-    pub(super) fn name(&self) -> String {
-        self.with_call(|call| self.cx.masker().text(&call.call.name).into_owned())
     }
 }
 

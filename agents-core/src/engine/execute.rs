@@ -1,10 +1,10 @@
 //! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
 //! tool does, the run lives.
 
-use super::call::CallSite;
+use super::call_site::CallSite;
 use crate::{
     Json,
-    cache::{Asked, CacheKey, Served, SharedCache},
+    cache::{CacheKey, CacheQuery, Served, SharedCache},
     context::Stopwatch,
     definition::Knowledge,
     error::Cause,
@@ -127,7 +127,7 @@ impl CallSite<'_> {
 
     fn key(&self, tool: &SharedTool) -> CacheKey {
         let root = &self.cx.root;
-        CacheKey::of(&Asked {
+        CacheKey::of(&CacheQuery {
             spec: tool.spec(),
             instance: &|state| tool.hash_instance(state),
             args: self.with_call(Call::input).as_str(),

@@ -1,7 +1,7 @@
 //! Actions that move a run, a file for each.
 //!
 //! ```text
-//! drive ─► model ─► together ─► call: admit ─► read ─► approve ─► execute ─► keep ─► receipt
+//! drive ─► model ─► parallel ─► call: admit ─► read ─► approve ─► execute ─► offload ─► receipt
 //!   ▲         │                        repair ◄── a failure, the one way back
 //!   └─────────┴─► answer
 //! ```
@@ -14,16 +14,17 @@ mod admit;
 pub(crate) mod answer;
 mod approve;
 mod call;
+mod call_site;
 pub(crate) mod climb;
 mod drive;
 mod execute;
-mod keep;
+mod giving_up;
 pub(crate) mod model;
+mod offload;
+mod parallel;
 pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
-mod together;
-mod ways_out;
 
-pub(crate) use call::calls;
 pub(crate) use drive::drive;
+pub(crate) use parallel::calls;

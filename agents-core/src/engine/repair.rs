@@ -3,7 +3,7 @@
 //! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
 use crate::{
-    context::{RepairScope, RunContext},
+    context::RunContext,
     definition::AgentDefinition,
     engine::read::Rules,
     error::{Origin, ToolError},
@@ -101,7 +101,7 @@ async fn run(
             "repair agent `{name}` is not known; list it with `fixers = [..]`"
         )));
     };
-    let Some(scope) = RepairScope::within(cx) else {
+    let Some(scope) = cx.repair_scope() else {
         return Err(FixError::Unable("repairs are nested too deep".into()));
     };
     let cx = cx.repairing(&scope);
@@ -110,7 +110,7 @@ async fn run(
         tokio::select! {
             biased;
             end = scope.ended() => {
-                cx.here().leave("the repair ended with it");
+                cx.here().abandon("the repair ended with it");
                 Err(end)
             }
             answer = &mut work => match answer {
@@ -119,7 +119,7 @@ async fn run(
             },
         }
     };
-    cx.here().stay();
+    cx.here().begin_other_work();
     answer
 }
 

@@ -1,7 +1,7 @@
 mod doubt;
 
 use self::doubt::Doubt;
-use super::{AnyError, Code, Error, ErrorKind, Failure, Misfits, ReadError};
+use super::{Code, Error, ErrorKind, Failure, Misfits, ReadError};
 use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -340,11 +340,6 @@ impl Cause {
             Origin::Panicked => Some(Failure::Panicked(&self.0.message)),
             Origin::Denied | Origin::Interrupted => None,
         }
-    }
-
-    /// Returns the error in the form for an agent's shared arms, type-erased.
-    pub fn any(&self) -> AnyError {
-        AnyError(self.clone())
     }
 }
 

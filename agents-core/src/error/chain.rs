@@ -1,6 +1,6 @@
 //! Text of an error and of its sources.
 
-use super::plain::plain;
+use super::escape::plain;
 use std::error::Error;
 
 /// Number of sources that are told at most: the chain of an error that is its own source never ends.

@@ -1,4 +1,3 @@
-use super::{Cause, Code};
 use std::{fmt, time::Duration};
 
 /// Failure of an execution: the tool's own error, a timeout or a panic.
@@ -41,50 +40,5 @@ impl<E: fmt::Display> fmt::Display for Failure<'_, E> {
             Failure::TimedOut(after) => write!(f, "it did not finish within {after:?}"),
             Failure::Panicked(said) => write!(f, "it panicked: {said}"),
         }
-    }
-}
-
-/// Type-erased error of a tool, for an agent's shared arms.
-///
-/// ```
-/// # use agents_core as agents;
-/// use agents::recovery::*;
-/// use std::io;
-///
-/// // An agent's shared arms: one opinion about the errors of several tools.
-/// fn gone(failure: &Failure<'_, AnyError>) -> bool {
-///     match failure {
-///         Failure::Returned(error) => error
-///             .downcast_ref::<io::Error>()
-///             .is_some_and(|error| error.kind() == io::ErrorKind::NotFound),
-///         Failure::TimedOut(_) | Failure::Panicked(_) => false,
-///     }
-/// }
-/// # let _ = gone;
-/// ```
-#[derive(Clone)]
-pub struct AnyError(pub(super) Cause);
-
-impl AnyError {
-    /// Returns the error itself, if it is an `E`.
-    pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
-        self.0.downcast_ref()
-    }
-
-    /// Returns the error code.
-    pub fn code(&self) -> Code {
-        self.0.code()
-    }
-}
-
-impl fmt::Display for AnyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.message())
-    }
-}
-
-impl fmt::Debug for AnyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
     }
 }

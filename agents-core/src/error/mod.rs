@@ -3,29 +3,35 @@
 //! [`ToolError`] is the error of *one call*. The enum is exhaustive, so that recovery can match on it. [`Error`] is the
 //! error of an *agent*. The type is opaque, with a [`kind`](Error::kind) to branch on and a chain of context.
 
+mod any_error;
 mod cause;
 mod chain;
+mod code;
+mod escape;
 mod failure;
 mod kind;
 mod misfits;
-mod plain;
-mod receipt;
+mod record;
+mod severity;
 mod tool;
 
 pub use crate::reader::ReadError;
+pub use any_error::AnyError;
 pub(crate) use cause::Handed;
 pub use cause::{Cause, Origin, ToolFailure};
 pub(crate) use chain::chain;
-pub use failure::{AnyError, Failure};
+pub use code::{Class, Code};
+pub use failure::Failure;
 pub use kind::ErrorKind;
 pub(crate) use misfits::Misfits;
-pub use receipt::ErrorRecord;
+pub use record::ErrorRecord;
+pub use severity::Severity;
+pub use tool::ToolError;
 pub(crate) use tool::shorten;
-pub use tool::{Class, Code, Severity, ToolError};
 
 use crate::escalation::{Escalation, EscalationHop};
 use chain::causes;
-use plain::plain;
+use escape::plain;
 use std::{error::Error as StdError, fmt, sync::Arc};
 
 /// Error of an agent or of a run.

@@ -3,7 +3,7 @@
 use super::{
     Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
     call::{self, CallFact, News},
-    project,
+    projection,
 };
 use crate::{
     Json,
@@ -433,7 +433,7 @@ impl State {
         if call.receipt.is_some() {
             return None;
         }
-        let receipt = project::close(call, at, projection);
+        let receipt = projection::close(call, at, projection);
         let all_settled = frame.calls.iter().all(|call| call.receipt.is_some());
         let (t_start, t_end) = (receipt.t_start, receipt.t_end);
         let call_id = receipt.call_id.clone();

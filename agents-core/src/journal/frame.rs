@@ -92,7 +92,7 @@ impl Frame {
     /// Begins the conversation, after the earlier messages.
     pub(super) fn begin(&mut self, said: Arc<History>, before: u32, system: &str, task: String) {
         self.before = before;
-        self.history = History::led_by(said, system);
+        self.history = History::with_system(said, system);
         self.say([Message::User { content: task }]);
     }
 
@@ -258,7 +258,7 @@ impl Frame {
     /// Then the frame goes on with a copy, which takes along what a client has encoded of the history.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
         if Arc::get_mut(&mut self.history).is_none() {
-            self.history = Arc::new(self.history.moved());
+            self.history = Arc::new(self.history.with_slots());
         }
         if let Some(history) = Arc::get_mut(&mut self.history) {
             messages

@@ -20,7 +20,7 @@ mod fold;
 mod frame;
 mod key;
 mod outcome;
-mod project;
+mod projection;
 mod recorded;
 mod refold;
 mod state;

@@ -1,4 +1,3 @@
-use super::Request;
 use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
@@ -127,14 +126,6 @@ impl ModelError {
     pub(super) fn followed(mut self, before: impl fmt::Display) -> Self {
         self.message = format!("{}; {before}", self.message);
         self
-    }
-
-    /// Returns the message with the run's secrets masked, for logs.
-    pub(super) fn shown(&self, request: &Request<'_>) -> String {
-        match request.masker() {
-            Some(masker) => masker.text(&self.message).into_owned(),
-            None => self.message.clone(),
-        }
     }
 }
 

@@ -66,7 +66,7 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
         tracing::warn!(
             model = self.first.id(),
             instead = self.second.id(),
-            error = error.shown(&request),
+            error = request.masked(&error),
             "the model did not answer, and another one is asked"
         );
         request.failed(self.first.id(), &error);

@@ -30,7 +30,7 @@ use std::{
 pub struct History {
     messages: Vec<Message>,
     /// Slots, one for each type of content; there are few.
-    wire: Mutex<Vec<Box<dyn Any + Send>>>,
+    slots: Mutex<Vec<Box<dyn Any + Send>>>,
 }
 
 impl History {
@@ -51,7 +51,7 @@ impl History {
 
     /// Returns the conversation under this system prompt. If the prompt is the same already, the history stays
     /// untouched, so that no message has to be encoded anew.
-    pub(crate) fn led_by(history: Arc<History>, system: &str) -> Arc<History> {
+    pub(crate) fn with_system(history: Arc<History>, system: &str) -> Arc<History> {
         let (led, rest) = match history.messages() {
             [Message::System { content }, rest @ ..] => (content.as_str(), rest),
             rest => ("", rest),
@@ -67,12 +67,12 @@ impl History {
     }
 
     /// Returns a copy that takes the slots over.
-    pub(crate) fn moved(&self) -> History {
-        let mut slots = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
-        let wire = std::mem::take(&mut *slots);
+    pub(crate) fn with_slots(&self) -> History {
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = std::mem::take(&mut *slots);
         History {
             messages: self.messages.clone(),
-            wire: Mutex::new(wire),
+            slots: Mutex::new(taken),
         }
     }
 
@@ -104,7 +104,7 @@ impl History {
     where
         W: Default + Send + 'static,
     {
-        let mut slots = self.wire.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let held = slots.iter().position(|slot| slot.is::<W>());
         let at = held.unwrap_or_else(|| {
             slots.push(Box::new(W::default()));
@@ -127,7 +127,7 @@ impl From<Vec<Message>> for History {
     fn from(messages: Vec<Message>) -> Self {
         History {
             messages,
-            wire: Mutex::default(),
+            slots: Mutex::default(),
         }
     }
 }

@@ -15,11 +15,11 @@
 
 mod constrained;
 mod example;
-mod whole;
+mod single_call;
 
 pub use constrained::{Constrained, answer_text, constrained, read_constrained};
-pub(crate) use whole::may_be_call;
-pub use whole::read_call;
+pub(crate) use single_call::may_be_call;
+pub use single_call::read_call;
 
 use super::{Message, ToolCall};
 use crate::tool::ToolSpec;

@@ -154,6 +154,15 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Returns the message of the error with the run's secrets masked, for logs.
+    pub(super) fn masked(&self, error: &ModelError) -> String {
+        let message = error.to_string();
+        match self.masker() {
+            Some(masker) => masker.text(&message).into_owned(),
+            None => message,
+        }
+    }
+
     /// Returns the history, whose slots hold what the client has already encoded.
     pub fn history(&self) -> &'a History {
         self.history

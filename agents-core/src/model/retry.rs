@@ -100,7 +100,7 @@ impl<M: Model> Model for Retry<M> {
                 model = self.id(),
                 attempt,
                 ?wait,
-                error = error.shown(&request),
+                error = request.masked(&error),
                 "the model did not answer, and is asked again"
             );
             request.failed(self.id(), &error);

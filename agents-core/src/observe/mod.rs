@@ -30,12 +30,12 @@
 //!
 //! [semantic conventions for generative AI]: https://github.com/open-telemetry/semantic-conventions/tree/v1.41.0/docs/gen-ai
 
-mod line;
+mod log_line;
 mod messages;
 pub(crate) mod spans;
 
 pub use crate::run::trace::{StepKind, Trace, TraceStep, Tracing, trace_with};
-pub(crate) use line::settled;
+pub(crate) use log_line::settled;
 
 use crate::{
     context::Root,

@@ -134,7 +134,7 @@ fn reaches_nobody(here: &Placement) -> Option<String> {
 /// Returns a defect if a composite has a bound of a kind that each agent has by itself: its parts do not share
 /// such a bound.
 fn bounds_nobody(here: &Placement) -> Option<String> {
-    let bounds: Vec<_> = here.bounds().said_of_each().said().collect();
+    let bounds: Vec<_> = here.bounds().bounds_of_each().in_words().collect();
     (here.profile.is_composite && !bounds.is_empty()).then(|| {
         format!(
             "it is composed of other agents, and a bound of {} reaches none of them; bound the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
@@ -271,7 +271,7 @@ fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>
 /// bound.
 fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let mut compare = |bound: fn(&Budget) -> Option<Budget>| {
-        let said = |budget: &Budget| bound(budget).and_then(|budget| budget.said().next());
+        let said = |budget: &Budget| bound(budget).and_then(|budget| budget.in_words().next());
         let limits = above
             .iter()
             .filter_map(|place| Some((bound(&place.bounds())?, place)));
@@ -298,7 +298,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
     compare(|budget| budget.depth.map(|depth| Budget::new().depth(depth)));
     compare(|budget| {
         budget
-            .said_recursion()
+            .own_recursion()
             .map(|steps| Budget::new().max_recursion(steps))
     });
 }

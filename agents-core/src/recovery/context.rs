@@ -261,7 +261,7 @@ fn with_text<E, R>(
                 .and_then(|whole| super::value_at(whole, path));
             ask(CallError::Deserialization(
                 value,
-                &ReadError::new(path, cause.message()).among(cause.misfits().iter().cloned()),
+                &ReadError::new(path, cause.message()).with_others(cause.misfits().iter().cloned()),
             ))
         }
         // An execution has no text, and an escalation has been decided already.

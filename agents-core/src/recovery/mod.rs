@@ -28,9 +28,9 @@
 
 mod backoff;
 mod context;
+mod conversions;
 mod decision;
 mod fixer;
-mod into;
 mod kind;
 mod splice;
 mod verbs;
@@ -40,9 +40,9 @@ pub use crate::reader::ReadError;
 pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Raw};
+pub use conversions::{IntoText, IntoValue};
 pub use decision::{Decision, IntoDecision, Plan, PlanStep};
 pub use fixer::{FailedRepair, Fixer, Repair, RepairAgentRef, RepairInput};
-pub use into::{IntoText, IntoValue};
 pub use kind::{
     CanRetry, CanSanitize, Deserialization, Execution, Fallible, InvalidArgs, InvalidOutput, Kind,
     RetrySafe,

@@ -7,14 +7,14 @@ mod approval;
 mod clock;
 mod event;
 mod log;
-mod masked;
+mod masking;
 mod metadata;
 mod outcome;
 mod pin;
 mod repairs;
+mod serialized;
 mod stop;
 pub(crate) mod trace;
-mod written;
 
 pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;

@@ -132,7 +132,7 @@ impl From<Change> for RepairStep {
             kind,
             path,
             note,
-            was,
+            original: was,
             uncertain,
         } = change;
         RepairStep {

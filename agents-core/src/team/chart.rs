@@ -148,7 +148,7 @@ impl Chart {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))
         };
-        let budget = self.budget.said().collect();
+        let budget = self.budget.in_words().collect();
         [
             list("", self.tools.clone()),
             list("confirm ", self.confirm.clone()),

@@ -26,7 +26,7 @@
 
 mod chart;
 mod delegate;
-mod find;
+mod lookup;
 mod member;
 mod placed;
 mod structure;
@@ -35,7 +35,7 @@ pub use chart::Chart;
 pub use delegate::Entrusted;
 #[doc(hidden)]
 pub use delegate::Form;
-pub use find::{delegate, delegate_named};
+pub use lookup::{delegate, delegate_named};
 pub use member::{IntoMember, Member};
 pub use placed::Placed;
 pub use structure::Team;

@@ -27,7 +27,7 @@ use std::{borrow::Cow, hash::Hasher, sync::Arc};
 /// ```
 pub fn alias(tool: impl IntoTool, name: impl Into<Cow<'static, str>>) -> SharedTool {
     let tool = tool.into_tool();
-    let spec = tool.spec().under(name.into());
+    let spec = tool.spec().renamed(name.into());
     under_spec(tool, spec)
 }
 

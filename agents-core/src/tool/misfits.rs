@@ -101,7 +101,7 @@ pub(crate) fn misfits(
     text: &str,
 ) -> Misfits {
     let mut all = found.errors.clone();
-    let mut more = found.more;
+    let mut more = found.unlisted;
     // A type that serde reads by way of a buffer fails as a whole. The misfits within it are more precise.
     let within = |misfit: &ReadError| is_within(misfit.path(), first.path());
     if all.iter().filter(|misfit| within(misfit)).count() < 2 {

@@ -6,25 +6,24 @@
 
 mod alias;
 mod context;
-mod derived;
 mod erased;
 mod error_text;
 mod execution;
 mod expected;
-mod fit;
+mod fn_tool;
 mod in_doubt;
-mod listed;
 mod misfits;
-mod named;
 mod output;
 mod pattern;
 mod policy;
 mod registry;
-mod runtime;
+mod remote;
 mod schema;
 mod set;
+mod signature;
 mod spec;
 mod status;
+mod type_names;
 mod uninjected;
 mod version;
 
@@ -37,21 +36,21 @@ pub use error_text::ErrorText;
 pub(crate) use execution::Execution;
 use expected::expectation;
 pub(crate) use expected::of_the_field;
-pub use fit::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
+pub use fn_tool::FnTool;
 pub use in_doubt::{InDoubt, done, not_done, unknown};
-pub use listed::{Annotations, RemoteTool};
 pub(crate) use misfits::{as_read, explain, misfits};
-pub(crate) use named::{type_at, without_modules};
 pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;
-pub use runtime::FnTool;
+pub use remote::{Annotations, RemoteTool};
 pub(crate) use schema::{Expected, constrained};
 pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
+pub use signature::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
 pub use spec::{Cache, Category, Effects, NeedsApproval, ToolSpec};
 pub use status::Status;
+pub(crate) use type_names::{type_at, without_modules};
 pub use uninjected::{Uninjected, WithoutFields};
 
 use crate::{

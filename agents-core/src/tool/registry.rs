@@ -249,7 +249,7 @@ fn by_version(tool: &SharedTool) -> SharedTool {
     let version = spec
         .version
         .replace(|letter: char| !letter.is_ascii_alphanumeric(), "_");
-    let mut old = spec.under(format!("{}_v{version}", spec.name).into());
+    let mut old = spec.renamed(format!("{}_v{version}", spec.name).into());
     old.description = format!("{} (Version {}.)", spec.description, spec.version).into();
     under_spec(tool.clone(), old)
 }

@@ -1,13 +1,12 @@
 use super::{
     Status,
-    derived::Derived,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::{borrow::Cow, fmt, time::Duration};
+use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 
 /// Effects of a tool on the outside world, ordered `None < Reads < Writes`.
 ///
@@ -403,7 +402,7 @@ impl ToolSpec {
     }
 
     /// Returns the specification under another name; the own name stays.
-    pub(super) fn under(&self, name: Cow<'static, str>) -> ToolSpec {
+    pub(super) fn renamed(&self, name: Cow<'static, str>) -> ToolSpec {
         let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
         ToolSpec {
             name,
@@ -428,5 +427,27 @@ impl fmt::Debug for ToolSpec {
             .field("version", &self.version)
             .field("effects", &self.effects)
             .finish_non_exhaustive()
+    }
+}
+
+/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own,
+/// because those fields may be changed in the clone.
+struct Derived<T>(OnceLock<T>);
+
+impl<T> Derived<T> {
+    fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        self.0.get_or_init(make)
+    }
+}
+
+impl<T> Default for Derived<T> {
+    fn default() -> Self {
+        Derived(OnceLock::new())
+    }
+}
+
+impl<T> Clone for Derived<T> {
+    fn clone(&self) -> Self {
+        Self::default()
     }
 }

@@ -142,3 +142,20 @@ fn renamed(tokens: &TokenStream, name: &Ident) -> Option<(TokenStream, ExprPath)
     tokens[at] = name.into();
     Some((tokens.into_iter().collect(), given))
 }
+
+/// Returns a bound such as `PgPool: __rt::Injected` for each field.
+pub(super) fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
+    tool.fields()
+        .map(|field| asserts::bound(&field.ty, "Injected"))
+        .collect()
+}
+
+/// Returns the bounds on arguments, on injected values, and on the result.
+pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
+    let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
+    let mut bounds = bounds(tool);
+    bounds.extend(injected_bounds(tool));
+    bounds.push(asserts::bound(&value, "ToolOutput"));
+    bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
+    bounds
+}

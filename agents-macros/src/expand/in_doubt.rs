@@ -1,9 +1,8 @@
 //! Prints `in_doubt`.
 
 use super::{
-    arguments::{passed, sent},
+    arguments::{all_bounds, passed, sent},
     asserts, gives_nothing, hidden,
-    tool::all_bounds,
 };
 use crate::{
     ast::InDoubt,

@@ -3,7 +3,9 @@
 mod agent;
 mod arguments;
 mod asserts;
+mod edges;
 mod fallback;
+mod implementation;
 mod in_doubt;
 mod on_error;
 mod on_escalation;
@@ -24,6 +26,12 @@ use crate::paths::{Rt, end};
 use proc_macro2::{Delimiter, Group, TokenStream};
 use quote::quote;
 use syn::{Attribute, Block, Expr, Macro, Stmt};
+
+/// A call on the builder for one member of the agent's block, with the attributes of that member.
+struct Step {
+    attrs: Vec<Attribute>,
+    call: TokenStream,
+}
 
 /// Converts the value of an arm. An arm that never ends, such as `todo!()`, stays as it is.
 fn given(arm: &Expr, into: &TokenStream) -> TokenStream {

@@ -1,6 +1,6 @@
 //! Prints arms.
 
-use super::{given, hidden, settings::Step};
+use super::{Step, given, hidden};
 use crate::{
     model::{Agent, Arm, Arms, Tool, Under},
     names::plain,

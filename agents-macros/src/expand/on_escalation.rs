@@ -1,9 +1,9 @@
 //! Prints `on_escalation!`.
 
 use super::{
-    agent::{Edges, edges},
+    Step,
+    edges::{Edges, edges},
     given,
-    settings::Step,
 };
 use crate::{
     model::{Agent, Handler},

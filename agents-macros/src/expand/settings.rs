@@ -1,13 +1,15 @@
 //! Prints the builder of an agent that a model drives.
 
+use super::Step;
 use crate::{
     ast::Element,
-    model::{Agent, Budget, Call, Make, Settings},
+    model::{Agent, Budget, Call, Knowledge, Make, Settings},
+    names::plain,
     paths::here,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, spanned::Spanned};
+use syn::{Expr, ExprLit, Ident, Lit, spanned::Spanned};
 
 /// Prints the calls on the builder:
 ///
@@ -68,7 +70,7 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
             #description #prompt #model #tools #budget #memory #strict #on_tool_use
             #(#policies)* #(#fixers)*
     };
-    let known = agent.knowledge.iter().map(super::skills::knowledge);
+    let known = agent.knowledge.iter().map(knowledge);
     let arms = agent
         .on_error
         .iter()
@@ -78,12 +80,6 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
         .iter()
         .map(|handler| super::on_escalation::of_agent(agent, handler));
     built(begun, known.chain(arms).chain(handlers).chain(skills))
-}
-
-/// A call on the builder for one member of the agent's block, with the attributes of that member.
-pub(super) struct Step {
-    pub(super) attrs: Vec<Attribute>,
-    pub(super) call: TokenStream,
 }
 
 /// Prints one chain of calls, interrupted at each step with attributes:
@@ -158,5 +154,23 @@ pub(super) fn description(agent: &Agent) -> TokenStream {
             ..
         } if literal(prompt) => prompt.to_token_stream(),
         _ => quote!(""),
+    }
+}
+
+/// Prints `.knowledge("style_guide", "House style.", || self.style_guide())`.
+fn knowledge(knowledge: &Knowledge) -> Step {
+    let Knowledge {
+        cfgs,
+        function,
+        docs,
+        ty,
+    } = knowledge;
+    let ident = &function.sig.ident;
+    let (name, description) = (plain(ident), docs.text());
+    // What cannot be a text is wrong where its type is written.
+    let method = quote_spanned!(ty.span()=> .knowledge);
+    Step {
+        attrs: cfgs.clone(),
+        call: quote!(#method(#name, #description, || self.#ident())),
     }
 }

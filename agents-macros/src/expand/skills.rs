@@ -1,14 +1,13 @@
 //! Prints agents that are an `impl` block with skills.
 
 use super::{
-    agent::{Work, built, implementation, outcome, unpacked, value},
-    asserts, hidden,
-    settings::Step,
+    Step, asserts, hidden,
+    implementation::{Work, built, implementation, outcome, unpacked, value},
 };
 use crate::{
     ast::{Impl, Member},
     messages,
-    model::{Agent, Knowledge, Skill, ToolRef},
+    model::{Agent, Skill, ToolRef},
     names::plain,
     paths::here,
 };
@@ -163,23 +162,5 @@ fn tool_name(tool: &ToolRef) -> TokenStream {
     match tool {
         ToolRef::Type(path) => quote_spanned!(here(path.span())=> <#path as __rt::ToolName>::NAME),
         ToolRef::Named(name) => name.to_token_stream(),
-    }
-}
-
-/// Prints `.knowledge("style_guide", "House style.", || self.style_guide())`.
-pub(super) fn knowledge(knowledge: &Knowledge) -> Step {
-    let Knowledge {
-        cfgs,
-        function,
-        docs,
-        ty,
-    } = knowledge;
-    let ident = &function.sig.ident;
-    let (name, description) = (plain(ident), docs.text());
-    // What cannot be a text is wrong where its type is written.
-    let method = quote_spanned!(ty.span()=> .knowledge);
-    Step {
-        attrs: cfgs.clone(),
-        call: quote!(#method(#name, #description, || self.#ident())),
     }
 }

@@ -1,7 +1,7 @@
 //! Prints tools.
 
 use super::{
-    arguments::{arguments, bounds, passed, sent},
+    arguments::{all_bounds, arguments, bounds, injected_bounds, passed, sent},
     asserts, fallback, hidden, in_doubt, on_error,
 };
 use crate::{
@@ -136,13 +136,6 @@ fn cloned(tool: &Tool) -> Option<TokenStream> {
     })
 }
 
-/// Returns a bound such as `PgPool: __rt::Injected` for each field.
-fn injected_bounds(tool: &Tool) -> Vec<TokenStream> {
-    tool.fields()
-        .map(|field| asserts::bound(&field.ty, "Injected"))
-        .collect()
-}
-
 /// Prints `#[deprecated(note = "use read_file 2")]`, which tells whoever names the tool.
 fn deprecated(tool: &Tool) -> Option<TokenStream> {
     let note = tool.deprecated.as_ref()?;
@@ -225,16 +218,6 @@ fn implementation(tool: &Tool) -> TokenStream {
         #arms
         #finds_out
     }
-}
-
-/// Returns the bounds on arguments, on injected values, and on the result.
-pub(super) fn all_bounds(tool: &Tool) -> Vec<TokenStream> {
-    let (value, fault) = (asserts::value(&tool.returns), asserts::fault(&tool.returns));
-    let mut bounds = bounds(tool);
-    bounds.extend(injected_bounds(tool));
-    bounds.push(asserts::bound(&value, "ToolOutput"));
-    bounds.extend(fault.iter().map(|fault| asserts::bound(fault, "ToolFault")));
-    bounds
 }
 
 /// Prints the spec:

@@ -1,10 +1,9 @@
 //! Calls as JSON objects: `{"name":"f","arguments":{}}` and its variants.
 
-mod rest;
-
-use super::body::{Body, Call};
+use super::call::Call;
 use super::json::{self, Member};
 use super::object::Object;
+use super::syntax::Body;
 use super::table::Wrapper;
 use super::text::Cursor;
 use super::tools::Tools;
@@ -269,9 +268,9 @@ fn of_members(
                 let call = Call::in_full(tool.name, object.trim_end());
                 return (Body::Json, vec![call]);
             }
-            Some(at) => arguments(rest::of_arguments(members, at, object), object, trust),
+            Some(at) => arguments(with_rest(members, at, object), object, trust),
             None if trust == Trust::Wrapped && object.trim_end().ends_with('}') => {
-                Some(rest::beside(members, at, object).unwrap_or_else(|| flat(members)))
+                Some(text_beside(members, at, object).unwrap_or_else(|| flat(members)))
             }
             None => None,
         };
@@ -335,4 +334,49 @@ fn arguments(raw: &str, object: &str, trust: Trust) -> Option<String> {
         _ if raw == "null" => Some("{}".to_owned()),
         _ => Some(raw.to_owned()),
     }
+}
+
+/// Returns the arguments with the text behind them that can be nothing else: `Vega, 0.03` in
+/// `{"name": "f", "arguments": Vega, 0.03}`.
+fn with_rest<'t>(members: &[Member<'t>], at: usize, object: &'t str) -> &'t str {
+    let Member { value, end, .. } = members[at];
+    if value.starts_with('{') {
+        return value;
+    }
+    let is_json = json::intact(value);
+    let keys = [NAMES, ARGUMENTS, OTHERS];
+    // Text may run into words that look like a key.
+    let ends = |m: &&Member<'_>| is_json || keys.iter().any(|keys| keys.contains(&&*m.key));
+    let to = match members[at + 1..].iter().find(ends) {
+        Some(next) => next.start,
+        None => inside(object).max(end),
+    };
+    match with_letters(&object[end..to]) {
+        Some(_) => trimmed(&object[end - value.len()..to]),
+        None => value,
+    }
+}
+
+/// Returns the text beside the name, if it is not all members.
+fn text_beside(members: &[Member<'_>], name: usize, object: &str) -> Option<String> {
+    let end = inside(object);
+    with_letters(object.get(members.last()?.end..end)?)?;
+    let before = &object[usize::from(object.starts_with('{'))..members[name].start];
+    let after = &object[members[name].end..end];
+    Some(trimmed(&format!("{before}{}", trimmed(after))).to_owned())
+}
+
+/// Returns the place of the object's own closing brace, or the end of the object.
+fn inside(object: &str) -> usize {
+    let object = object.trim_end();
+    object.strip_suffix('}').unwrap_or(object).len()
+}
+
+/// Returns the text if it is more than brackets and commas.
+fn with_letters(text: &str) -> Option<&str> {
+    text.contains(char::is_alphanumeric).then_some(text)
+}
+
+fn trimmed(text: &str) -> &str {
+    text.trim_matches(|c: char| c.is_whitespace() || c == ',')
 }

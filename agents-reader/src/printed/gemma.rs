@@ -2,10 +2,11 @@
 
 use serde_json::Value;
 
-use super::body::Call;
+use super::call::Call;
 use super::json;
+use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
-use super::schema::{self, Number, quoted};
+use super::schema;
 use super::text::Cursor;
 use super::tools::Tools;
 
@@ -136,9 +137,7 @@ impl Arguments<'_> {
             if matches!(trimmed, "true" | "false" | "null") {
                 return Some(trimmed.into());
             }
-            if let Some(Number::Integer(digits) | Number::Fraction(digits)) =
-                schema::number(trimmed)
-            {
+            if let Some(Number::Integer(digits) | Number::Fraction(digits)) = number(trimmed) {
                 return Some(digits.into_owned());
             }
             if depth > 1 && !trimmed.is_empty() {

@@ -1,9 +1,9 @@
 //! Messages with headers: `<|start|>assistant to=f<|message|>{"n":5}<|eot|>`.
 
 use super::Declared;
-use super::body::Call;
-use super::look::{Look, Step};
-use super::named;
+use super::call::Call;
+use super::detection::{Look, Step};
+use super::named_json;
 use super::syntax::Syntax;
 use super::table::{MESSAGE, MESSAGE_END};
 use super::text::Cursor;
@@ -53,7 +53,7 @@ fn addressed(mut cursor: Cursor<'_, '_>, tool: &Declared<'_>) -> Option<Step> {
     if cursor.looking_at("<atem:") {
         return None;
     }
-    let arguments = match named::arguments(&mut cursor, MESSAGE_END) {
+    let arguments = match named_json::arguments(&mut cursor, MESSAGE_END) {
         Some(arguments) => arguments,
         None if cursor.looking_at("{") => return None,
         None => {

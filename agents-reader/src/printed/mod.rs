@@ -18,19 +18,21 @@
 //! a value is no call: half an argument must not pass for the whole.
 
 mod body;
+mod call;
+mod detection;
 mod envelope;
 mod gemma;
 mod header;
 mod json;
-mod look;
-mod named;
+mod json_scalars;
+mod named_json;
 mod nested;
 mod object;
 mod pairs;
 mod params;
 mod place;
 mod python;
-mod scan;
+mod scanner;
 mod schema;
 mod stream;
 mod syntax;
@@ -66,7 +68,7 @@ pub struct PrintedCall {
     /// `{"name": "f", "arguments": {"n": 1}, "m": 2}`. Reading it reports the dropped text, so nothing is lost.
     pub arguments: String,
     /// `true` if `arguments` is valid JSON of the arguments, without anything else.
-    pub intact: bool,
+    pub is_valid: bool,
     /// Syntax in which the call was printed.
     pub syntax: Syntax,
 }
@@ -107,7 +109,7 @@ pub fn read(text: &str, tools: &[Declared<'_>]) -> Printed {
             ..Printed::default()
         };
     }
-    let mut scanner = scan::Scanner::new(tools);
+    let mut scanner = scanner::Scanner::new(tools);
     scanner.finish(text);
     scanner.into_printed()
 }

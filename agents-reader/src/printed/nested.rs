@@ -3,7 +3,7 @@
 //! Python literals and Gemma's arguments nest alike and differ in their leaves. The nesting is therefore here,
 //! without recursion, and leaves are a trait.
 
-use super::schema::quoted;
+use super::json_scalars::quoted;
 use super::text::Cursor;
 
 /// Keys and scalars as a syntax prints them.

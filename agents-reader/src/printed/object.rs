@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::schema::quoted;
+use super::json_scalars::quoted;
 
 /// Object in the making; the last value of a repeated key counts.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 //!
 //! Any one tag of a pair may be missing; the others tell what a piece is.
 
-use super::body::Call;
+use super::call::Call;
 use super::object::Object;
 use super::schema::Types;
 use super::table::Wrapper;

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::Declared;
-use super::body::Call;
-use super::named;
+use super::call::Call;
+use super::named_json;
 use super::object::Object;
 use super::schema::Types;
 use super::table::{Dialect, Wrapper};
@@ -76,7 +76,7 @@ fn arguments(
             // The end tag was printed twice.
         } else if object.is_empty() && cursor.looking_at("{") {
             let borders = [dialect.call_end, wrapper.close, dialect.call];
-            let raw = named::arguments(cursor, &borders)?;
+            let raw = named_json::arguments(cursor, &borders)?;
             cursor.skip_space();
             cursor.eat(dialect.call_end);
             return Some(raw);

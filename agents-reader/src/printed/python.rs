@@ -1,10 +1,10 @@
 //! Python calls: `[f(n=5, s='a'), g()]`, also without the brackets.
 
 use super::Declared;
-use super::body::Call;
+use super::call::Call;
+use super::json_scalars::{Number, number, quoted};
 use super::nested::{self, Leaves};
 use super::object::Object;
-use super::schema::{self, Number, quoted};
 use super::table::CALL_METHOD;
 use super::text::{Cursor, Text};
 use super::tools::Tools;
@@ -160,7 +160,7 @@ impl Leaves for Literals {
             "True" | "true" => "true".into(),
             "False" | "false" => "false".into(),
             "None" | "null" => "null".into(),
-            _ => match schema::number(word) {
+            _ => match number(word) {
                 Some(Number::Integer(digits) | Number::Fraction(digits)) => digits.into_owned(),
                 None if word.contains(['(', '[', '{', '=']) => return None,
                 None => quoted(word),

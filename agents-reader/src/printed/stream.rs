@@ -1,6 +1,6 @@
 //! Reader of an answer while the model still writes it.
 
-use super::scan::Scanner;
+use super::scanner::Scanner;
 use super::{Declared, Printed};
 
 /// Incremental reader of an answer that arrives in chunks.

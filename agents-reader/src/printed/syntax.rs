@@ -1,8 +1,6 @@
-//! Names of the syntaxes.
+//! Syntaxes of calls: the wrapper, and the grammar of the body inside.
 
 use std::fmt;
-
-use super::body::Body;
 
 /// Syntax in which a call was printed.
 ///
@@ -63,6 +61,28 @@ pub enum Syntax {
     PythonTag,
     /// `Action: f`, and on the next line `Action Input: {"n":5}`, at the end of the text.
     React,
+}
+
+/// Grammars of bodies. Families combine them freely with wrappers, and models confuse them, so any wrapper may hold
+/// any body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Body {
+    /// A JSON object, or several, or a list of them: `{"name":"f","arguments":{}}`
+    Json,
+    /// A JSON object with the name as its key: `{"f":{}}`
+    NameKeyed,
+    /// A name, a separator or line break, and its arguments as JSON.
+    Named,
+    /// A name and its arguments as JSON in a fenced block.
+    Fenced,
+    /// Opening and closing tags around each parameter.
+    Params,
+    /// A name and `<arg_key>`, `<arg_value>` in turn.
+    Pairs,
+    /// Python calls: `[f(n=5)]`
+    Python,
+    /// A call in Gemma's syntax: `call:f{n:5}`
+    Gemma,
 }
 
 impl Syntax {

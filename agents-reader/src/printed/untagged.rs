@@ -1,8 +1,8 @@
 //! Calls without tags: Python after a mark that says to run it, and a call in words.
 
-use super::body::Call;
-use super::look::{Look, Step};
-use super::named;
+use super::call::Call;
+use super::detection::{Look, Step};
+use super::named_json;
 use super::python;
 use super::syntax::Syntax;
 use super::table::{ACTION, ACTION_INPUT, PYTHON_TAG, PYTHON_TAG_END};
@@ -51,7 +51,7 @@ impl Look<'_> {
             return None;
         }
         after.skip_space();
-        let arguments = named::arguments(&mut after, &[])?;
+        let arguments = named_json::arguments(&mut after, &[])?;
         let mut end = after;
         end.skip_space();
         let call = Call::new(tool.name, arguments);

@@ -3,19 +3,10 @@
 use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, lookahead::ENDS, quotes::Quote};
 use crate::{
     error::ReadError,
+    scalar::literal,
     strict,
     tape::{Kind, quote_into},
 };
-
-/// Returns the literal that a word means, in JSON or in a neighbouring language.
-pub(crate) fn literal(word: &str) -> Option<Kind> {
-    Some(match word {
-        "true" | "True" | "TRUE" => Kind::True,
-        "false" | "False" | "FALSE" => Kind::False,
-        "null" | "None" | "Null" | "NULL" | "nil" | "undefined" => Kind::Null,
-        _ => return None,
-    })
-}
 
 impl Parser<'_> {
     /// Reads a string as another language writes it: `r"a\d"`, `ObjectId("x")`. Returns false if there is none.
@@ -173,7 +164,7 @@ impl Parser<'_> {
 
     /// Returns true if a scalar certainly may end at `at`.
     fn delimited(&self, at: usize) -> bool {
-        let next = crate::scan::skip_space(self.bytes, at);
+        let next = crate::byte_search::skip_space(self.bytes, at);
         match self.bytes.get(next) {
             None | Some(b'}' | b']') => true,
             Some(b',') => !self.grouped(at),

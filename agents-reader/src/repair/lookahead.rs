@@ -2,8 +2,8 @@
 
 use super::{ChangeKind, Parser, quotes::Quote};
 use crate::{
+    byte_search::{skip_space, string_special},
     error::ReadError,
-    scan::{skip_space, string_special},
 };
 
 /// Maximum length of a key in bytes.
@@ -198,7 +198,7 @@ impl Parser<'_> {
                     .iter()
                     .position(|b| !b.is_ascii_alphanumeric())
                     .unwrap_or(rest.len());
-                super::bare::literal(&self.text[at..at + end]).is_some()
+                crate::scalar::literal(&self.text[at..at + end]).is_some()
             }
             Some(_) => Quote::open(self.bytes, at).is_some(),
             None => false,

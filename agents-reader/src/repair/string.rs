@@ -2,8 +2,8 @@
 
 use super::{ChangeKind, Failure, Frame, Parser, ReadErrorKind, quotes::Quote, verdict::Verdict};
 use crate::{
+    byte_search::string_special,
     error::ReadError,
-    scan::string_special,
     strict,
     tape::{Kind, escape_into},
 };

@@ -1,7 +1,9 @@
 //! Strings that are never closed.
 
-use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, bare::literal, quotes::Quote};
-use crate::{error::ReadError, scan::string_special, strict, tape::escape_into};
+use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, quotes::Quote};
+use crate::{
+    byte_search::string_special, error::ReadError, scalar::literal, strict, tape::escape_into,
+};
 
 impl Parser<'_> {
     /// Reads a string that the end of the text cut off, or that swallowed the brackets after its missing quote.

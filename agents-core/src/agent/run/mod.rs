@@ -1,8 +1,8 @@
 //! A run as its caller sees it: the settings before it begins, and the ways in which it ends.
 
-mod calls;
-mod said;
-mod steer;
+mod call_settings;
+mod driver;
+mod settings;
 
 use super::Agent;
 use crate::{
@@ -13,9 +13,9 @@ use crate::{
     place::check_run,
     run::{Outcome, Stop},
 };
+use driver::{steer, stored_outcome};
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture};
-use steer::{steer, stored_outcome};
 
 /// Run of an agent that is about to start: configure it, then await it for the answer, or call
 /// [`outcome`](Run::outcome) for all its results.

@@ -76,7 +76,8 @@ pub(crate) enum CallFact {
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
     /// The tool ended the run or the repair that it is a part of, with this output.
-    Did(Json),
+    #[serde(rename = "did")]
+    FinalOutput(Json),
     /// The whole output is stored elsewhere.
     Kept(Attachment),
     /// The work around the call ends for this reason; `calls` is the number of calls made within the call.

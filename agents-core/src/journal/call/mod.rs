@@ -92,7 +92,7 @@ pub(crate) struct Call {
     /// Stop of the run because of the call.
     ends: Option<Box<Stop>>,
     /// Output of a tool that ends the run or the repair that it is a part of, and so never returns.
-    last_deed: Option<Json>,
+    final_output: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
@@ -144,7 +144,7 @@ pub(crate) enum Stage {
     /// The failure was handed up, and an agent above has to answer.
     Climb { escalation: Box<Escalation> },
     /// The call ends the run.
-    Ends,
+    EndsRun,
     /// The call is settled.
     Done {
         input: Json,
@@ -204,7 +204,7 @@ impl Call {
             remark: None,
             thrown: None,
             ends: None,
-            last_deed: None,
+            final_output: None,
             cached: false,
             partial: false,
             attachments: Vec::new(),
@@ -222,7 +222,7 @@ impl Call {
             arguments: String::new(),
         };
         Call {
-            stage: Stage::Ends,
+            stage: Stage::EndsRun,
             ..Call::new(seq, call)
         }
     }
@@ -244,7 +244,7 @@ impl Call {
             Stage::Arms => Action::AskArms,
             Stage::Repair(fixer) => Action::AskFixer(fixer.clone()),
             Stage::Climb { escalation } => Action::Climb(escalation.clone()),
-            Stage::Ends => match &self.ends {
+            Stage::EndsRun => match &self.ends {
                 Some(stop) => Action::End(stop.clone()),
                 None => Action::Wait,
             },
@@ -286,7 +286,7 @@ impl Call {
             (
                 CallFact::Refused(_)
                 | CallFact::Panicked(_)
-                | CallFact::Did(_)
+                | CallFact::FinalOutput(_)
                 | CallFact::Abandoned { .. },
                 Stage::Done { .. },
             ) => After::ignored(),
@@ -374,8 +374,8 @@ impl Call {
                 self.abandon(&why, calls);
                 After::default()
             }
-            (CallFact::Did(output), _) => {
-                self.last_deed = Some(output);
+            (CallFact::FinalOutput(output), _) => {
+                self.final_output = Some(output);
                 After::default()
             }
             // This fact is only for subscribers and readers of the journal.
@@ -717,7 +717,7 @@ impl Call {
             | Stage::Arms
             | Stage::Repair(_)
             | Stage::Climb { .. }
-            | Stage::Ends => self.shown(),
+            | Stage::EndsRun => self.shown(),
         }
     }
 
@@ -736,7 +736,7 @@ impl Call {
                 | Stage::Arms
                 | Stage::Repair(_)
                 | Stage::Climb { .. }
-                | Stage::Ends
+                | Stage::EndsRun
         )
     }
 

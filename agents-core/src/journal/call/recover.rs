@@ -264,7 +264,7 @@ impl Call {
     }
 
     fn end(&mut self, stop: Stop) -> After {
-        self.stage = Stage::Ends;
+        self.stage = Stage::EndsRun;
         self.ends = Some(Box::new(stop.clone()));
         After::stop(stop)
     }

@@ -86,7 +86,7 @@ impl Call {
         if self.result().is_some() {
             return;
         }
-        if let Some(deed) = self.last_deed.take() {
+        if let Some(deed) = self.final_output.take() {
             let input = self.input();
             self.ran(None);
             return self.settle_as(input, Ok(deed));
@@ -112,10 +112,12 @@ impl Call {
     /// Returns the error of a call that is abandoned.
     fn error_at_the_end(&self, why: &str, calls: usize) -> ToolError {
         let why = match &self.stage {
-            Stage::Arms | Stage::Repair(_) | Stage::Ends => match own_failure(&self.candidates) {
-                Some(error) => return error,
-                None => why.to_owned(),
-            },
+            Stage::Arms | Stage::Repair(_) | Stage::EndsRun => {
+                match own_failure(&self.candidates) {
+                    Some(error) => return error,
+                    None => why.to_owned(),
+                }
+            }
             Stage::Climb { escalation } => return ToolError::from((**escalation).clone()),
             Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
             Stage::Running { .. } => format!("{why}: {}", cut_off(calls, self.writes())),

@@ -1,6 +1,6 @@
 //! Difference between a request and the recorded ones.
 
-use super::heard::{Asked, Heard};
+use super::exchanges::{Exchanges, RecordedRequest};
 use crate::{
     Json,
     model::{Message, Request},
@@ -50,14 +50,14 @@ impl fmt::Display for Difference {
 impl Difference {
     /// Compares a request with the recorded requests that are left.
     pub(super) fn of<'a>(
-        heard: &Heard,
-        left: impl Iterator<Item = (usize, &'a Asked)>,
+        exchanges: &Exchanges,
+        left: impl Iterator<Item = (usize, &'a RecordedRequest)>,
         request: &Request<'_>,
         now: &[Message],
     ) -> Difference {
         let place = request.place();
-        let shared = |asked: &Asked| {
-            let pairs = heard.messages(asked).iter().zip(now);
+        let shared = |asked: &RecordedRequest| {
+            let pairs = exchanges.messages(asked).iter().zip(now);
             pairs.take_while(|(a, b)| a == b).count()
         };
         let nearest = left
@@ -68,7 +68,7 @@ impl Difference {
             return Difference::new(place, what.to_owned());
         };
         let (number, at) = (index + 1, shared(nearest));
-        let (then, is) = (heard.messages(nearest).get(at), now.get(at));
+        let (then, is) = (exchanges.messages(nearest).get(at), now.get(at));
         let said = |message: Option<&Message>| message.map(said).unwrap_or_default();
         let (recorded, now) = parted(&said(then), &said(is));
         let message = at + 1;

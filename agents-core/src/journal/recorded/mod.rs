@@ -1,7 +1,7 @@
 //! A stored run for inspection: its conversations, calls and answers, without its agent.
 
 mod difference;
-mod heard;
+mod exchanges;
 mod model;
 mod what_if;
 
@@ -19,7 +19,7 @@ use crate::{
     run::{Event, Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
-use heard::Heard;
+use exchanges::Exchanges;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 
@@ -62,7 +62,7 @@ pub struct Recorded {
     seen: Vec<Entry>,
     /// Stored run, and the runs of their own within it.
     runs: Vec<Stored>,
-    heard: Arc<Heard>,
+    exchanges: Arc<Exchanges>,
 }
 
 impl Recorded {
@@ -72,21 +72,21 @@ impl Recorded {
     /// When the entries are those of no run, or do not follow from each other; the message names the entry.
     pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
         let seen = with_names(&entries)?;
-        let mut heard = Heard::default();
+        let mut exchanges = Exchanges::default();
         let (_, runs) = refold(&seen, &Masker::new(), |state, fact, position| {
             let Position { index, entry, .. } = position;
-            heard.on(state, entry.place, &fact, &entries[index]);
+            exchanges.on(state, entry.place, &fact, &entries[index]);
             position.fold(state, fact)
         })?;
         if runs.is_empty() {
             return Err(JournalError::new("the journal holds no run"));
         }
-        heard.end(&runs);
+        exchanges.end(&runs);
         Ok(Recorded {
             entries,
             seen,
             runs,
-            heard: Arc::new(heard),
+            exchanges: Arc::new(exchanges),
         })
     }
 
@@ -119,7 +119,7 @@ impl Recorded {
 
     /// Returns the prompt of the agent that was run; `None` if the agent has not begun, or no model drives it.
     pub fn prompt(&self) -> Option<&str> {
-        match self.heard.of("").first()? {
+        match self.exchanges.of("").first()? {
             Message::System { content } => Some(content),
             _ => None,
         }
@@ -127,12 +127,12 @@ impl Recorded {
 
     /// Returns the conversation of the agent that was run, tool calls and their results included.
     pub fn messages(&self) -> &[Message] {
-        self.heard.of("")
+        self.exchanges.of("")
     }
 
     /// Returns the tools that were last offered to the model of the agent that was run, as function declarations.
     pub fn tools(&self) -> Vec<serde_json::Value> {
-        let offer = self.heard.offer("");
+        let offer = self.exchanges.offer("");
         offer.map_or_else(Vec::new, |offer| offer.tools.to().unwrap_or_default())
     }
 
@@ -198,7 +198,7 @@ impl Recorded {
     /// In a run of several agents, [`override_model`](crate::agent::Run::override_model) puts it in the place of every
     /// model.
     pub fn model(&self) -> RecordedModel {
-        RecordedModel::new(self.heard.clone())
+        RecordedModel::new(self.exchanges.clone())
     }
 
     /// Starts a variation of the run, in which a result or a decision is changed and its consequences are left out.

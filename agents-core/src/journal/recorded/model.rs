@@ -2,7 +2,7 @@
 
 use super::{
     Difference,
-    heard::{Asked, Heard, Said, reply_of},
+    exchanges::{Exchanges, RecordedAnswer, RecordedRequest, reply_of},
 };
 use crate::{
     model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
@@ -23,16 +23,16 @@ use std::{
 pub struct RecordedModel(Arc<Reader>);
 
 struct Reader {
-    heard: Arc<Heard>,
+    exchanges: Arc<Exchanges>,
     /// Indices of the requests that were made again.
     used: Mutex<BTreeSet<usize>>,
     difference: Mutex<Option<Difference>>,
 }
 
 impl RecordedModel {
-    pub(super) fn new(heard: Arc<Heard>) -> Self {
+    pub(super) fn new(exchanges: Arc<Exchanges>) -> Self {
         RecordedModel(Arc::new(Reader {
-            heard,
+            exchanges,
             used: Mutex::default(),
             difference: Mutex::default(),
         }))
@@ -41,8 +41,8 @@ impl RecordedModel {
     /// Returns the number of recorded replies that have not been asked for.
     pub fn left(&self) -> usize {
         let used = lock(&self.0.used);
-        let left = self.0.heard.left(&used);
-        left.filter(|(_, asked)| !matches!(asked.said, Said::Nothing))
+        let left = self.0.exchanges.left(&used);
+        left.filter(|(_, asked)| !matches!(asked.said, RecordedAnswer::Nothing))
             .count()
     }
 
@@ -52,19 +52,21 @@ impl RecordedModel {
     }
 
     /// Finds the recorded request that the new request repeats.
-    fn find(&self, request: &Request<'_>) -> Result<&Asked, ModelError> {
-        let Reader { heard, used, .. } = &*self.0;
+    fn find(&self, request: &Request<'_>) -> Result<&RecordedRequest, ModelError> {
+        let Reader {
+            exchanges, used, ..
+        } = &*self.0;
         let mut used = lock(used);
         let messages = seen(request);
         let place = request.place();
-        let same = heard.left(&used).filter(|(_, asked)| {
-            heard.messages(asked) == &*messages && asked.offers_the_same(request)
+        let same = exchanges.left(&used).filter(|(_, asked)| {
+            exchanges.messages(asked) == &*messages && asked.offers_the_same(request)
         });
         // Of several, the request that was made in the same place.
         let nearest = same.max_by_key(|(index, asked)| (asked.place == place, Reverse(*index)));
         let Some((index, asked)) = nearest else {
-            let left = heard.left(&used);
-            return Err(self.differs(Difference::of(heard, left, request, &messages)));
+            let left = exchanges.left(&used);
+            return Err(self.differs(Difference::of(exchanges, left, request, &messages)));
         };
         used.insert(index);
         Ok(asked)
@@ -77,15 +79,15 @@ impl RecordedModel {
     }
 }
 
-impl Heard {
+impl Exchanges {
     /// Returns the requests that were not made again.
-    fn left(&self, used: &BTreeSet<usize>) -> impl Iterator<Item = (usize, &Asked)> {
+    fn left(&self, used: &BTreeSet<usize>) -> impl Iterator<Item = (usize, &RecordedRequest)> {
         let all = self.requests.iter().enumerate();
         all.filter(|(index, _)| !used.contains(index))
     }
 }
 
-impl Asked {
+impl RecordedRequest {
     fn offers_the_same(&self, request: &Request<'_>) -> bool {
         self.offer.as_ref().is_none_or(|offer| {
             offer.format.as_deref() == request.format()
@@ -97,18 +99,22 @@ impl Asked {
 #[async_trait]
 impl Model for RecordedModel {
     fn id(&self) -> &str {
-        let last = self.0.heard.requests.last();
+        let last = self.0.exchanges.requests.last();
         last.map_or("recorded", |asked| &asked.model)
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let asked = self.find(&request)?;
         let reply = match &asked.said {
-            Said::Failure(error) => return Err(error.clone()),
+            RecordedAnswer::Failure(error) => return Err(error.clone()),
             // The recorded request was never answered, as its work was dropped; so it never is now.
-            Said::Nothing if self.0.heard.has_ended => return std::future::pending().await,
-            Said::Nothing => return Err(self.differs(Difference::of_end(request.place()))),
-            Said::Reply(reply) => reply_of(reply, |text| match request.masker() {
+            RecordedAnswer::Nothing if self.0.exchanges.has_ended => {
+                return std::future::pending().await;
+            }
+            RecordedAnswer::Nothing => {
+                return Err(self.differs(Difference::of_end(request.place())));
+            }
+            RecordedAnswer::Reply(reply) => reply_of(reply, |text| match request.masker() {
                 Some(masker) => {
                     let restored = masker.restored(text);
                     match references(&restored).is_empty() {

@@ -144,7 +144,7 @@ proptest! {
     fn calls_are_declared_and_intact_ones_are_json(text in glued()) {
         for call in printed(&text).calls {
             let value = serde_json::from_str::<serde_json::Value>(&call.arguments);
-            prop_assert_eq!(value.is_ok(), call.intact, "{:?}", call);
+            prop_assert_eq!(value.is_ok(), call.is_valid, "{:?}", call);
             prop_assert!(with_tools(|tools| tools.iter().any(|tool| tool.name == call.name)));
         }
     }

@@ -57,7 +57,7 @@ fn printed(text: &str) -> Printed {
 /// Returns calls as `syntax name arguments`, one a line.
 fn calls(printed: &Printed) -> String {
     let line = |call: &super::PrintedCall| {
-        let mark = if call.intact { "" } else { "!" };
+        let mark = if call.is_valid { "" } else { "!" };
         format!("{} {mark}{} {}", call.syntax, call.name, call.arguments)
     };
     printed

@@ -1,0 +1,73 @@
+//! Settings that a nested run takes over from the run around it.
+
+use super::{RunContext, Settings};
+use crate::{
+    Error, ErrorKind,
+    run::{Clock, Timestamp},
+    tool::Scope,
+};
+use std::sync::Arc;
+
+/// Number of runs that may be within each other. Each begins with a new budget, so only this bound ends agents that
+/// call each other in runs of their own.
+const DEEPEST: u32 = 15;
+
+impl Settings {
+    /// Takes over settings of the outer run for a run within it, where no other setting was given.
+    pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
+        let outer = &around.root.settings;
+        self.nesting_depth = outer.nesting_depth + 1;
+        if self.nesting_depth > DEEPEST {
+            let message = format!("runs of their own are nested {DEEPEST} deep");
+            return Err(Error::new(ErrorKind::Budget, message));
+        }
+        self.key_around = around.root.key();
+        self.watch = around.watch().cloned();
+        self.tighten(outer);
+        self.executor.inherit(&outer.executor);
+        self.model = self.model.take().or_else(|| around.model().cloned());
+        if !self.has_own_clock {
+            self.clock = Arc::new(TimeOf(outer.clock.clone()));
+        }
+        self.approver = self.approver.take().or_else(|| outer.approver.clone());
+        if self.journal.is_none() {
+            self.writer = outer.writer.clone();
+        }
+        self.known_models.extend(outer.known_models.iter().cloned());
+        let overriding = self.override_model.take();
+        self.override_model = overriding.or_else(|| outer.override_model.clone());
+        for (name, secret) in &outer.secrets {
+            self.secrets
+                .entry(name.clone())
+                .or_insert_with(|| secret.clone());
+        }
+        if self.secret_store.is_none() {
+            self.secret_store = outer.secret_store.clone();
+        }
+        self.masker = outer.masker.clone();
+        self.doubts = outer.doubts.clone();
+        self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
+        // A part of the work is done for the same tenant, unless another one is named.
+        if self.scope == Scope::default() {
+            self.scope = outer.scope.clone();
+        }
+        Ok(())
+    }
+
+    /// Tightens the bounds of a run within another one: they may be stricter than the outer run's, never looser.
+    fn tighten(&mut self, outer: &Settings) {
+        self.strict |= outer.strict;
+        self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
+        self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
+        self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);
+    }
+}
+
+/// Clock of the outer run for the time; the ids of runs are made anew.
+struct TimeOf(Arc<dyn Clock>);
+
+impl Clock for TimeOf {
+    fn now(&self) -> Timestamp {
+        self.0.now()
+    }
+}

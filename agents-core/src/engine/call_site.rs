@@ -1,0 +1,43 @@
+//! Place of a call in the engine: the agent that makes it, and its number.
+
+use crate::{
+    context::RunContext,
+    definition::AgentDefinition,
+    journal::{Call, CallFact, Fact},
+};
+use tokio::sync::Semaphore;
+
+/// Place of one call: the agent that makes it, and the number of the call.
+pub(super) struct CallSite<'a> {
+    pub(super) definition: &'a AgentDefinition<'a>,
+    pub(super) cx: &'a RunContext,
+    pub(super) seq: u32,
+    /// Queue of executions, if there are more than may run at once.
+    pub(super) gate: Option<&'a Semaphore>,
+}
+
+impl CallSite<'_> {
+    /// Passes the call to `f`. A call that was closed meanwhile is passed as one with nothing more to do.
+    pub(super) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> R {
+        self.cx.node.frame(|frame| {
+            let mut calls = frame.calls.iter();
+            match calls.find(|call| call.seq == self.seq) {
+                Some(call) => f(call),
+                None => f(&Call::closed(self.seq)),
+            }
+        })
+    }
+
+    /// Adds a fact. If the fact ends the run, this call never returns.
+    pub(super) async fn add(&self, fact: CallFact) {
+        let seq = self.seq;
+        let after = self.cx.node.add(Fact::Call { seq, fact });
+        if let Some(stop) = after.stop {
+            match self.cx.stop(*stop).await {}
+        }
+    }
+
+    pub(super) fn name(&self) -> String {
+        self.with_call(|call| self.cx.masker().text(&call.call.name).into_owned())
+    }
+}

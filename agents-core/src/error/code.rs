@@ -1,0 +1,100 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Stable, machine-readable error code. A code that this version does not know is read as `UNKNOWN`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Class, Code};
+///
+/// assert_eq!(Code::RateLimit.as_str(), "RATE_LIMIT");
+/// assert_eq!(Code::ValidationError.class(), Class::User);
+/// assert_eq!(Code::RateLimit.class(), Class::Transient);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Code {
+    /// The arguments do not follow the schema.
+    ValidationError,
+    /// The deadline passed.
+    Timeout,
+    /// The tool was called too often in too short a time.
+    RateLimit,
+    /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or
+    /// over budget.
+    PolicyDenied,
+    /// A secret is missing or was rejected.
+    AuthRequired,
+    /// The service behind the tool failed.
+    ProviderError,
+    /// The service behind the tool could not be reached.
+    NetworkError,
+    /// The sandbox stopped the tool.
+    SandboxError,
+    /// Any other failure, panics included.
+    #[serde(other)]
+    Unknown,
+}
+
+impl Code {
+    /// Returns the class of this code.
+    pub fn class(self) -> Class {
+        match self {
+            Code::ValidationError => Class::User,
+            Code::PolicyDenied | Code::AuthRequired => Class::Policy,
+            Code::Timeout | Code::RateLimit | Code::ProviderError | Code::NetworkError => {
+                Class::Transient
+            }
+            Code::SandboxError | Code::Unknown => Class::Terminal,
+        }
+    }
+
+    /// Returns the code as it is serialized, such as `RATE_LIMIT`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Code::ValidationError => "VALIDATION_ERROR",
+            Code::Timeout => "TIMEOUT",
+            Code::RateLimit => "RATE_LIMIT",
+            Code::PolicyDenied => "POLICY_DENIED",
+            Code::AuthRequired => "AUTH_REQUIRED",
+            Code::ProviderError => "PROVIDER_ERROR",
+            Code::NetworkError => "NETWORK_ERROR",
+            Code::SandboxError => "SANDBOX_ERROR",
+            Code::Unknown => "UNKNOWN",
+        }
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Party that can do something about a failure; a function of the [`Code`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Class, Code};
+///
+/// // Alerts for what somebody has to mend, and for nothing that heals by itself.
+/// let wakes_somebody = |code: Code| code.class() == Class::Terminal;
+/// assert!(!wakes_somebody(Code::Timeout) && !wakes_somebody(Code::ValidationError));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Class {
+    /// The caller can: other arguments may succeed.
+    User,
+    /// The author of the rules can: the same call would be refused again.
+    Policy,
+    /// Time may help: the same call may succeed later.
+    Transient,
+    /// The failure is final in this run.
+    Terminal,
+}
+
+impl fmt::Display for Class {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self, f)
+    }
+}

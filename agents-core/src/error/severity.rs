@@ -1,0 +1,47 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Severity of an escalation, ordered `Low < Medium < High < Critical`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::Severity;
+///
+/// assert!(Severity::Low < Severity::Critical);
+/// ```
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Severity {
+    /// A better model may manage.
+    Low,
+    /// Another approach is needed.
+    Medium,
+    /// The work cannot be completed; the default.
+    #[default]
+    High,
+    /// The run has to end.
+    Critical,
+}
+
+impl Severity {
+    /// All severities, the least first.
+    pub(crate) const ALL: [Severity; 4] = [
+        Severity::Low,
+        Severity::Medium,
+        Severity::High,
+        Severity::Critical,
+    ];
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Low => "LOW",
+            Severity::Medium => "MEDIUM",
+            Severity::High => "HIGH",
+            Severity::Critical => "CRITICAL",
+        })
+    }
+}

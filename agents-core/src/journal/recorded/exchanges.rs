@@ -1,0 +1,187 @@
+//! Requests to models and their replies, from a journal.
+
+use crate::{
+    Json,
+    journal::{Entry, Fact, Finished, Offer, PlaceId, State, Stored},
+    model::{Message, ModelError, Reply},
+};
+use std::collections::BTreeMap;
+
+/// Requests of a recorded run, and the replies to them.
+#[derive(Default)]
+pub(super) struct Exchanges {
+    pub(super) requests: Vec<RecordedRequest>,
+    /// Conversations; messages are only added to them.
+    talks: Vec<Vec<Message>>,
+    /// Conversations that go on, by the paths of their agents.
+    going: BTreeMap<String, usize>,
+    /// Requests that are not answered yet, by their paths.
+    open: BTreeMap<String, usize>,
+    /// Is `true` if the run came to an end of its own.
+    pub(super) has_ended: bool,
+}
+
+/// Request to a model.
+pub(super) struct RecordedRequest {
+    /// Place of the agent's turn.
+    pub(super) place: String,
+    /// Path of the agent.
+    path: String,
+    /// Conversation of the request, and the number of messages that it had.
+    talk: usize,
+    messages: usize,
+    pub(super) offer: Option<Offer>,
+    pub(super) model: String,
+    pub(super) said: RecordedAnswer,
+}
+
+/// Answer to a request.
+pub(super) enum RecordedAnswer {
+    /// A reply; secrets in it are references.
+    Reply(Json),
+    Failure(ModelError),
+    /// No answer: the run went on or ended without one.
+    Nothing,
+}
+
+impl Exchanges {
+    /// Records a fact that is about to be folded.
+    pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
+        match fact {
+            // Another conversation begins.
+            Fact::Said { .. } | Fact::Chosen { .. } => {
+                self.catch_up(state, place);
+                self.going.remove(&state.path(place).to_string());
+            }
+            Fact::Asked { model, offer } => self.asked(state, place, model, *offer),
+            Fact::Replied(replied) => self.answered(state, place, reply_in(raw), &replied.model),
+            Fact::Unanswered { error, model, .. } => {
+                let said = error
+                    .clone()
+                    .map_or(RecordedAnswer::Nothing, RecordedAnswer::Failure);
+                self.answered(state, place, said, model);
+            }
+            Fact::Done { .. } => {
+                self.catch_up(state, place);
+            }
+            _ => {}
+        }
+    }
+
+    /// Records the end of each run.
+    pub(super) fn end(&mut self, runs: &[Stored]) {
+        let finished = runs.first().and_then(|run| run.state.finished.as_ref());
+        self.has_ended = matches!(
+            finished,
+            Some(Finished::Answer(_) | Finished::Failed { .. })
+        );
+        for run in runs {
+            for id in (0..).take(run.state.places.len()) {
+                self.catch_up(&run.state, id);
+            }
+        }
+    }
+
+    /// Records the messages at a place since it was last looked at. Returns the number of the conversation.
+    fn catch_up(&mut self, state: &State, place: PlaceId) -> Option<usize> {
+        let frame = state.place(place).frame.as_ref()?;
+        let messages = frame.history.messages();
+        if messages.is_empty() {
+            return None;
+        }
+        let path = state.path(place).to_string();
+        let talk = *self.going.entry(path).or_insert_with(|| {
+            self.talks.push(Vec::new());
+            self.talks.len() - 1
+        });
+        let known = self.talks[talk].len();
+        let new = messages.get(known..).unwrap_or_default();
+        self.talks[talk].extend_from_slice(new);
+        Some(talk)
+    }
+
+    fn asked(&mut self, state: &State, place: PlaceId, model: &str, offer: u32) {
+        let Some(talk) = self.catch_up(state, place) else {
+            return;
+        };
+        let path = state.path(place).to_string();
+        let turn = state
+            .place(place)
+            .frame
+            .as_ref()
+            .map_or(0, |frame| frame.turns);
+        let offer = usize::try_from(offer).ok();
+        self.open.insert(path.clone(), self.requests.len());
+        self.requests.push(RecordedRequest {
+            place: format!("{path}/turn{:04}", turn + 1),
+            path,
+            talk,
+            messages: self.talks[talk].len(),
+            offer: offer.and_then(|offer| state.offers.get(offer).cloned()),
+            model: model.to_owned(),
+            said: RecordedAnswer::Nothing,
+        });
+    }
+
+    fn answered(&mut self, state: &State, place: PlaceId, said: RecordedAnswer, model: &str) {
+        let open = self.open.remove(&state.path(place).to_string());
+        if let Some(asked) = open.and_then(|open| self.requests.get_mut(open)) {
+            asked.said = said;
+            model.clone_into(&mut asked.model);
+        }
+    }
+
+    /// Returns the messages of a request.
+    pub(super) fn messages(&self, asked: &RecordedRequest) -> &[Message] {
+        &self.talks[asked.talk][..asked.messages]
+    }
+
+    /// Returns the last conversation at a path.
+    pub(super) fn of(&self, path: &str) -> &[Message] {
+        let talk = self.going.get(path);
+        talk.map_or(&[], |talk| &self.talks[*talk])
+    }
+
+    /// Returns the last offer at a path that has no answer format.
+    pub(super) fn offer(&self, path: &str) -> Option<&Offer> {
+        let mut asked = self.requests.iter().rev();
+        let of_path = |asked: &&RecordedRequest| asked.path == path;
+        let with_tools = |asked: &&RecordedRequest| {
+            asked
+                .offer
+                .as_ref()
+                .is_some_and(|offer| offer.format.is_none())
+        };
+        asked
+            .clone()
+            .filter(of_path)
+            .find(with_tools)
+            .or_else(|| asked.find(of_path))?
+            .offer
+            .as_ref()
+    }
+}
+
+/// Returns the reply in an entry, with its references to secrets.
+fn reply_in(raw: &Entry) -> RecordedAnswer {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        replied: Raw,
+    }
+    #[derive(serde::Deserialize)]
+    struct Raw {
+        reply: Json,
+    }
+    match raw.fact.to::<Named>() {
+        Ok(Named { replied }) => RecordedAnswer::Reply(replied.reply),
+        Err(_) => RecordedAnswer::Nothing,
+    }
+}
+
+/// Returns the reply as the model gave it, with the secrets that `restore` knows.
+pub(super) fn reply_of(
+    json: &Json,
+    restore: impl FnOnce(&str) -> String,
+) -> Result<Reply, serde_json::Error> {
+    serde_json::from_str(&restore(json.as_str()))
+}

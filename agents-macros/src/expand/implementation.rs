@@ -1,0 +1,174 @@
+//! Prints the `Agent` implementation, and the builder of an agent that a model drives.
+
+use super::{
+    Step, asserts,
+    edges::{Edges, edges},
+    settings,
+};
+use crate::{
+    ast::Function,
+    model::{Agent, Returns},
+    paths::here,
+};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Generics;
+
+/// Prints the `Agent` implementation:
+///
+/// ```ignore
+/// #[::agents::__rt::async_trait]
+/// impl __rt::Agent for RegexFixer
+/// where
+///     String: __rt::AgentData,
+/// {
+///     type In = <String as __rt::AgentData>::Type;
+///     type Out = <String as __rt::AgentData>::Type;
+///     fn name(&self) -> &str { "regex_fixer" }
+///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
+///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
+///     async fn work(&self, cx: &__rt::RunContext, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
+/// }
+/// impl __rt::ModelDriven for .. {} // if a model may be asked
+/// ```
+pub(super) fn implementation(
+    agent: &Agent,
+    ty: &TokenStream,
+    generics: &Generics,
+    work: &Work,
+) -> TokenStream {
+    let Work { profile, work } = work;
+    let rt = &agent.rt;
+    let (name, description) = (&agent.name, settings::description(agent));
+    let Edges {
+        input,
+        output,
+        bounds,
+    } = edges(agent);
+    let (impl_generics, _, own) = generics.split_for_impl();
+    let where_clause = asserts::with_bounds(generics, &bounds);
+    let (cx, value) = (cx(), value());
+    let model_driven = agent.asks_a_model().then(|| {
+        quote! {
+            #[automatically_derived]
+            #[diagnostic::do_not_recommend]
+            impl #impl_generics __rt::ModelDriven for #ty #own {}
+        }
+    });
+    quote! {
+        #model_driven
+        #[automatically_derived]
+        #[#rt::async_trait]
+        impl #impl_generics __rt::Agent for #ty #where_clause {
+            type In = #input;
+            type Out = #output;
+            fn name(&self) -> &str { #name }
+            fn description(&self) -> &str { #description }
+            #profile
+            async fn work(&self, #cx: &__rt::RunContext, #value: Self::In) -> __rt::Result<Self::Out, __rt::Error> {
+                #work
+            }
+        }
+    }
+}
+
+/// Prints `__rt::AgentData::unpack(input)`.
+pub(super) fn unpacked() -> TokenStream {
+    let value = value();
+    quote!(__rt::AgentData::unpack(#value))
+}
+
+/// Returns the result of a call of the user's function, as that of an agent.
+pub(super) fn outcome(
+    called: &TokenStream,
+    function: &Function,
+    returns: &Returns,
+    bound: &str,
+) -> TokenStream {
+    let awaited = function
+        .is_async()
+        .then(|| quote_spanned!(here(function.sig.ident.span())=> .await));
+    let bound = Ident::new(bound, Span::call_site());
+    if returns.is_result() {
+        quote! {
+            #called #awaited.map(__rt::#bound::pack).map_err(|error| {
+                use __rt::NoSource as _;
+                let source = (&__rt::SourceProbe(&error)).source();
+                __rt::AgentFault::failed(error, source)
+            })
+        }
+    } else {
+        quote!(__rt::Ok(__rt::#bound::pack(#called #awaited)))
+    }
+}
+
+/// The body of `work`, and of `profile` for an agent that a model drives.
+pub(super) struct Work {
+    profile: Option<TokenStream>,
+    work: TokenStream,
+}
+
+impl Work {
+    /// Runs the user's own code, without a profile.
+    pub(super) fn own(work: TokenStream) -> Self {
+        Work {
+            profile: None,
+            work,
+        }
+    }
+
+    /// Asks the model-driven agent: `__rt::Agent::work(&self.__agent(), cx, input).await`.
+    pub(super) fn driven() -> Self {
+        let (cx, value) = (cx(), value());
+        Work {
+            profile: Some(quote! {
+                fn profile(&self) -> __rt::Profile {
+                    __rt::Agent::profile(&self.__agent())
+                }
+            }),
+            work: quote!(__rt::Agent::work(&self.__agent(), #cx, #value).await),
+        }
+    }
+}
+
+/// Prints the builder as a function of its own. `async_trait` leaves that alone, so the user's code in the attribute
+/// stays as written.
+///
+/// ```ignore
+/// impl JsonFixer where .. {
+///     fn __agent(&self) -> __rt::ModelAgent<'_, .., ..> { __rt::AgentBuilder::.. }
+/// }
+/// ```
+pub(super) fn built(
+    agent: &Agent,
+    ty: &TokenStream,
+    generics: &Generics,
+    skills: Vec<Step>,
+) -> TokenStream {
+    let Edges {
+        input,
+        output,
+        bounds,
+    } = edges(agent);
+    let (impl_generics, _, _) = generics.split_for_impl();
+    let where_clause = asserts::with_bounds(generics, &bounds);
+    let builder = settings::builder(agent, skills);
+    quote! {
+        impl #impl_generics #ty #where_clause {
+            #[doc(hidden)]
+            fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {
+                use __rt::Listed as _;
+                #builder
+            }
+        }
+    }
+}
+
+/// Returns a name of the macro's own: an agent may well be called `input`.
+pub(super) fn cx() -> Ident {
+    Ident::new("cx", Span::mixed_site())
+}
+
+pub(super) fn value() -> Ident {
+    Ident::new("input", Span::mixed_site())
+}

@@ -1,0 +1,255 @@
+//! Unwrapping of arguments: `{"name": …, "arguments": {…}}`, `[{…}]`.
+
+use super::{
+    change::{Change, ChangeKind},
+    coerce::{Coercer, Outcome, cost},
+    scalar::fold,
+    schema::Types,
+    tape::{Kind, Tape, push_key, quote_into},
+};
+
+/// Keys of wrappers. Models often put the arguments into a member with one of these keys.
+const WRAPPERS: [&str; 15] = [
+    "arguments",
+    "args",
+    "parameters",
+    "params",
+    "input",
+    "inputs",
+    "kwargs",
+    "function",
+    "functioncall",
+    "toolcall",
+    "toolcalls",
+    "toolinput",
+    "properties",
+    "actioninput",
+    "payload",
+];
+
+/// Keys of members that may stand beside a wrapper and are mostly no arguments, such as the tool's name.
+const ENVELOPE: [&str; 16] = [
+    "name",
+    "tool",
+    "toolname",
+    "function",
+    "functionname",
+    "type",
+    "id",
+    "callid",
+    "toolcallid",
+    "recipient",
+    "recipientname",
+    "action",
+    "role",
+    "index",
+    "status",
+    "description",
+];
+
+/// Maximum depth of wrappers inside each other.
+const MAX_WRAPPERS: u8 = 4;
+
+impl Coercer<'_> {
+    /// Writes a whole document in the shape of the whole schema.
+    pub(super) fn document(&mut self, tape: &Tape<'_>) -> Outcome {
+        self.unwrapped(tape, 0, 0)
+    }
+
+    fn unwrapped(&mut self, tape: &Tape<'_>, at: usize, depth: u8) -> Outcome {
+        let root = self.schema.root();
+        let types = self.schema.types(root);
+        let mut ways = vec![Unwrapping::Direct];
+        if depth < MAX_WRAPPERS && !types.has(Types::OBJECT) && tape.kind(at) == Kind::Object {
+            let members: Vec<_> = tape.members(at).collect();
+            if let [only] = members[..] {
+                ways.push(Unwrapping::Member(only));
+            }
+        }
+        if depth < MAX_WRAPPERS && types.has(Types::OBJECT) {
+            match tape.kind(at) {
+                Kind::Object => match self.wrapped(tape, at) {
+                    Some(Wrapped::Only(member)) => ways.push(Unwrapping::Member(member)),
+                    // Read directly, the arguments would be left out, and the tool's name would be taken for one
+                    // of them.
+                    Some(Wrapped::Named(member)) => ways = vec![Unwrapping::Member(member)],
+                    Some(Wrapped::Among((key, _))) => {
+                        let note =
+                            "left out, and may hold arguments that belong to those beside it";
+                        self.log.add_uncertain(
+                            ChangeKind::DroppedKey,
+                            || tape.string(key).into(),
+                            note,
+                        );
+                    }
+                    None => {}
+                },
+                Kind::Array if !types.has(Types::ARRAY) => {
+                    if let [only] = tape.children(at).collect::<Vec<_>>()[..] {
+                        ways = vec![Unwrapping::Element(only)];
+                    }
+                    ways.extend(self.only_field(Types::ARRAY).map(Unwrapping::Implied));
+                }
+                Kind::Number | Kind::True | Kind::False => {
+                    ways.extend(self.only_field(Types::ANY).map(Unwrapping::Implied));
+                }
+                // Damaged JSON in a string is no text that was meant.
+                Kind::String
+                    if tape.intact && !tape.string(at).trim_start().starts_with(['{', '[']) =>
+                {
+                    ways.extend(self.only_field(Types::STRING).map(Unwrapping::Implied));
+                }
+                _ => {}
+            }
+        }
+        if let [Unwrapping::Direct] = ways[..] {
+            return self.value(tape, at, root);
+        }
+        self.cheapest(&ways, |this, &way| match way {
+            Unwrapping::Direct => this.value(tape, at, root),
+            Unwrapping::Member(member) => {
+                let (key, value) = member;
+                this.log.add_with(ChangeKind::Unwrapped, String::new, || {
+                    format!("taken out of {}", tape.text(key))
+                });
+                if !is_one_of(&WRAPPERS, tape, key) {
+                    this.log.unnamed_wrapper();
+                }
+                let beside = this.left_beside(tape, at, member);
+                Ok(cost::SHAPE + beside + this.inside(tape, value, depth)?)
+            }
+            Unwrapping::Element(value) => {
+                this.log.unnamed_wrapper();
+                this.log(ChangeKind::Unwrapped, "taken out of a list of one");
+                Ok(cost::SHAPE + this.inside(tape, value, depth)?)
+            }
+            Unwrapping::Implied(field) => {
+                let field = &this.schema.shape(root).fields[field];
+                this.log.add_with(ChangeKind::Unwrapped, String::new, || {
+                    format!("put into the only field `{}`", field.name)
+                });
+                this.out.push('{');
+                quote_into(&mut this.out, &field.name);
+                this.out.push(':');
+                push_key(&mut this.path, &field.name);
+                let sum = this.value(tape, at, field.shape)?;
+                this.path.clear();
+                this.out.push('}');
+                Ok(cost::FOUND + sum)
+            }
+        })
+    }
+
+    /// Returns the member that may hold the arguments: the first with a key in [`WRAPPERS`], or the only member. A
+    /// member whose key is a field of the schema is an argument and never holds the others.
+    fn wrapped(&self, tape: &Tape<'_>, at: usize) -> Option<Wrapped> {
+        let members: Vec<_> = tape.members(at).collect();
+        let holds = |value: usize| match tape.kind(value) {
+            Kind::Object | Kind::Array => true,
+            Kind::String => tape.string(value).trim_start().starts_with(['{', '[']),
+            _ => false,
+        };
+        let may_wrap =
+            |&(key, value): &(usize, usize)| holds(value) && !self.knows(&tape.string(key));
+        if let [only] = members[..] {
+            return Some(Wrapped::Only(only)).filter(|_| may_wrap(&only));
+        }
+        let mut inner = members
+            .iter()
+            .filter(|member| is_one_of(&WRAPPERS, tape, member.0) && may_wrap(member));
+        let &named = inner.next()?;
+        // A known field beside the wrapper is an argument, unless envelopes have a key of that name.
+        let is_envelope = |&(key, _): &(usize, usize)| {
+            key == named.0
+                || is_one_of(&ENVELOPE, tape, key)
+                || is_one_of(&WRAPPERS, tape, key)
+                || !self.knows(&tape.string(key))
+        };
+        Some(match members.iter().all(is_envelope) {
+            true => Wrapped::Named(named),
+            false => Wrapped::Among(named),
+        })
+    }
+
+    /// Reports the members beside the arguments, unless they are those of an envelope.
+    fn left_beside(
+        &mut self,
+        tape: &Tape<'_>,
+        at: usize,
+        (wrapper, inside): (usize, usize),
+    ) -> u32 {
+        let mut sum = 0;
+        for (key, value) in tape.members(at).filter(|&(key, _)| key != wrapper) {
+            let name = tape.string(key);
+            let within = tape.kind(inside) == Kind::Object
+                && tape
+                    .members(inside)
+                    .any(|(other, _)| fold(&tape.string(other)) == fold(&name));
+            let is_envelope = is_one_of(&ENVELOPE, tape, key) && (within || !self.knows(&name));
+            if !is_envelope {
+                let note = format!("left out: it stands beside {}", tape.text(wrapper));
+                let change = Change::new(ChangeKind::DroppedKey, name, note).uncertain();
+                self.log
+                    .add_change(change.original_or_length(tape.text(value)));
+                sum += cost::DROPPED;
+            }
+        }
+        sum
+    }
+
+    fn inside(&mut self, tape: &Tape<'_>, value: usize, depth: u8) -> Outcome {
+        self.unwrapped(tape, value, depth + 1)
+    }
+
+    /// Returns true if a field of this name, in any style, is known at the top.
+    fn knows(&self, name: &str) -> bool {
+        let root = self.schema.root();
+        let name = fold(name);
+        let mut shapes = self.schema.shape(root).branches.iter().chain([&root]);
+        shapes.any(|&at| {
+            self.schema
+                .shape(at)
+                .fields
+                .iter()
+                .any(|field| fold(&field.name) == name)
+        })
+    }
+
+    /// Returns the field of an object that has no other, if the field may be of these types.
+    fn only_field(&self, types: Types) -> Option<usize> {
+        let shape = self.schema.shape(self.schema.root());
+        let [only] = &shape.fields[..] else {
+            return None;
+        };
+        let fits = self.schema.types(only.shape).has(types);
+        (fits && shape.types.within(Types::OBJECT)).then_some(0)
+    }
+}
+
+/// Way to take the arguments out of a document.
+#[derive(Clone, Copy)]
+enum Unwrapping {
+    /// Reads the document itself as the arguments.
+    Direct,
+    /// Takes the arguments out of this member.
+    Member((usize, usize)),
+    /// Takes the arguments out of a list: they are its only element.
+    Element(usize),
+    /// Puts the value into the only field of the schema.
+    Implied(usize),
+}
+
+/// Form in which a member holds the arguments.
+enum Wrapped {
+    /// The only member.
+    Only((usize, usize)),
+    /// A member with a key in [`WRAPPERS`]. No other member counts as an argument.
+    Named((usize, usize)),
+    /// A member with a key in [`WRAPPERS`], with arguments beside it.
+    Among((usize, usize)),
+}
+
+/// Returns true if a key is among these names, in any style.
+fn is_one_of(names: &[&str], tape: &Tape<'_>, key: usize) -> bool {
+    names.contains(&fold(&tape.string(key)).as_str())
+}

@@ -1,0 +1,3 @@
+//! Models that fail or do not answer.
+
+mod retries;

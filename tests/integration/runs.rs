@@ -1,0 +1,7 @@
+//! Runs as a whole: nested runs, conversations, clocks, cancellation.
+
+mod cancellation;
+mod clocks;
+mod conversations;
+mod identity;
+mod nesting;

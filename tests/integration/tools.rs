@@ -1,0 +1,4 @@
+//! Tools from lists, and versions of tools.
+
+mod remote;
+mod versions;
