@@ -59,6 +59,7 @@ mod refused_answers;
 mod registry;
 mod repair_agents;
 mod repairs_under_way;
+mod repeating;
 mod replaced;
 mod resuming;
 mod resuming_models;

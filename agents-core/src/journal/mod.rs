@@ -23,6 +23,7 @@ mod outcome;
 mod project;
 mod recorded;
 mod refold;
+mod repeated;
 mod state;
 mod steps;
 mod terms;
