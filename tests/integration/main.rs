@@ -47,6 +47,7 @@ mod main_prints;
 mod memory;
 mod misnamed;
 mod nesting;
+mod one_job;
 mod overriding;
 mod panicking;
 mod peers;

@@ -116,6 +116,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
         when,
         tools,
         memory,
+        unmarked: _,
         input,
         returns,
     } = skill;
