@@ -38,6 +38,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         goes_on,
         reads: !writes,
         knowledge: false,
+        polls: false,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()
@@ -1085,6 +1086,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         goes_on: false,
         reads: false,
         knowledge: false,
+        polls: false,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];
