@@ -50,7 +50,8 @@ impl Model for Calling {
             calls: vec![ToolCall {
                 id: String::new(),
                 name: "add".into(),
-                arguments: r#"{"left":17,"right":25}"#.into(),
+                // Other arguments each time: identical calls would be stopped.
+                arguments: format!(r#"{{"left":{results},"right":25}}"#),
             }],
             ..Reply::default()
         })

@@ -53,6 +53,7 @@ pub(crate) const TOOL: &[Key] = &[
     key("external", Takes::Nothing, "external"),
     key("strict", Takes::Nothing, "strict"),
     key("sequential", Takes::Nothing, "sequential"),
+    key("polls", Takes::Nothing, "polls"),
     key("name", Takes::Name, "name = \"web_search\""),
     key("version", Takes::Words, "version = \"1.0.0\""),
     key(
@@ -168,6 +169,7 @@ pub(crate) const AGENT: &[Key] = &[
 pub(crate) const BUDGET: &[&str] = &[
     "max_turns",
     "max_tool_calls",
+    "max_identical_calls",
     "max_recursion",
     "tokens",
     "cost",

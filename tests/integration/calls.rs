@@ -5,6 +5,7 @@ mod context;
 mod ended_by_the_run;
 mod in_doubt_functions;
 mod parallel;
+mod repeated;
 mod results;
 mod unknown_effects;
 mod unknown_tools;

@@ -2,6 +2,7 @@
 
 mod choice_by_model;
 mod default_arms;
+mod single_job;
 
 use crate::world::{
     Add, Plain, ReadFile, WriteFile, put_down, put_down_after, recorded, same, tells_the_same,

@@ -160,9 +160,14 @@ pub(crate) fn scripted_model(script: impl IntoIterator<Item = Script>) -> Script
     ScriptedModel::new(script).0
 }
 
-/// Creates a model that calls [`add`] in every reply and never answers; also returns its handle.
+/// Creates a model that calls [`add`] in every reply, with other arguments each time, and never answers; also returns
+/// its handle.
 pub(crate) fn always_adds() -> (ScriptedModel, ScriptedModel) {
-    ScriptedModel::always(Script::call("add", r#"{"left":1,"right":1}"#))
+    let mut nth = 0;
+    ScriptedModel::from_fn(move |_| {
+        nth += 1;
+        Script::call("add", format!(r#"{{"left":{nth},"right":1}}"#))
+    })
 }
 
 /// Creates an agent of this name, which a model with this script drives. Tests add its tools, arms and handlers.

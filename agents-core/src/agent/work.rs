@@ -33,7 +33,10 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
     }
 
     fn description(&self) -> &str {
-        self.definition.described()
+        match (self.definition.described(), &self.skills[..]) {
+            ("", [only]) => only.description(),
+            (described, _) => described,
+        }
     }
 
     fn profile(&self) -> Profile {
@@ -182,7 +185,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         cx: &RunContext,
         input: I,
     ) -> Result<O, Error> {
-        if let Some(skill) = skill {
+        // Of one skill without a condition, nothing is chosen.
+        if let Some(skill) = skill.filter(|skill| self.skills.len() > 1 || skill.is_conditional()) {
             settle(&self.definition, cx, skill.name());
         }
         match skill.and_then(Skill::body) {

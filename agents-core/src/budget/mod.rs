@@ -10,11 +10,11 @@ use std::{fmt, time::Duration};
 
 /// Upper bounds on what an agent or a run may use.
 ///
-/// Turns, tool calls and recursion are counted for each agent and have default bounds. Tokens, cost, time and
-/// depth are shared by all agents below an agent and have no bound by default.
+/// Turns, tool calls, identical calls and recursion are counted for each agent and have default bounds. Tokens, cost,
+/// time and depth are shared by all agents below an agent and have no bound by default.
 ///
-/// The names tell the two kinds apart: `max_turns`, `max_tool_calls` and `max_recursion` are counts of each agent;
-/// `tokens`, `cost`, `time` and `depth` are totals.
+/// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls` and `max_recursion` are
+/// counts of each agent; `tokens`, `cost`, `time` and `depth` are totals.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -31,6 +31,8 @@ pub struct Budget {
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_calls: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    identical_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     recursion: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tokens: Option<u64>,
@@ -43,8 +45,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Creates the default budget: 10 turns, 25 tool calls and 25 steps of recursion; nothing else
-    /// is bounded.
+    /// Creates the default budget: 10 turns, 25 tool calls, 5 identical calls in a row and 25 steps of recursion;
+    /// nothing else is bounded.
     pub fn new() -> Self {
         Self::default()
     }
@@ -57,17 +59,22 @@ impl Budget {
         self.tool_calls.unwrap_or(25)
     }
 
+    pub(crate) fn identical_calls(&self) -> u32 {
+        self.identical_calls.unwrap_or(5)
+    }
+
     pub(crate) fn recursion(&self) -> u32 {
         self.recursion.unwrap_or(25)
     }
 
-    /// Returns the bounds of an agent in a run with bounds of its own. For turns, tool calls and recursion the
-    /// tighter of the two bounds applies, if the run sets one.
+    /// Returns the bounds of an agent in a run with bounds of its own. For what is counted for
+    /// each agent the tighter of the two bounds applies, if the run sets one.
     pub(crate) fn within(&self, run: &Budget) -> Budget {
         let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
         Budget {
             turns: tighter(self.turns(), run.turns),
             tool_calls: tighter(self.tool_calls(), run.tool_calls),
+            identical_calls: tighter(self.identical_calls(), run.identical_calls),
             recursion: tighter(self.recursion(), run.recursion),
             ..self.clone()
         }
@@ -83,6 +90,7 @@ impl Budget {
         Budget {
             turns: self.turns,
             tool_calls: self.tool_calls,
+            identical_calls: self.identical_calls,
             recursion: self.recursion,
             ..Budget::new()
         }
@@ -93,6 +101,7 @@ impl Budget {
         Budget {
             turns: least(self.turns, other.turns),
             tool_calls: least(self.tool_calls, other.tool_calls),
+            identical_calls: least(self.identical_calls, other.identical_calls),
             recursion: least(self.recursion, other.recursion),
             tokens: least(self.tokens, other.tokens),
             cost: least(self.cost, other.cost),
@@ -117,6 +126,7 @@ impl Budget {
         [
             count(self.turns.map(u64::from), "turn"),
             count(self.tool_calls.map(u64::from), "tool call"),
+            count(self.identical_calls.map(u64::from), "identical call"),
             count(self.recursion.map(u64::from), "step"),
             count(self.tokens, "token"),
             self.cost.map(|cost| format!("a cost of {cost}")),
@@ -155,6 +165,36 @@ impl Budget {
     #[must_use]
     pub fn max_tool_calls(mut self, calls: u32) -> Self {
         self.tool_calls = Some(calls);
+        self
+    }
+
+    /// Sets how many identical calls an agent may make in a row: the same tool with the same arguments and the same
+    /// result, reply after reply. One more ends the run.
+    ///
+    /// From the third identical call on, its message tells the model so. Identical calls of one reply count once. The
+    /// calls of a tool that [polls](crate::tool::ToolSpec::polls) do not count. Results are compared as the model sees
+    /// them, failures too; a result that was cut for its size equals no other.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::{Budget, run::{Limit, Stopped}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, handle) = ScriptedModel::always(Script::call("look", "{}"));
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// // The model looks, sees the same, and looks again.
+    /// let outcome = agent.run("Look").budget(Budget::new().max_identical_calls(3)).outcome().await?;
+    /// assert_eq!(outcome.stopped, Some(Stopped::Budget { agent: "watcher".into(), limit: Limit::IdenticalCalls(3) }));
+    /// assert_eq!(handle.count(), 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn max_identical_calls(mut self, calls: u32) -> Self {
+        self.identical_calls = Some(calls);
         self
     }
 
@@ -310,6 +350,8 @@ pub enum Limit {
     Turns(u32),
     /// Tool calls of an agent.
     ToolCalls(u32),
+    /// Calls of an agent in a row with the same arguments and the same result.
+    IdenticalCalls(u32),
     /// Turns and rounds of tool calls, nested agents included.
     Recursion(u32),
     /// Tokens read and written.
@@ -329,6 +371,15 @@ impl fmt::Display for Limit {
             Limit::Turns(n) => write!(f, "{n} turns are used up (`max_turns`)"),
             Limit::ToolCalls(1) => f.write_str("1 tool call is used up (`max_tool_calls`)"),
             Limit::ToolCalls(n) => write!(f, "{n} tool calls are used up (`max_tool_calls`)"),
+            Limit::IdenticalCalls(1) => {
+                f.write_str("1 identical call in a row is used up (`max_identical_calls`)")
+            }
+            Limit::IdenticalCalls(n) => {
+                write!(
+                    f,
+                    "{n} identical calls in a row are used up (`max_identical_calls`)"
+                )
+            }
             Limit::Recursion(1) => f.write_str("1 step of recursion is used up (`max_recursion`)"),
             Limit::Recursion(n) => {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")

@@ -105,7 +105,8 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
     let Some(given) = cx.node.frame(|frame| frame.given.clone()) else {
         return Ok(());
     };
-    if cx.node.given().is_some() {
+    // With `.override_model(..)`, the model that was given would not be asked.
+    if cx.node.given().is_some() || cx.root.settings.override_model.is_some() {
         return Ok(());
     }
     if let Some(model) = cx.root.settings.known_model(&given.model) {

@@ -7,6 +7,7 @@ use super::{
     answer::FinalAnswer,
     call::{Call, of_answer},
     candidates::Candidates,
+    repeated::Repeated,
 };
 use crate::{
     error::shorten,
@@ -29,6 +30,8 @@ pub(crate) struct Frame {
     pub(crate) made: u32,
     /// Calls of the last reply that are not answered yet.
     pub(crate) calls: Vec<Call>,
+    /// Calls of the last reply that made calls, as far as they repeat earlier ones.
+    repeated: Repeated,
     /// Last reply, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
     /// Is `true` if the model's output limit cut that reply off.
@@ -124,6 +127,9 @@ impl Frame {
         if self.made > budget.tool_calls() {
             return Next::Stop(Limit::ToolCalls(budget.tool_calls()));
         }
+        if self.repeated.most() > budget.identical_calls() {
+            return Next::Stop(Limit::IdenticalCalls(budget.identical_calls()));
+        }
         if self.turns < budget.turns() {
             let turn = self.turns + 1;
             return Next::Chat {
@@ -177,10 +183,12 @@ impl Frame {
         verdicts
     }
 
-    /// Answers the model, in its order, once all calls have their receipts.
+    /// Answers the model, in its order, once all calls have their receipts. The model is told of calls that repeat
+    /// themselves.
     pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
         // The calls are dropped now, so that none is held while the model thinks.
-        let calls = mem::take(&mut self.calls);
+        let mut calls = mem::take(&mut self.calls);
+        self.repeated.follow(&mut calls);
         let mut receipts = Vec::with_capacity(calls.len());
         self.say(calls.into_iter().map(|call| {
             receipts.extend(call.receipt);

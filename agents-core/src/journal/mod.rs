@@ -23,6 +23,7 @@ mod outcome;
 mod projection;
 mod recorded;
 mod refold;
+mod repeated;
 mod state;
 mod steps;
 mod terms;

@@ -146,6 +146,7 @@ fn taken_up() -> CallFact {
         goes_on: false,
         reads: false,
         knowledge: false,
+        polls: false,
     });
     CallFact::TakenUp { tool }
 }

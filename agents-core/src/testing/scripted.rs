@@ -2,6 +2,7 @@ use crate::model::{
     Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
 };
 use async_trait::async_trait;
+use futures_util::future::BoxFuture;
 use serde_json::Value;
 use std::{
     collections::VecDeque,
@@ -9,7 +10,7 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Model for tests that answers from a script, in order.
+/// Model for tests that answers from a script, in order, or by a [function](ScriptedModel::from_fn).
 ///
 /// The model is for tests of the code around a model: the loop, the tools, the recovery. Its answers say nothing about
 /// the behaviour of a real model.
@@ -51,7 +52,7 @@ pub enum Script {
     /// Fails with this error.
     Fail(ModelError),
     /// Computes the reply from the request.
-    With(Box<dyn FnOnce(&ReceivedRequest) -> Reply + Send>),
+    With(Box<dyn FnMut(&ReceivedRequest) -> Reply + Send>),
 }
 
 /// Request that a scripted model received.
@@ -97,6 +98,14 @@ impl ReceivedRequest {
                 .unwrap_or_default(),
             format: request.format().cloned(),
             streamed: request.sink().is_some(),
+        }
+    }
+
+    /// Returns the system prompt, by which agents can be told apart; an empty text if there is none.
+    pub fn prompt(&self) -> &str {
+        match self.messages.first() {
+            Some(Message::System { content }) => content,
+            _ => "",
         }
     }
 
@@ -239,7 +248,7 @@ impl Script {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn with(answer: impl FnOnce(&ReceivedRequest) -> Reply + Send + 'static) -> Script {
+    pub fn with(answer: impl FnMut(&ReceivedRequest) -> Reply + Send + 'static) -> Script {
         Script::With(Box::new(answer))
     }
 }
@@ -255,9 +264,12 @@ fn one() -> Usage {
 #[derive(Default)]
 struct Shared {
     script: Mutex<VecDeque<Script>>,
-    again: Mutex<Option<Reply>>,
+    /// Function that answers when the script has ended.
+    rest: Mutex<Option<AnswerFn>>,
     asked: Mutex<Vec<ReceivedRequest>>,
 }
+
+type AnswerFn = Box<dyn FnMut(&ReceivedRequest) -> BoxFuture<'static, Script> + Send>;
 
 impl ScriptedModel {
     /// Creates a model that gives these answers in order and fails after the last, and a handle that inspects its
@@ -273,7 +285,8 @@ impl ScriptedModel {
         (model.clone(), model)
     }
 
-    /// Creates a model that gives the same reply to every request, and a handle that inspects its requests.
+    /// Creates a model that gives the same answer to every request, and a handle that inspects its requests. A computed
+    /// answer is computed anew for each request.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -287,14 +300,89 @@ impl ScriptedModel {
     ///     assert_eq!(oracle.run("?").await?, 7);
     /// }
     /// assert_eq!(handle.count(), 3);
+    ///
+    /// // A model that is down, and stays down.
+    /// let (down, _) = ScriptedModel::always(Script::fail("out of memory"));
+    /// for _ in 0..3 {
+    ///     assert!(oracle.run("?").override_model(down.clone()).await.is_err());
+    /// }
     /// # Ok(())
     /// # }
     /// ```
     pub fn always(script: Script) -> (ScriptedModel, ScriptedModel) {
-        let (model, handle) = ScriptedModel::new([]);
-        if let Script::Reply(reply) = script {
-            *lock(&model.shared.again) = Some(reply);
+        match script {
+            Script::Reply(reply) => Self::from_fn(move |_| Script::Reply(reply.clone())),
+            Script::Fail(error) => Self::from_fn(move |_| Script::Fail(error.clone())),
+            Script::With(mut answer) => Self::from_fn(move |asked| Script::Reply(answer(asked))),
         }
+    }
+
+    /// Creates a model whose answers a function computes from the requests, and a handle that inspects its requests.
+    ///
+    /// The function is called once for each request, in the order in which the requests arrive.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, tool::FnTool};
+    /// use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let now = FnTool::new("now", "The time.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("noon") });
+    /// // Calls the tool first, and answers with its result.
+    /// let (model, handle) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
+    ///     [] => Script::call("now", "{}"),
+    ///     [(_, time), ..] => Script::text(format!("It is {time}.")),
+    /// });
+    /// let clock = AgentBuilder::<String, String>::new("clock").tool(now).model(model).build();
+    /// assert_eq!(clock.run("What time is it?").await?, "It is noon.");
+    /// assert_eq!(handle.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_fn(
+        mut answer: impl FnMut(&ReceivedRequest) -> Script + Send + 'static,
+    ) -> (ScriptedModel, ScriptedModel) {
+        Self::of(Box::new(move |asked| {
+            let script = answer(asked);
+            Box::pin(async { script })
+        }))
+    }
+
+    /// Creates a model whose answers an async function computes from the requests, and a handle that inspects its
+    /// requests.
+    ///
+    /// Requests that arrive at the same time are answered at the same time.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder};
+    /// use agents::testing::{Script, ScriptedModel};
+    /// use std::time::Duration;
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// // A model that thinks for a minute.
+    /// let (slow, _) = ScriptedModel::from_async_fn(|asked| async move {
+    ///     tokio::time::sleep(Duration::from_secs(60)).await;
+    ///     Script::text(asked.last().to_uppercase())
+    /// });
+    /// let echo = AgentBuilder::<String, String>::new("echo").model(slow).build();
+    /// assert_eq!(echo.run("hello").await?, "HELLO");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn from_async_fn<F>(
+        mut answer: impl FnMut(ReceivedRequest) -> F + Send + 'static,
+    ) -> (ScriptedModel, ScriptedModel)
+    where
+        F: Future<Output = Script> + Send + 'static,
+    {
+        Self::of(Box::new(move |asked| Box::pin(answer(asked.clone()))))
+    }
+
+    fn of(rest: AnswerFn) -> (ScriptedModel, ScriptedModel) {
+        let (model, handle) = ScriptedModel::new([]);
+        *lock(&model.shared.rest) = Some(rest);
         (model, handle)
     }
 
@@ -308,19 +396,30 @@ impl ScriptedModel {
         lock(&self.shared.asked).len()
     }
 
-    fn answer(&self, asked: &ReceivedRequest) -> Result<Reply, ModelError> {
-        match lock(&self.shared.script).pop_front() {
-            Some(Script::Reply(reply)) => Ok(reply),
-            Some(Script::Fail(error)) => Err(error),
-            Some(Script::With(answer)) => Ok(answer(asked)),
-            None => lock(&self.shared.again).clone().ok_or_else(|| {
-                let message = format!(
-                    "the script has ended; request {} was not foreseen",
-                    self.count()
-                );
-                ModelError::new(ModelErrorKind::Malformed, message)
-            }),
+    async fn answer(&self, asked: &ReceivedRequest) -> Result<Reply, ModelError> {
+        let next = lock(&self.shared.script).pop_front();
+        let script = match next {
+            Some(script) => script,
+            None => {
+                // The lock is free again while the answer is awaited.
+                let answer = lock(&self.shared.rest).as_mut().map(|rest| rest(asked));
+                match answer {
+                    Some(answer) => answer.await,
+                    None => return Err(self.unforeseen()),
+                }
+            }
+        };
+        match script {
+            Script::Reply(reply) => Ok(reply),
+            Script::Fail(error) => Err(error),
+            Script::With(mut answer) => Ok(answer(asked)),
         }
+    }
+
+    fn unforeseen(&self) -> ModelError {
+        let count = self.count();
+        let message = format!("the script has ended; request {count} was not foreseen");
+        ModelError::new(ModelErrorKind::Malformed, message)
     }
 }
 
@@ -335,7 +434,7 @@ impl Model for ScriptedModel {
         lock(&self.shared.asked).push(asked.clone());
         // A real model takes its time: let others run.
         tokio::task::yield_now().await;
-        let reply = self.answer(&asked)?;
+        let reply = self.answer(&asked).await?;
         if let Some(sink) = request.sink() {
             reply
                 .content

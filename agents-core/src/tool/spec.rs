@@ -121,6 +121,8 @@ pub struct ToolSpec {
     /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
     /// it.
     pub sequential: bool,
+    /// Is `true` if the tool is made for being asked the same again and again, until its result changes.
+    pub polls: bool,
     /// Status of this version: active, deprecated or blocked.
     pub status: Status,
     /// JSON Schema (draft 7) of the arguments.
@@ -175,6 +177,7 @@ impl ToolSpec {
             approval: NeedsApproval::Never,
             strict: false,
             sequential: false,
+            polls: false,
             status: Status::Active,
             input_schema,
             output_schema: None,
@@ -310,6 +313,24 @@ impl ToolSpec {
     #[must_use]
     pub fn sequential(mut self) -> Self {
         self.sequential = true;
+        self
+    }
+
+    /// Declares that the tool is made for being asked the same again and again, until its result changes: the state of a
+    /// build, or of an order. Its calls may be identical without end; see
+    /// [`Budget::max_identical_calls`](crate::Budget::max_identical_calls).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Effects, tool::ToolSpec};
+    /// # #[derive(schemars::JsonSchema)] struct Build { number: u32 }
+    ///
+    /// let spec = ToolSpec::of::<Build>("build_state", "Returns the state of a build.", Effects::Reads).polls();
+    /// assert!(spec.polls);
+    /// ```
+    #[must_use]
+    pub fn polls(mut self) -> Self {
+        self.polls = true;
         self
     }
 

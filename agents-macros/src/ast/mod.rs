@@ -116,6 +116,8 @@ pub(crate) enum Mark {
 /// The entries of `#[skill(..)]`.
 pub(crate) struct Skill {
     pub(crate) entries: Vec<Entry>,
+    /// The method is the one job of its agent, and has no mark.
+    pub(crate) unmarked: bool,
 }
 
 /// `on_escalation!(match escalation.severity { .. })`

@@ -216,7 +216,7 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
             skilled(agent, skills, errors);
             for skill in skills {
                 is_plain("skill", &skill.function, errors);
-                described(skill, errors);
+                described(skill, agent, errors);
                 answered_by_model(&skill.function, errors);
                 listed(skill, &agent.settings, errors);
                 remembering(skill, agent, errors);
@@ -396,12 +396,15 @@ fn answered_by_model(function: &Function, errors: &Errors) {
     }
 }
 
-/// Checks that there is a skill, and a prompt if a model drives one.
+/// Checks that there is a skill, and a prompt if a model drives one. The doc comment of an only skill is a prompt.
 fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     if skills.is_empty() && !agent.has_refused_skills {
         errors.at(&agent.ident, messages::no_skill(&agent.ident));
     }
-    if agent.asks_a_model() && agent.settings.prompt.is_none() {
+    let is_told = agent
+        .only_skill()
+        .is_some_and(|skill| !skill.docs.is_empty());
+    if agent.asks_a_model() && agent.settings.prompt.is_none() && !is_told {
         let is_described = !agent.docs.is_empty();
         errors.at(
             &agent.ident,
@@ -410,11 +413,21 @@ fn skilled(agent: &Agent, skills: &[Skill], errors: &Errors) {
     }
 }
 
-/// Checks that a skill is described: `/// File management operations.`
-fn described(skill: &Skill, errors: &Errors) {
-    if skill.docs.is_empty() {
-        let name = &skill.function.sig.ident;
-        errors.at(name, messages::undescribed("skill", plain(name)));
+/// Checks that a skill is described: `/// File management operations.` For the one job of an agent, the prompt or the
+/// description of the agent may stand instead.
+fn described(skill: &Skill, agent: &Agent, errors: &Errors) {
+    if !skill.docs.is_empty() {
+        return;
+    }
+    let name = &skill.function.sig.ident;
+    match (skill.unmarked, skill.function.has_body()) {
+        (false, _) => errors.at(name, messages::undescribed("skill", plain(name))),
+        // Without a prompt, the missing prompt is reported.
+        (true, false) => {}
+        (true, true) if agent.docs.is_empty() && agent.settings.description.is_none() => {
+            errors.at(name, messages::undescribed_agent(&agent.name));
+        }
+        (true, true) => {}
     }
 }
 

@@ -132,7 +132,8 @@ fn fixer(element: &Element) -> TokenStream {
     quote_spanned!(here(agent.span())=> .fixer(#agent))
 }
 
-/// Returns the description for other agents: the key, else the doc comment, else the prompt.
+/// Returns the description for other agents: the key, else the doc comment, else the prompt, else the doc comment of the
+/// only skill.
 pub(super) fn description(agent: &Agent) -> TokenStream {
     let literal = |prompt: &Expr| {
         matches!(
@@ -153,6 +154,10 @@ pub(super) fn description(agent: &Agent) -> TokenStream {
             prompt: Some((_, prompt)),
             ..
         } if literal(prompt) => prompt.to_token_stream(),
+        Settings { prompt: None, .. } => match agent.only_skill() {
+            Some(skill) => skill.docs.text(),
+            None => quote!(""),
+        },
         _ => quote!(""),
     }
 }

@@ -115,6 +115,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
         when,
         tools,
         memory,
+        unmarked: _,
         input,
         returns,
     } = skill;

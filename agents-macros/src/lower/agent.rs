@@ -132,6 +132,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
 }
 
 fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
+    let unmarked = mark.unmarked;
     let mut keys = Keys(mark.entries);
     let when = keys.value("when").map(|(_, value)| value);
     let tools = keys
@@ -151,6 +152,7 @@ fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
         when,
         tools,
         memory,
+        unmarked,
         input: input?,
         returns: returns?,
     };

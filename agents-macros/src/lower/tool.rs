@@ -133,7 +133,7 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
         when = asked.cloned();
         call(key, quote!(__rt::NeedsApproval::#variant));
     }
-    for flag in ["strict", "sequential"] {
+    for flag in ["strict", "sequential", "polls"] {
         if let Some(key) = keys.flag(flag) {
             call(key, TokenStream::new());
         }

@@ -204,6 +204,8 @@ pub(crate) struct Skill {
     pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
     /// `memory`
     pub(crate) memory: Option<Ident>,
+    /// The method is the one job of its agent, and has no mark.
+    pub(crate) unmarked: bool,
     pub(crate) input: Type,
     pub(crate) returns: Returns,
 }
@@ -450,6 +452,14 @@ impl Agent {
         match &self.make {
             Make::Function(function, _) => !function.has_body(),
             Make::Skills(_, skills) => skills.iter().any(|skill| !skill.function.has_body()),
+        }
+    }
+
+    /// Returns the only skill of an agent that has one.
+    pub(crate) fn only_skill(&self) -> Option<&Skill> {
+        match &self.make {
+            Make::Skills(_, skills) if skills.len() == 1 => skills.first(),
+            _ => None,
         }
     }
 }

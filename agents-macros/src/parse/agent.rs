@@ -10,12 +10,12 @@
 
 use super::{all, entries, function, on_error, rest, tool::is};
 use crate::{
-    ast::{Agent, Arms, Function, Handler, Impl, Mark, Member, Skill},
+    ast::{Agent, Arms, Entry, Function, Handler, Impl, Mark, Member, Skill, Value},
     diag::Errors,
     keys, messages,
     paths::start,
     suggest::{self, colons},
-    syntax::is_own,
+    syntax::{is_own, typed},
 };
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -46,7 +46,10 @@ pub(crate) fn agent(arguments: TokenStream, item: TokenStream, errors: &Errors) 
             return Ok(Item::Function(Agent { entries, item }));
         }
         if input.peek(Token![impl]) || (input.peek(Token![unsafe]) && input.peek2(Token![impl])) {
-            let item = block(input, attrs, errors)?;
+            let mut item = block(input, attrs, errors)?;
+            if item.trait_.is_none() {
+                one_job(&mut item.members, &entries);
+            }
             return Ok(Item::Impl(Agent { entries, item }));
         }
         Err(input.error(messages::NOT_AN_AGENT))
@@ -92,6 +95,45 @@ fn block(input: ParseStream<'_>, attrs: Vec<Attribute>, errors: &Errors) -> syn:
         brace,
         members,
     })
+}
+
+/// Makes the one method of an agent its job, if no method is marked `#[skill]`.
+///
+/// This is the only method without a body. If all have one, it is the only method that takes an input. Beside it there
+/// may be knowledge, and functions without `self`. The job has the agent's memory.
+fn one_job(members: &mut [Member], entries: &[Entry]) {
+    let is_marked = |member: &Member| matches!(member, Member::Function(_, Some(Mark::Skill(_))));
+    if members.iter().any(is_marked) {
+        return;
+    }
+    let mut methods: Vec<_> = members
+        .iter_mut()
+        .filter_map(|member| match member {
+            Member::Function(function, mark @ None) => Some((function, mark)),
+            _ => None,
+        })
+        .filter(|(function, _)| function.sig.receiver().is_some())
+        .collect();
+    if methods.iter().any(|(function, _)| !function.has_body()) {
+        methods.retain(|(function, _)| !function.has_body());
+    } else if methods
+        .iter()
+        .any(|(function, _)| typed(&function.sig).count() != 1)
+    {
+        return;
+    }
+    let [(function, mark)] = &mut methods[..] else {
+        return;
+    };
+    let memory = entries.iter().filter(|entry| entry.key == "memory");
+    let memory = memory.filter(|_| !function.has_body()).map(|entry| Entry {
+        key: entry.key.clone(),
+        value: Value::Nothing,
+    });
+    **mark = Some(Mark::Skill(Skill {
+        entries: memory.collect(),
+        unmarked: true,
+    }));
 }
 
 fn as_path(ty: Type) -> syn::Result<Path> {
@@ -152,6 +194,7 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
         skill
             .get_or_insert_with(|| Skill {
                 entries: Vec::new(),
+                unmarked: false,
             })
             .entries
             .extend(more);

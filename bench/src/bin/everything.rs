@@ -9,7 +9,8 @@ use std::sync::{
 };
 
 /// Add two integers.
-#[tool(none, cache = forever)]
+// The server calls it with the same arguments each time: `polls`, so that this is not stopped.
+#[tool(none, cache = forever, polls)]
 async fn add(
     /// Left operand
     left: i64,

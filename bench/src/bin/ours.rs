@@ -4,7 +4,8 @@ use agents::{Ollama, prelude::*, tool};
 use agents_bench::{QUESTION, Task, measure};
 
 /// Add two integers.
-#[tool(none)]
+// The server calls it with the same arguments each time: `polls`, so that this is not stopped.
+#[tool(none, polls)]
 async fn add(
     /// Left operand
     left: i64,

@@ -39,7 +39,10 @@ impl Hands {
                 output_tokens: 5,
                 requests: 1,
             };
-            Reply { usage, ..reply }
+            Reply {
+                usage,
+                ..reply.clone()
+            }
         })
     }
 }

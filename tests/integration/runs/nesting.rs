@@ -70,6 +70,7 @@ async fn a_child_s_budget_stop_ends_the_whole_run_and_no_body_can_swallow_it() {
     let (model, _) = ScriptedModel::always(Script::call("add", r#"{"left":1,"right":2}"#));
     let colleague = AgentBuilder::new("colleague")
         .tool(Add)
+        .budget(Budget::new().max_turns(3))
         .model(model)
         .build();
     let (boss_model, handle) =
@@ -83,7 +84,7 @@ async fn a_child_s_budget_stop_ends_the_whole_run_and_no_body_can_swallow_it() {
         outcome.stopped,
         Some(Stopped::Budget {
             agent: "colleague".into(),
-            limit: Limit::Turns(10)
+            limit: Limit::Turns(3)
         })
     );
     assert_eq!(handle.count(), 1, "the boss was not asked again");

@@ -12,7 +12,7 @@ fn busy(name: &'static str) -> Plain {
     let (model, _) = ScriptedModel::always(Script::call("compile", "{}"));
     tooled(name)
         .model(model)
-        .budget(Budget::new().max_recursion(100))
+        .budget(Budget::new().max_recursion(100).max_identical_calls(100))
         .build()
 }
 

@@ -248,7 +248,7 @@ async fn a_composite_can_be_a_delegate_and_a_team_a_part() {
     assert_eq!(told(&led), "x!!");
     assert_eq!(
         led.requests()[0].declarations[0]["function"]["description"],
-        "`a`; then: `b`"
+        "Shouts; then: Shouts"
     );
 }
 

@@ -7,6 +7,10 @@ impl Manager {
     /// Manages.
     #[skill]
     async fn manage(&self, request: String) -> String;
+
+    /// Plans.
+    #[skill]
+    async fn plan(&self, request: String) -> String;
 }
 
 struct Clerk;
@@ -17,6 +21,17 @@ impl Clerk {
     /// Files.
     #[skill]
     async fn file(&self, request: String) -> String;
+
+    /// Finds.
+    #[skill]
+    async fn find(&self, request: String) -> String;
+}
+
+struct Porter;
+
+#[agent]
+impl Porter {
+    async fn carry(&self, request: String) -> String;
 }
 
 fn main() {}

@@ -144,6 +144,9 @@ pub(crate) struct Called {
     /// Is `true` if the tool gives a piece of the agent's knowledge, and is no tool of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) knowledge: bool,
+    /// Is `true` if the tool is made for being asked the same again and again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) polls: bool,
 }
 
 impl Called {
@@ -159,6 +162,7 @@ impl Called {
             goes_on: goes_on || knowledge,
             reads: spec.effects == Effects::Reads,
             knowledge,
+            polls: spec.polls,
         }
     }
 }

@@ -642,6 +642,11 @@ impl Call {
         }
     }
 
+    /// Returns `true` if the tool is made for being asked the same again and again.
+    pub(crate) fn polls(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.polls)
+    }
+
     /// Returns `true` if the call asks for a piece of the agent's knowledge.
     pub(crate) fn is_knowledge(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.knowledge)

@@ -43,6 +43,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         goes_on,
         reads: !writes,
         knowledge: false,
+        polls: false,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()

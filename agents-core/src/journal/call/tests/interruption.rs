@@ -183,6 +183,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         goes_on: false,
         reads: false,
         knowledge: false,
+        polls: false,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];

@@ -1,0 +1,85 @@
+//! Calls that repeat themselves: the same tool, the same arguments and the same result, reply after reply.
+
+use super::call::Call;
+use crate::{json::canonical, run::ToolEnvelope};
+use serde::Serialize;
+use std::sync::Arc;
+
+/// Number of identical calls in a row from which the model is told.
+const TOLD_FROM: u32 = 3;
+
+/// Calls of the last reply that made calls. Each has the number of replies in a row that made the same call and got the
+/// same result.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Repeated(Vec<Counted>);
+
+#[derive(Clone, Debug, Serialize)]
+struct Counted {
+    receipt: Arc<ToolEnvelope>,
+    count: u32,
+}
+
+impl Repeated {
+    /// Counts the settled calls of the next reply, and adds a remark to the message of each call that repeats itself.
+    ///
+    /// Two identical calls of one reply count once, because the model did not know the result of the first. Calls of
+    /// tools that poll do not count.
+    pub(super) fn follow(&mut self, calls: &mut [Call]) {
+        let before = self.0.len();
+        for call in calls {
+            let Some(receipt) = call.receipt.as_ref().filter(|_| !call.polls()) else {
+                continue;
+            };
+            let earlier = self.0[..before].iter();
+            let same = earlier.rev().find(|one| is_same(&one.receipt, receipt));
+            let count = same.map_or(1, |one| one.count.saturating_add(1));
+            if count >= TOLD_FROM
+                && let Some(message) = &mut call.message
+            {
+                message.push_str(&remark(count, receipt.is_ok()));
+            }
+            self.0.push(Counted {
+                receipt: receipt.clone(),
+                count,
+            });
+        }
+        self.0.drain(..before);
+    }
+
+    /// Returns the largest number of identical calls in a row; 0 if there was no call.
+    pub(super) fn most(&self) -> u32 {
+        let counts = self.0.iter().map(|one| one.count);
+        counts.max().unwrap_or_default()
+    }
+}
+
+/// Returns `true` if two receipts are of the same call with the same result. A result that was cut may differ in what
+/// is missing.
+fn is_same(one: &ToolEnvelope, other: &ToolEnvelope) -> bool {
+    one.name == other.name
+        && one.output == other.output
+        && one.error == other.error
+        && !(one.truncated || other.truncated)
+        && (one.input == other.input
+            || canonical(one.input.as_str()) == canonical(other.input.as_str()))
+}
+
+/// Returns the words for the model, behind the result of the `nth` identical call.
+fn remark(nth: u32, is_ok: bool) -> String {
+    const ORDINALS: [&str; 8] = [
+        "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
+    ];
+    let ordinal = usize::try_from(nth.saturating_sub(TOLD_FROM)).ok();
+    let which = match ordinal.and_then(|ordinal| ORDINALS.get(ordinal)) {
+        Some(ordinal) => format!("the {ordinal} call"),
+        None => format!("call number {nth}"),
+    };
+    match is_ok {
+        true => format!(
+            "\n[This is {which} in a row with the same arguments and the same result. Use the result, or call something else.]"
+        ),
+        false => format!(
+            "\n[This is {which} in a row with the same arguments and the same failure. Change the arguments, or do something else.]"
+        ),
+    }
+}
