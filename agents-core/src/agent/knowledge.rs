@@ -18,7 +18,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     ///     .knowledge("house_style", "How release notes are written here.", || "One line a change.")
     ///     .build();
     /// ```
-    pub fn knowledge<T: Into<String>>(
+    pub fn knowledge<T: KnowledgeText>(
         mut self,
         name: impl Into<Cow<'static, str>>,
         description: impl Into<Cow<'static, str>>,
@@ -27,8 +27,38 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self.agent.definition.knowledge.push(Knowledge {
             name: name.into(),
             description: description.into(),
-            text: Arc::new(move || text().into()),
+            text: Arc::new(move || text().into_text()),
         });
         self
+    }
+}
+
+/// Conversion of a knowledge function's return value into the text that the model is given.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not text that a model could be given",
+    label = "expected `&str` or `String`",
+    note = "knowledge is text at hand; what has to be fetched and so can fail is a tool, and what has a structure is written out first"
+)]
+#[doc(hidden)] // Public because `knowledge` names it, for the message of a wrong type.
+pub trait KnowledgeText {
+    /// Converts into the text.
+    fn into_text(self) -> String;
+}
+
+impl KnowledgeText for String {
+    fn into_text(self) -> String {
+        self
+    }
+}
+
+impl KnowledgeText for &str {
+    fn into_text(self) -> String {
+        self.to_owned()
+    }
+}
+
+impl KnowledgeText for Cow<'_, str> {
+    fn into_text(self) -> String {
+        self.into_owned()
     }
 }

@@ -22,6 +22,7 @@ pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
+pub use knowledge::KnowledgeText;
 pub use run::Run;
 pub(crate) use signature::IntoSource;
 pub use signature::{AgentData, AgentFault, ModelAnswer};

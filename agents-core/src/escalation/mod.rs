@@ -46,8 +46,8 @@ mod settled;
 
 pub use raised::{Escalation, EscalationHop, RefusedResolution};
 pub use resolution::{
-    IntoResolution, Resolution, TakesOver, escalate, inherit, reroute_to, reroute_to_skill,
-    retry_with_model, return_partial_result, throw,
+    IntoResolution, Resolution, SkillName, TakesOver, escalate, inherit, reroute_to,
+    reroute_to_skill, retry_with_model, return_partial_result, throw,
 };
 
 pub use settled::{EscalationReceipt, Settlement};

@@ -5,6 +5,7 @@ use crate::{
     Severity,
     agent::{Agent, Data},
     model::Model,
+    recovery::IntoWords,
 };
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -95,8 +96,8 @@ pub fn retry_with_model<I, O>(model: impl Model) -> Resolution<I, O> {
 ///     .on_escalation(|_: Escalation| reroute_to_skill("by_hand"))
 ///     .build();
 /// ```
-pub fn reroute_to_skill<I, O>(skill: impl Into<Cow<'static, str>>) -> Resolution<I, O> {
-    Resolution(Verb::Instead(Instead::Skill(skill.into())))
+pub fn reroute_to_skill<I, O>(skill: impl SkillName) -> Resolution<I, O> {
+    Resolution(Verb::Instead(Instead::Skill(skill.into_name())))
 }
 
 /// Lets another agent do the handling agent's work instead, on its original input.
@@ -151,9 +152,9 @@ pub fn return_partial_result<I, O>(value: O) -> Resolution<I, O> {
 /// let resolution = escalate::<String, String>("the disk is full").severity(Severity::Critical);
 /// assert_eq!(format!("{resolution:?}"), r#"escalate("the disk is full", CRITICAL)"#);
 /// ```
-pub fn escalate<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
+pub fn escalate<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
     Resolution(Verb::Escalate {
-        reason: reason.into(),
+        reason: reason.into_words(),
         severity: Severity::High,
     })
 }
@@ -189,8 +190,8 @@ pub fn inherit<I, O>() -> Resolution<I, O> {
 ///     })
 ///     .build();
 /// ```
-pub fn throw<I, O>(reason: impl Into<String>) -> Resolution<I, O> {
-    Resolution(Verb::Throw(reason.into()))
+pub fn throw<I, O>(reason: impl IntoWords) -> Resolution<I, O> {
+    Resolution(Verb::Throw(reason.into_words()))
 }
 
 impl<I, O> Resolution<I, O> {
@@ -260,5 +261,25 @@ pub trait TakesOver<I, O> {
 impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for A {
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>> {
         Arc::new(self)
+    }
+}
+
+/// Conversion into the name of a skill.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the name of a skill",
+    label = "expected a skill of this agent",
+    note = "within `on_escalation!` a skill goes by its method: `reroute_to_skill(Self::by_hand)`; elsewhere by its name, `\"by_hand\"`",
+    note = "an agent takes over by `reroute_to({Self})`"
+)]
+#[doc(hidden)] // Public because a verb names it, for the message of a wrong type.
+pub trait SkillName {
+    /// Converts into the name.
+    fn into_name(self) -> Cow<'static, str>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<Cow<'static, str>>> SkillName for T {
+    fn into_name(self) -> Cow<'static, str> {
+        self.into()
     }
 }

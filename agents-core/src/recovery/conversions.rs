@@ -128,3 +128,24 @@ impl<T: IntoValue, E> IntoValue for Result<T, E> {
         self.ok().and_then(IntoValue::into_value)
     }
 }
+
+/// Conversion into a text for a model or a person, such as a reason or a hint.
+///
+/// Implemented for all types that convert into a `String`; error types do not.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not text",
+    label = "expected text here",
+    note = "an error, and all else that can be displayed, is written out: `format!(\"{{e}}\")`"
+)]
+#[doc(hidden)] // Public because verbs name it, for the message of a wrong type.
+pub trait IntoWords {
+    /// Converts into the text.
+    fn into_words(self) -> String;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Into<String>> IntoWords for T {
+    fn into_words(self) -> String {
+        self.into()
+    }
+}

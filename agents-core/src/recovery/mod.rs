@@ -40,7 +40,7 @@ pub use crate::reader::ReadError;
 pub use crate::reader::{normalize_separators, strip_fences};
 pub use backoff::{Backoff, constant, exponential, none};
 pub use context::{CallError, ErrorContext, Raw};
-pub use conversions::{IntoText, IntoValue};
+pub use conversions::{IntoText, IntoValue, IntoWords};
 pub use decision::{Decision, IntoDecision, Plan, PlanStep};
 pub use fixer::{FailedRepair, Fixer, Repair, RepairAgentRef, RepairInput};
 pub use kind::{

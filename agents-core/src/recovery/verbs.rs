@@ -1,7 +1,7 @@
 //! Verbs of arms. Each function makes a [`Decision`] and does nothing else.
 
 use super::{
-    CanRetry, CanSanitize, Decision, Fixer, IntoText, IntoValue, Kind, PlanStep, Raw,
+    CanRetry, CanSanitize, Decision, Fixer, IntoText, IntoValue, IntoWords, Kind, PlanStep, Raw,
     RepairAgentRef, Severity, exponential,
 };
 use crate::reader;
@@ -102,8 +102,8 @@ pub fn retry<K: CanRetry>() -> Decision<K> {
 /// let decision: Decision<Deserialization> = feedback("dates are written 2026-08-01");
 /// assert_eq!(decision.steps(), [PlanStep::Feedback("dates are written 2026-08-01".to_owned())]);
 /// ```
-pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
-    Decision::one(PlanStep::Feedback(hint.into()))
+pub fn feedback<K: Kind>(hint: impl IntoWords) -> Decision<K> {
+    Decision::one(PlanStep::Feedback(hint.into_words()))
 }
 
 /// Hands the failure up to the agent above. [`severity`](Decision::severity) sets the severity, `High` by default.
@@ -115,9 +115,9 @@ pub fn feedback<K: Kind>(hint: impl Into<String>) -> Decision<K> {
 /// let decision: Decision<Execution> = escalate("the disk is full");
 /// assert_eq!(decision, escalate("the disk is full").severity(Severity::High));
 /// ```
-pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+pub fn escalate<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     Decision::one(PlanStep::Escalate {
-        reason: reason.into(),
+        reason: reason.into_words(),
         severity: Severity::High,
     })
 }
@@ -131,9 +131,9 @@ pub fn escalate<K: Kind>(reason: impl Into<String>) -> Decision<K> {
 /// let decision: Decision<Execution> = throw("the credentials were refused");
 /// assert_eq!(decision.steps(), [PlanStep::Throw { reason: "the credentials were refused".to_owned() }]);
 /// ```
-pub fn throw<K: Kind>(reason: impl Into<String>) -> Decision<K> {
+pub fn throw<K: Kind>(reason: impl IntoWords) -> Decision<K> {
     Decision::one(PlanStep::Throw {
-        reason: reason.into(),
+        reason: reason.into_words(),
     })
 }
 
