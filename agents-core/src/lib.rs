@@ -32,6 +32,8 @@ pub mod agent;
 pub mod blob;
 mod budget;
 pub mod cache;
+#[cfg(any(test, feature = "testing"))]
+mod checks;
 pub mod compose;
 mod context;
 mod deep;

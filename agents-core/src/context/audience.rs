@@ -1,7 +1,7 @@
 //! Subscribers of a run and the log: the audience that is told of the run's events.
 
 #[cfg(any(test, feature = "testing"))]
-use crate::testing::oracle;
+use crate::checks::oracle;
 use crate::{
     journal::{FactEvents, PlaceId, State},
     panics::told,

@@ -79,7 +79,7 @@ impl Machine {
             audience,
             inner: Mutex::new(Inner {
                 #[cfg(any(test, feature = "testing"))]
-                kept: crate::testing::checks_runs().then(|| Kept {
+                kept: crate::checks::checks_runs().then(|| Kept {
                     before: state.clone(),
                     facts: Vec::new(),
                 }),

@@ -153,7 +153,7 @@ async fn send(
     }
     spans::asked(&span, cx, history.messages());
     #[cfg(any(test, feature = "testing"))]
-    crate::testing::oracle::asked(cx.run_id(), &request);
+    crate::checks::oracle::asked(cx.run_id(), &request);
     // The model itself is called, not the pointer to it: that would be a future around its future.
     let reply = (**model).chat(request).instrument(span.clone()).await;
     if let Some(show) = show {

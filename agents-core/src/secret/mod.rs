@@ -79,13 +79,12 @@
 
 mod error;
 mod mask;
-mod panic;
 mod store;
 mod value;
 mod writer;
 
 pub use error::SecretError;
-pub use mask::{MIN_SECRET_CHARS, Masker};
+pub use mask::Masker;
 pub(crate) use mask::{Reference, Stream, references, shown};
 /// Text that does not print, and the trait by which it is read; re-exported from `secrecy`.
 pub use secrecy::{ExposeSecret, SecretString};
@@ -97,6 +96,9 @@ use crate::scope::Scope;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
+
+/// Minimum length of a secret, in characters.
+const MIN_SECRET_CHARS: usize = 4;
 
 /// Scope of a secret, from the narrowest to the broadest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-use super::panic;
+use super::mask::masked;
 use std::io::{self, Write};
 
 /// Writer that masks the secrets of every run in progress; put it under a logger's output.
@@ -24,7 +24,7 @@ impl<W: Write> Masked<W> {
 impl<W: Write> Write for Masked<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let text = String::from_utf8_lossy(bytes);
-        self.0.write_all(panic::masked(&text).as_bytes())?;
+        self.0.write_all(masked(&text).as_bytes())?;
         Ok(bytes.len())
     }
 

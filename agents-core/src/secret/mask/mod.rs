@@ -2,14 +2,16 @@
 
 mod decode;
 mod known;
+mod panic;
 mod reference;
 mod search;
 mod stream;
 
+pub(super) use panic::masked;
 pub(crate) use reference::{Reference, references, shown};
 pub(crate) use stream::Stream;
 
-use super::{SecretError, SecretScope, panic};
+use super::{MIN_SECRET_CHARS, SecretError, SecretScope};
 use crate::Json;
 use known::Known;
 use secrecy::{ExposeSecret, SecretString};
@@ -22,9 +24,6 @@ use std::{
         atomic::{AtomicBool, Ordering::Acquire, Ordering::Release},
     },
 };
-
-/// Minimum length of a secret, in characters.
-pub const MIN_SECRET_CHARS: usize = 4;
 
 /// Replaces the secrets of a run by `[secret:name]` wherever text is written.
 ///
@@ -61,7 +60,7 @@ impl Masker {
     /// The first secret of the process installs [a panic hook](super#the-panic-hook).
     ///
     /// # Errors
-    /// When the value has fewer than [`MIN_SECRET_CHARS`] characters: masking it would hide half of every text.
+    /// When the value has fewer than 4 characters: masking it would hide half of every text.
     pub fn learn(self: &Arc<Self>, name: &str, value: &SecretString) -> Result<(), SecretError> {
         let reference = Reference {
             scope: SecretScope::Run,
@@ -141,7 +140,7 @@ impl Masker {
     }
 
     /// Masks the secrets in JSON text, which stays valid JSON.
-    pub fn json_text<'a>(&self, json: &'a str) -> Cow<'a, str> {
+    pub(crate) fn json_text<'a>(&self, json: &'a str) -> Cow<'a, str> {
         match self.known_in(json) {
             Some(known) => known.masked(json),
             None => Cow::Borrowed(json),

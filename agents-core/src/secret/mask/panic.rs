@@ -10,7 +10,7 @@ use std::{
 /// Maskers of the runs that have secrets now.
 static WATCHED: Mutex<Vec<Weak<Masker>>> = Mutex::new(Vec::new());
 
-/// Registers a run that has secrets: neither panics nor [`Masked`](super::Masked) writers show them from now on.
+/// Registers a run that has secrets: neither panics nor [`Masked`](crate::secret::Masked) writers show them from now on.
 pub(super) fn watch(masker: &Arc<Masker>) {
     {
         let mut watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -29,7 +29,7 @@ pub(super) fn watch(masker: &Arc<Masker>) {
 }
 
 /// Returns the text without the secrets of any run.
-pub(super) fn masked(text: &str) -> Cow<'_, str> {
+pub(in crate::secret) fn masked(text: &str) -> Cow<'_, str> {
     let watched: Vec<_> = {
         let watched = WATCHED.lock().unwrap_or_else(PoisonError::into_inner);
         watched.iter().filter_map(Weak::upgrade).collect()
