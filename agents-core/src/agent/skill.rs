@@ -139,7 +139,7 @@ impl<'a, I, O> Skill<'a, I, O> {
         &self.name
     }
 
-    /// Returns the skill's description.
+    /// Returns the skill's description: the text by which a model chooses among the skills of an agent.
     pub fn description(&self) -> &str {
         &self.description
     }

@@ -141,7 +141,8 @@ impl<'a> Blob<'a> {
         self.bytes
     }
 
-    /// Returns the SHA-256 of the content, in hexadecimal.
+    /// Returns the SHA-256 digest of the content as 64 lower-case hexadecimal digits. Equal contents have equal digests, so
+    /// the digest serves as a name of a file.
     pub fn sha256(&self) -> String {
         hex(&hmac_sha256::Hash::hash(self.bytes))
     }

@@ -45,7 +45,14 @@ impl Cost {
         self.0
     }
 
-    /// Returns the amount as a number.
+    /// Returns the amount in units of the currency in which the prices are given, such as dollars.
+    ///
+    /// An amount is kept in whole billionths of a unit. The number is exact up to about nine million units.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// assert_eq!(agents::run::Cost::of(0.25).amount(), 0.25);
+    /// ```
     pub fn amount(self) -> f64 {
         self.0 as f64 / PARTS as f64
     }

@@ -58,6 +58,18 @@ pub struct Declared<'a> {
 }
 
 /// A tool call found in text.
+///
+/// ```
+/// use agents_reader::printed::{Declared, Syntax, read};
+///
+/// let schema = serde_json::json!({"type": "object", "properties": {"n": {"type": "integer"}}});
+/// let tools = [Declared { name: "f", schema: &schema }];
+/// let said = read("<tool_call>{\"name\": \"f\", \"arguments\": {\"n\": 1,}}</tool_call>", &tools);
+/// let call = &said.calls[0];
+/// assert_eq!((call.name.as_str(), call.is_valid), ("f", false));
+/// // The damage is kept for the reader of the arguments.
+/// assert_eq!(call.arguments, r#"{"n": 1,}"#);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedCall {
     /// Name of the tool.
