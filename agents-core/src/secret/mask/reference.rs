@@ -29,7 +29,7 @@ pub(crate) struct Reference {
     pub(crate) version: Option<String>,
 }
 
-/// How a value is spelled at the place of a reference.
+/// Spelling of a value at the place of a reference.
 #[derive(Clone, Copy)]
 enum Spelling {
     /// As the text of a JSON string, escaped this number of times.
