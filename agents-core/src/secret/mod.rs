@@ -58,6 +58,7 @@
 //! - other encodings: hexadecimal, HTML entities, compression, other character sets, other letter case;
 //! - a value of which only a part was encoded a second time, and a value in several strings of a JSON text;
 //! - a part of a value that is not followed by `…`;
+//! - a secret in text with so many escapes within escapes that the search stops before their end;
 //! - a secret that the run has not learnt yet.
 //!
 //! # The panic hook

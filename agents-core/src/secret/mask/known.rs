@@ -1,7 +1,7 @@
 use super::{
     MIN_SECRET_CHARS,
     decode::{Placed, layers, six_bits},
-    reference::Reference,
+    reference::{Reference, named},
     search::{Heads, Pattern},
 };
 use secrecy::{ExposeSecret, SecretString};
@@ -415,12 +415,7 @@ fn trailing_escape(text: &[u8]) -> usize {
 
 /// Returns the text that replaces a secret: its name, unless the name would reveal the value.
 fn placeholder(name: &str, value: &str) -> String {
-    let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
-        true => c,
-        false => '_',
-    };
-    let name: String = name.chars().map(plain).collect();
-    [format!("[secret:{name}]"), "[secret]".to_owned()]
+    [named(name), "[secret]".to_owned()]
         .into_iter()
         .find(|placeholder| !placeholder.contains(value.trim()))
         .unwrap_or_else(|| "[***]".to_owned())

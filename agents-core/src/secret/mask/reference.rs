@@ -89,16 +89,21 @@ impl Reference {
 
     /// Returns the text that people and models see.
     fn shown(&self) -> String {
-        let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
-            true => c,
-            false => '_',
-        };
-        let name: String = self.name.chars().map(plain).collect();
-        match name.is_empty() {
+        match self.name.is_empty() {
             true => "[***]".to_owned(),
-            false => format!("[secret:{name}]"),
+            false => named(&self.name),
         }
     }
+}
+
+/// Returns the text that stands for a secret with this name.
+pub(super) fn named(name: &str) -> String {
+    let plain = |c: char| match c.is_alphanumeric() || matches!(c, '_' | '-' | '.') {
+        true => c,
+        false => '_',
+    };
+    let name: String = name.chars().map(plain).collect();
+    format!("[secret:{name}]")
 }
 
 impl fmt::Display for Reference {
