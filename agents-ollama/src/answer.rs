@@ -2,6 +2,10 @@
 
 use crate::wire::{Line, error_text};
 use agents_core::model::{Delta, FinishReason, Reply, ToolCall};
+use serde_json::{
+    StreamDeserializer,
+    de::{Read, SliceRead, StrRead},
+};
 
 /// Callback for the pieces of an answer as they arrive.
 pub(crate) type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
@@ -36,7 +40,15 @@ pub(crate) struct Answer {
 impl Answer {
     /// Reads every document in `bytes`: one for a whole answer, or a line of a stream.
     pub(crate) fn read(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), AnswerError> {
-        for line in serde_json::Deserializer::from_slice(bytes).into_iter::<Line<'_>>() {
+        match str::from_utf8(bytes) {
+            // The text is checked once here, and not string by string.
+            Ok(text) => self.read_from(StrRead::new(text), sink),
+            Err(_) => self.read_from(SliceRead::new(bytes), sink),
+        }
+    }
+
+    fn read_from<'a>(&mut self, json: impl Read<'a>, sink: Sink<'_>) -> Result<(), AnswerError> {
+        for line in StreamDeserializer::<_, Line<'a>>::new(json) {
             self.take(line.map_err(AnswerError::NotJson)?, sink)?;
         }
         Ok(())

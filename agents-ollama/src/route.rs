@@ -15,6 +15,7 @@ use std::{
     error::Error,
     future::Future,
     pin::Pin,
+    sync::Arc,
     task::{Context, Poll},
     time::Duration,
 };
@@ -27,8 +28,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// A route to a server: its address and the proxy in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
-    /// Scheme, host and port of the server.
-    server: Uri,
+    /// Scheme, host and port of the server; shared, so that clones of a route are quickly seen to be equal.
+    server: Arc<Uri>,
     https: bool,
     proxy: Option<Proxy>,
 }
@@ -46,7 +47,9 @@ impl Route {
         server.path_and_query = Some(PathAndQuery::from_static("/"));
         Route {
             https: to.scheme() == Some(&Scheme::HTTPS),
-            server: Uri::from_parts(server).expect("an address with another path is one"),
+            server: Arc::new(
+                Uri::from_parts(server).expect("an address with another path is one"),
+            ),
             proxy: None,
         }
     }
@@ -134,7 +137,7 @@ fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
     };
     let provider = CryptoProvider::get_default().map_or_else(
         || aws_lc_rs::default_provider().into(),
-        std::sync::Arc::clone,
+        Arc::clone,
     );
     let tls_config = || {
         let config =

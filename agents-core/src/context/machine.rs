@@ -101,7 +101,9 @@ impl Machine {
     /// Adds a fact about what is at this place.
     pub(crate) fn add(&self, place: PlaceId, fact: Fact) -> After {
         let audience = Some(&self.audience).filter(|audience| audience.listens());
-        let (after, events) = self.lock().add_and_tell(place, fact, audience);
+        let mut events = Vec::new();
+        let told = audience.map(|audience| (audience, &mut events));
+        let after = self.lock().add_and_tell(place, fact, told);
         // Subscribers are user code: they are told without the lock.
         for event in &events {
             self.audience.tell(event);
@@ -339,20 +341,20 @@ fn written(state: &State) -> String {
 
 impl Inner {
     fn add(&mut self, place: PlaceId, fact: Fact) -> After {
-        self.add_and_tell(place, fact, None).0
+        self.add_and_tell(place, fact, None)
     }
 
-    /// Adds a fact, and makes its events if there is an audience.
+    /// Adds a fact, and its events to those for the audience if there is one.
     fn add_and_tell(
         &mut self,
         place: PlaceId,
         fact: Fact,
-        audience: Option<&Audience>,
-    ) -> (After, Vec<Event>) {
+        audience: Option<(&Audience, &mut Vec<Event>)>,
+    ) -> After {
         // The run was dropped, and goes on from its journal: work that is dropped with it has not ended.
         let is_gone = |(writer, _): &(Arc<Writer>, u32)| writer.is_gone();
         if self.writer.as_ref().is_some_and(is_gone) {
-            return (After::ignored(), Vec::new());
+            return After::ignored();
         }
         let at = self.clock.now();
         #[cfg(any(test, feature = "testing"))]
@@ -366,20 +368,18 @@ impl Inner {
                 }
             })
         });
-        let (after, events) = match audience {
-            None => {
-                let after = self.state.fold(place, fact, at, &self.projection);
-                (after, Vec::new())
-            }
-            Some(audience) => {
+        let after = match audience {
+            None => self.state.fold(place, fact, at, &self.projection),
+            Some((audience, events)) => {
                 let told = self.state.fold_and_tell(place, fact, at, &self.projection);
                 let (after, told) = told;
-                (after, audience.events(&self.state, place, told, at))
+                *events = audience.events(&self.state, place, told, at);
+                after
             }
         };
         // A fact that changes nothing is no part of the run: a journal with it would be refused.
         if after.ignored {
-            return (after, events);
+            return after;
         }
         if let Some(tool) = &after.doubt {
             self.doubts.add(tool);
@@ -397,7 +397,7 @@ impl Inner {
             }
             _ => {}
         }
-        (after, events)
+        after
     }
 
     /// Ends the run because a fact cannot be written. Without the fact the journal would lead to another state, so

@@ -44,26 +44,31 @@ fn go_through<'a>(place: &'a CallSite<'_>) -> BoxFuture<'a, Option<Arc<ToolEnvel
 impl CallSite<'_> {
     /// Starts the call's clock, and returns the tool if the call is admitted.
     async fn take_up(&self) -> Result<SharedTool, ToolError> {
-        let (name, is_new) = self.with_call(|call| {
-            let is_new = matches!(call.next(), Action::TakeUp);
-            (call.call.name.clone(), is_new)
+        let (tool, unknown, is_new) = self.with_call(|call| {
+            let name = &call.call.name;
+            let tool = self.definition.tools.get(name);
+            let unknown = tool.is_none().then(|| name.clone());
+            (tool, unknown, matches!(call.next(), Action::TakeUp))
         });
-        let tool = self.definition.tools.get(&name);
+        let name = match tool {
+            Some(tool) => &*tool.spec().name,
+            None => unknown.as_deref().unwrap_or_default(),
+        };
         if !is_new {
-            self.must_be_the_same(&name, tool).await;
+            self.must_be_the_same(name, tool).await;
         } else {
             let seq = self.seq;
             let tool = tool.map(|tool| {
-                let is_knowledge = self.definition.knowledge(&name).is_some();
-                Called::of(tool.spec(), &name, tool.is_part_of_the_run(), is_knowledge)
+                let is_knowledge = self.definition.knowledge(name).is_some();
+                Called::of(tool.spec(), name, tool.is_part_of_the_run(), is_knowledge)
             });
             let fact = CallFact::TakenUp { tool };
             self.cx.node.add(Fact::Call { seq, fact });
         }
         // Policies are user code: they are asked without the lock.
-        let span = spans::policy(self.cx.masker(), &name);
+        let span = spans::policy(self.cx.masker(), name);
         let admitted = span.in_scope(|| {
-            guarded(|| admit::admit(self.definition, self.cx, self.seq, &name, tool))
+            guarded(|| admit::admit(self.definition, self.cx, self.seq, name, tool))
                 .unwrap_or_else(|panic| Err(format!("a rule panicked: {panic}")))
         });
         let admitted = admitted.map_err(|reason| ToolError::Execution {

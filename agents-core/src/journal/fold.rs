@@ -258,8 +258,7 @@ impl State {
     /// Adds the time since the last fact to the run's working time, unless a person is asked or no process was running.
     fn work_until(&mut self, at: Timestamp, fact: &Fact) {
         if self.asked == 0 && !matches!(fact, Fact::Started(_) | Fact::Resumed) {
-            let passed = at.since(self.last).as_millis();
-            let passed = u64::try_from(passed).unwrap_or_default();
+            let passed = at.as_millis().saturating_sub(self.last.as_millis());
             self.worked = self.worked.saturating_add(passed);
         }
         self.last = at;

@@ -9,7 +9,7 @@ use crate::{
     },
 };
 use serde::Serialize;
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
 /// Step that has ended.
 #[derive(Clone, Debug, Serialize)]
@@ -87,12 +87,6 @@ impl State {
             what,
         } = kept;
         let place = self.place(*id);
-        let below = |what: &str, number: u32| {
-            let mut place = String::with_capacity(path.len() + what.len() + 5);
-            // Writing into a string cannot fail.
-            let _ = write!(place, "{path}/{what}{number:04}");
-            place
-        };
         let (place_of_step, kind) = match what {
             What::Agent { ok } => (path.to_owned(), StepKind::Agent { ok: *ok }),
             What::Turn {
@@ -105,17 +99,17 @@ impl State {
             } => {
                 let kind = StepKind::Turn {
                     turn: *turn,
-                    model: model.to_string(),
+                    model: model.clone(),
                     calls: *calls,
                     usage: *usage,
                     choosing: *choosing,
                     refused: *refused,
                 };
-                (below("turn", *turn), kind)
+                (below(path, "turn", *turn), kind)
             }
             What::Call { seq, call_id } => {
                 let call_id = call_id.clone();
-                (below("call", *seq), StepKind::Call { call_id })
+                (below(path, "call", *seq), StepKind::Call { call_id })
             }
         };
         TraceStep {
@@ -127,4 +121,20 @@ impl State {
             kind,
         }
     }
+}
+
+/// Returns the path of a step: its kind and its number, which has at least four digits, below the path of the place.
+fn below(path: &str, kind: &str, number: u32) -> String {
+    let mut below = String::with_capacity(path.len() + kind.len() + 5);
+    below.push_str(path);
+    below.push('/');
+    below.push_str(kind);
+    if number < 10_000 {
+        // Without the formatting of the standard library: a run of many turns has many steps.
+        let digits = [1_000, 100, 10, 1].map(|unit| char::from(b'0' + (number / unit % 10) as u8));
+        below.extend(digits);
+    } else {
+        below.push_str(&number.to_string());
+    }
+    below
 }

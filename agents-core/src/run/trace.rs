@@ -103,7 +103,7 @@ pub enum StepKind {
         /// Number of the agent's turn, from 1.
         turn: u32,
         /// Id of the model.
-        model: String,
+        model: Arc<str>,
         /// Number of tool calls in the reply; `None` if the model did not reply.
         calls: Option<usize>,
         /// Tokens that the reply used.

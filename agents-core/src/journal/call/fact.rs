@@ -11,7 +11,7 @@ use crate::{
     tool::{Effects, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 /// Fact about a call. A value that a fact records is never computed again.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -124,7 +124,7 @@ pub(crate) enum Interrupted {
 /// Description of the tool that is called.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Called {
-    pub(crate) version: String,
+    pub(crate) version: Cow<'static, str>,
     /// Name of the tool itself, if the model knows the tool by another name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) own_name: Option<String>,
@@ -154,7 +154,7 @@ impl Called {
     pub(crate) fn of(spec: &ToolSpec, name: &str, goes_on: bool, knowledge: bool) -> Self {
         let own_name = Some(spec.own_name()).filter(|own| *own != name);
         Called {
-            version: spec.version.to_string(),
+            version: spec.version.clone(),
             own_name: own_name.map(str::to_owned),
             repeatable: spec.is_repeatable(),
             window: spec.idempotent_for,
