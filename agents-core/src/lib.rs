@@ -38,6 +38,7 @@ pub mod compose;
 mod context;
 mod deep;
 mod definition;
+mod digits;
 mod engine;
 pub mod error;
 pub mod escalation;

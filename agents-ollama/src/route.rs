@@ -47,9 +47,7 @@ impl Route {
         server.path_and_query = Some(PathAndQuery::from_static("/"));
         Route {
             https: to.scheme() == Some(&Scheme::HTTPS),
-            server: Arc::new(
-                Uri::from_parts(server).expect("an address with another path is one"),
-            ),
+            server: Arc::new(Uri::from_parts(server).expect("an address with another path is one")),
             proxy: None,
         }
     }
@@ -135,10 +133,8 @@ fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
         ClientConfig, RootCertStore,
         crypto::{CryptoProvider, aws_lc_rs},
     };
-    let provider = CryptoProvider::get_default().map_or_else(
-        || aws_lc_rs::default_provider().into(),
-        Arc::clone,
-    );
+    let provider = CryptoProvider::get_default()
+        .map_or_else(|| aws_lc_rs::default_provider().into(), Arc::clone);
     let tls_config = || {
         let config =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;

@@ -350,8 +350,10 @@ impl fmt::Display for Path<'_> {
         // From above, without recursion: runs may be deep.
         for up in (0..=self.0.level).rev() {
             let above = (0..up).fold(self.0, |node, _| node.parent.as_deref().unwrap_or(node));
-            let slash = if above.parent.is_some() { "/" } else { "" };
-            write!(f, "{slash}{}", above.key)?;
+            if above.parent.is_some() {
+                f.write_str("/")?;
+            }
+            f.write_str(&above.key)?;
         }
         Ok(())
     }

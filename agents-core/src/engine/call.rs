@@ -105,7 +105,7 @@ impl CallSite<'_> {
         let mut round = 1;
         let mut prepared = None;
         loop {
-            let action = self.with_call(|call| {
+            let (action, is_too_late) = self.with_call(|call| {
                 if let Some(id) = call.id() {
                     context.call_id = id.clone();
                 }
@@ -119,7 +119,8 @@ impl CallSite<'_> {
                     round = call.round();
                     context.cx = self.cx.in_call(call.seq, round);
                 }
-                call.next()
+                let is_too_late = call.is_too_late(|| self.cx.now());
+                (call.next(), is_too_late)
             });
             let rules = read::Rules::new(self.definition, tool, &context);
             let fact = match action {
@@ -144,9 +145,7 @@ impl CallSite<'_> {
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
                     CallFact::Refused(Box::new(lacking(&args)))
                 }
-                Action::Execute(_) if self.with_call(|call| call.is_too_late(|| self.cx.now())) => {
-                    CallFact::TooLate
-                }
+                Action::Execute(_) if is_too_late => CallFact::TooLate,
                 Action::Execute(args) => {
                     // The arguments that were read last may have been denied since.
                     let read = prepared.take().filter(|(read, _)| *read == args);

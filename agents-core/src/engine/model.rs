@@ -4,6 +4,7 @@ use crate::{
     Error, ErrorKind,
     context::RunContext,
     definition::AgentDefinition,
+    digits::push_number,
     engine::admit,
     journal::Fact,
     model::{
@@ -329,7 +330,7 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
         return reply;
     }
     let mut seen = BTreeSet::new();
-    for (index, call) in reply.calls.iter_mut().enumerate() {
+    for (index, call) in (0..).zip(&mut reply.calls) {
         if call.id.is_empty() || !seen.insert(call.id.clone()) {
             call.id = minted(turn, index);
             while !seen.insert(call.id.clone()) {
@@ -340,8 +341,13 @@ fn with_ids(mut reply: Reply, turn: u32) -> Reply {
     reply
 }
 
-fn minted(turn: u32, index: usize) -> String {
-    format!("call_{turn}_{index}")
+fn minted(turn: u32, index: u32) -> String {
+    let mut id = String::with_capacity(16);
+    id.push_str("call_");
+    push_number(&mut id, turn, 1);
+    id.push('_');
+    push_number(&mut id, index, 1);
+    id
 }
 
 /// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.

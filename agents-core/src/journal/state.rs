@@ -245,8 +245,10 @@ impl std::fmt::Display for Path<'_> {
                 Some(parent) => state.place(parent),
                 None => place,
             });
-            let slash = if above.parent.is_some() { "/" } else { "" };
-            write!(f, "{slash}{}", above.key)?;
+            if above.parent.is_some() {
+                f.write_str("/")?;
+            }
+            f.write_str(&above.key)?;
         }
         Ok(())
     }

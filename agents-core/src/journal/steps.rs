@@ -2,6 +2,7 @@
 
 use super::{PlaceId, State};
 use crate::{
+    digits::push_number,
     model::Usage,
     run::{
         Timestamp,
@@ -129,12 +130,6 @@ fn below(path: &str, kind: &str, number: u32) -> String {
     below.push_str(path);
     below.push('/');
     below.push_str(kind);
-    if number < 10_000 {
-        // Without the formatting of the standard library: a run of many turns has many steps.
-        let digits = [1_000, 100, 10, 1].map(|unit| char::from(b'0' + (number / unit % 10) as u8));
-        below.extend(digits);
-    } else {
-        below.push_str(&number.to_string());
-    }
+    push_number(&mut below, number, 4);
     below
 }
