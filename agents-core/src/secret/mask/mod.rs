@@ -5,6 +5,7 @@ mod known;
 mod panic;
 mod reference;
 mod search;
+mod stored;
 mod stream;
 
 pub(super) use panic::masked;
