@@ -7,6 +7,7 @@
 pub mod peers;
 pub mod plot;
 pub mod report;
+pub mod table;
 
 use futures_util::StreamExt;
 use serde::{Deserialize, Serialize};

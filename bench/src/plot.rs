@@ -1,6 +1,6 @@
 //! Bar charts as SVG: a group for each column of a table, a bar for each row.
 
-use crate::report::{Cell, Table};
+use crate::table::{Cell, Table};
 use std::fmt::Write;
 
 const WIDTH: f64 = 760.0;

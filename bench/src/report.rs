@@ -1,6 +1,9 @@
 //! Results of a benchmark: a table, the machine and the date, written as JSON, as a chart and into the README.
 
-use crate::plot;
+use crate::{
+    plot,
+    table::{Cell, Table},
+};
 use agents::run::Timestamp;
 use serde::Serialize;
 use std::{
@@ -8,66 +11,6 @@ use std::{
     fs, io,
     path::{Path, PathBuf},
 };
-
-/// A table of figures.
-#[derive(Debug, Serialize)]
-pub struct Table {
-    /// Name of the result files, without extension.
-    pub name: String,
-    /// Title of the chart.
-    pub title: String,
-    /// Unit of the figures.
-    pub unit: String,
-    /// Method of measurement, in a sentence.
-    pub method: String,
-    /// `true` if the chart has a logarithmic scale.
-    pub logarithmic: bool,
-    /// `true` if smaller figures are better.
-    pub less: bool,
-    pub columns: Vec<String>,
-    pub rows: Vec<Row>,
-}
-
-#[derive(Debug, Serialize)]
-pub struct Row {
-    pub name: String,
-    /// Figures, one for each column.
-    pub cells: Vec<Cell>,
-}
-
-/// A figure, or an empty cell.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub struct Cell {
-    pub value: Option<f64>,
-    /// `true` if the measured program gave a wrong result.
-    pub wrong: bool,
-}
-
-impl Cell {
-    pub fn of(value: f64) -> Cell {
-        Cell {
-            value: Some(value),
-            wrong: false,
-        }
-    }
-
-    /// Formats the figure with about three digits, in brackets if the result is wrong.
-    pub fn text(&self) -> String {
-        let Some(value) = self.value else {
-            return "–".to_owned();
-        };
-        let places = match value.abs() {
-            value if value >= 100.0 || value.fract() == 0.0 => 0,
-            value if value >= 10.0 => 1,
-            _ => 2,
-        };
-        let text = format!("{value:.places$}");
-        match self.wrong {
-            true => format!("({text})"),
-            false => text,
-        }
-    }
-}
 
 /// The machine on which the figures were measured.
 #[derive(Debug, Serialize)]

@@ -5,3 +5,4 @@ mod clocks;
 mod conversations;
 mod identity;
 mod nesting;
+mod prompts;

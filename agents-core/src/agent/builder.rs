@@ -1,7 +1,7 @@
 use super::{Data, Skill};
 use crate::{
     Json,
-    definition::{AgentDefinition, Answer},
+    definition::{AgentDefinition, Answer, IntoPrompt},
     error::{AnyError, ErrorRecord},
     escalation::{Escalation, IntoResolution, SharedHandler},
     memory::Memory,
@@ -53,9 +53,34 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets the system prompt, which may be lent, as `&self.prompt` is.
-    pub fn prompt(mut self, prompt: impl Into<Cow<'a, str>>) -> Self {
-        self.agent.definition.prompt = prompt.into();
+    /// Sets the system prompt: a text, which may be lent, as `&self.prompt` is, or an async function that returns one.
+    ///
+    /// The function is called once for each conversation with the model, just before it begins, and its text is a part
+    /// of the run: a stored run that goes on does not call it again. It is called within the run, so it may run agents,
+    /// and [`RunContext::current`](crate::run::RunContext::current) tells it for whom the run works. The agent's time
+    /// limit bounds it. It may return `String` or `Result<String, Error>`; an error ends the agent's work.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Error, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Error> {
+    /// # async fn opening_hours() -> Result<String, Error> { Ok("9 to 5".to_owned()) }
+    /// # let (model, handle) = ScriptedModel::new([Script::text("At 5.")]);
+    /// let desk = AgentBuilder::<String, String>::new("desk")
+    ///     .prompt(|| async {
+    ///         let hours = opening_hours().await?;
+    ///         Ok::<_, Error>(format!("You answer guests. Today we are open from {hours}."))
+    ///     })
+    /// #     .model(model)
+    ///     .build();
+    /// desk.run("When do you close?").await?;
+    /// # assert!(handle.requests()[0].system.as_deref().unwrap().contains("9 to 5"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prompt<K>(mut self, prompt: impl IntoPrompt<'a, K>) -> Self {
+        self.agent.definition.prompt = prompt.into_prompt();
         self
     }
 

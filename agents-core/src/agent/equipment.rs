@@ -8,7 +8,7 @@ use crate::{
     place::{Defect, TeamPlace},
     tool::{ErrorType, Pattern},
 };
-use std::{borrow::Cow, sync::Arc};
+use std::sync::Arc;
 
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Gives the agent, and each skill that needs it, the equipment of its model: tools, knowledge and memory.
@@ -226,8 +226,6 @@ fn definition_for<'a, I, O>(
         definition = definition.with_tools(memory::tools(memory, &agent.name));
     }
     // The skill's description is given to the model, also if there is no other skill.
-    let texts = [&*agent.prompt, skill.description()];
-    let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
-    definition.prompt = Cow::Owned(texts.join("\n\n"));
+    definition.prompt = agent.prompt.with(skill.description());
     Some(definition)
 }

@@ -17,7 +17,7 @@ mod skill;
 mod skill_choice;
 mod work;
 
-pub use crate::place::Profile;
+pub use crate::{definition::IntoPrompt, place::Profile};
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation, ModelDriven};
 pub(crate) use io::prompt_of;

@@ -4,11 +4,14 @@ mod answer;
 mod arms;
 mod hooks;
 mod knowledge;
+mod prompt;
 
 pub(crate) use answer::Answer;
 pub(crate) use arms::Arms;
 pub(crate) use hooks::Hooks;
 pub(crate) use knowledge::Knowledge;
+pub use prompt::IntoPrompt;
+pub(crate) use prompt::Prompt;
 
 use crate::{
     budget::Budget,
@@ -24,7 +27,7 @@ use std::{borrow::Cow, sync::Arc};
 pub(crate) struct AgentDefinition<'a> {
     pub(crate) name: Cow<'static, str>,
     pub(crate) description: Cow<'static, str>,
-    pub(crate) prompt: Cow<'a, str>,
+    pub(crate) prompt: Prompt<'a>,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) tools: ToolSet,
     pub(crate) budget: Budget,
@@ -48,7 +51,7 @@ impl AgentDefinition<'_> {
         AgentDefinition {
             name,
             description: Cow::Borrowed(""),
-            prompt: Cow::Borrowed(""),
+            prompt: Prompt::default(),
             model: None,
             tools: ToolSet::new(),
             budget: Budget::new(),
@@ -63,10 +66,10 @@ impl AgentDefinition<'_> {
         }
     }
 
-    /// Returns the description that other agents are shown; if it is empty, the prompt.
+    /// Returns the description that other agents are shown; if it is empty, the prompt, unless a function writes it.
     pub(crate) fn described(&self) -> &str {
         match self.description.is_empty() {
-            true => &self.prompt,
+            true => self.prompt.known(),
             false => &self.description,
         }
     }

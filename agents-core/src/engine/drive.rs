@@ -39,9 +39,17 @@ pub(crate) async fn drive<O>(
     let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
     let cx = &cx.driven(definition.model.as_ref(), watch.as_ref());
     if cx.node.frame(Frame::is_silent) {
+        let prompt = tokio::select! {
+            biased;
+            prompt = Box::pin(definition.prompt.read(&definition.name, cx)) => prompt?,
+            () = Stopwatch::over(watch.as_deref()) => {
+                let limit = Limit::Time(time.unwrap_or_default());
+                match cx.exceed(cx.node.passed(limit)).await {}
+            }
+        };
         let Said { history, turns } = cx.said();
         cx.node.add(Fact::Said {
-            system: system(definition, answer.schema()),
+            system: system(prompt, answer.schema()),
             said: history,
             before: turns,
             task,
@@ -105,19 +113,14 @@ fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<Agent
     own
 }
 
-/// Returns the agent's prompt, with the schema of its answer if that is not plain text.
-fn system(definition: &AgentDefinition<'_>, schema: Option<&Value>) -> String {
+/// Returns the prompt with the schema of the answer, if that is not plain text.
+fn system(prompt: String, schema: Option<&Value>) -> String {
     match schema {
-        None => definition.prompt.to_string(),
+        None => prompt,
         Some(schema) => {
-            let gap = if definition.prompt.is_empty() {
-                ""
-            } else {
-                "\n\n"
-            };
+            let gap = if prompt.is_empty() { "" } else { "\n\n" };
             format!(
-                "{}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}",
-                definition.prompt
+                "{prompt}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}",
             )
         }
     }

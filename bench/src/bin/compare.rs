@@ -10,7 +10,7 @@
 
 use agents_bench::{
     Figures,
-    report::{Cell, Row, Table},
+    table::{Cell, Row, Table},
 };
 use std::{
     path::{Path, PathBuf},

@@ -7,7 +7,7 @@
 
 use agents_bench::{
     children_s, command_output,
-    report::{Cell, Row, Table},
+    table::{Cell, Row, Table},
 };
 use std::{
     collections::BTreeSet,

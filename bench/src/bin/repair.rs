@@ -8,7 +8,7 @@
 use agents::reader::{self, Schema};
 use agents_bench::{
     peers,
-    report::{Cell, Row, Table},
+    table::{Cell, Row, Table},
 };
 use serde_json::{Value, json};
 use std::{

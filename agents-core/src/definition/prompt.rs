@@ -1,0 +1,160 @@
+//! System prompt of an agent.
+
+use crate::{
+    Error,
+    context::RunContext,
+    panics::{self, guarded_while},
+};
+use futures_util::future::BoxFuture;
+use std::{borrow::Cow, future::Future, marker::PhantomData, sync::Arc};
+
+/// System prompt of an agent: a text, or an async function that returns it.
+///
+/// Text is what converts into `Cow<str>`. A function takes nothing and returns a future of a text, or of a `Result`
+/// with one: `|| self.instructions()`.
+// Public because a signature names it. Programs neither name nor implement it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no prompt",
+    label = "neither a text nor an async function of one",
+    note = "write `prompt = \"You are ..\"`, or `prompt = || self.instructions()` with `async fn instructions(&self) -> String`, which may also return `Result<String, Error>`"
+)]
+pub trait IntoPrompt<'a, Kind> {
+    /// Converts the value into the prompt.
+    fn into_prompt(self) -> Prompt<'a>;
+}
+
+/// Marker of prompts that are texts.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Text;
+
+/// Marker of prompts that are functions.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Function<T>(T);
+
+/// Text that an async function returns for a prompt, or the error in its place.
+// Public because a signature names it. Programs neither name nor implement it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no text for a prompt",
+    label = "this function returns no text",
+    note = "return `String` or `Result<String, Error>`"
+)]
+pub trait PromptText {
+    /// Converts the value into the text.
+    fn into_text(self) -> Result<String, Error>;
+}
+
+impl PromptText for String {
+    fn into_text(self) -> Result<String, Error> {
+        Ok(self)
+    }
+}
+
+impl PromptText for &'static str {
+    fn into_text(self) -> Result<String, Error> {
+        Ok(self.to_owned())
+    }
+}
+
+impl<T: PromptText, E: Into<Error>> PromptText for Result<T, E> {
+    fn into_text(self) -> Result<String, Error> {
+        self.map_err(Into::into)?.into_text()
+    }
+}
+
+impl<'a, T: Into<Cow<'a, str>>> IntoPrompt<'a, Text> for T {
+    fn into_prompt(self) -> Prompt<'a> {
+        Prompt {
+            written: None,
+            text: self.into(),
+        }
+    }
+}
+
+impl<'a, F, R> IntoPrompt<'a, Function<R>> for F
+where
+    F: Fn() -> R + Send + Sync + 'a,
+    R: Future<Output: PromptText> + Send + 'a,
+{
+    fn into_prompt(self) -> Prompt<'a> {
+        Prompt {
+            written: Some(Arc::new(Writer(self, PhantomData))),
+            text: Cow::Borrowed(""),
+        }
+    }
+}
+
+/// Function that writes a prompt.
+trait Write: Send + Sync {
+    fn write(&self) -> BoxFuture<'_, Result<String, Error>>;
+}
+
+struct Writer<F, R>(F, PhantomData<fn() -> R>);
+
+impl<F, R> Write for Writer<F, R>
+where
+    F: Fn() -> R + Send + Sync,
+    R: Future<Output: PromptText> + Send,
+{
+    fn write(&self) -> BoxFuture<'_, Result<String, Error>> {
+        let text = self.0();
+        Box::pin(async { text.await.into_text() })
+    }
+}
+
+/// System prompt: the text of a function, if there is one, and a text behind it.
+#[doc(hidden)]
+#[derive(Clone)]
+pub struct Prompt<'a> {
+    written: Option<Arc<dyn Write + 'a>>,
+    text: Cow<'a, str>,
+}
+
+impl Default for Prompt<'_> {
+    fn default() -> Self {
+        Cow::Borrowed("").into_prompt()
+    }
+}
+
+impl std::fmt::Debug for Prompt<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Prompt").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Prompt<'a> {
+    /// Returns the part of the prompt that is known before a run.
+    pub(crate) fn known(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns this prompt with another text behind it.
+    pub(crate) fn with(&self, text: &str) -> Prompt<'a> {
+        Prompt {
+            written: self.written.clone(),
+            text: Cow::Owned(joined([&self.text, text])),
+        }
+    }
+
+    /// Returns the whole text. A function of the user is called for it.
+    pub(crate) async fn read(&self, agent: &str, cx: &RunContext) -> Result<String, Error> {
+        let Some(write) = &self.written else {
+            return Ok(self.text.to_string());
+        };
+        let what = || format!("the prompt of agent `{agent}`");
+        // The call that makes the future may panic, as well as the future itself.
+        let work = cx.clone().enter(async { write.write().await });
+        let text = guarded_while(work).await.map_err(panics::error(what()))?;
+        let text = text.map_err(|error| error.context(what()))?;
+        Ok(joined([&text, &self.text]))
+    }
+}
+
+/// Joins the texts that are not empty, with an empty line between them.
+fn joined(texts: [&str; 2]) -> String {
+    let texts: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+    texts.join("\n\n")
+}
