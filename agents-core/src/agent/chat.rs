@@ -1,7 +1,7 @@
 use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
 use crate::{
     Error, ErrorKind,
-    context::{Said, Talk},
+    context::{Earlier, Exchange},
     model::{History, Message, Model},
 };
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 pub struct Chat<'a, A: Agent> {
     agent: &'a A,
     model: Option<Arc<dyn Model>>,
-    said: Arc<Mutex<Said>>,
+    earlier: Arc<Mutex<Earlier>>,
 }
 
 impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
@@ -79,7 +79,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         Chat {
             agent,
             model: None,
-            said: Arc::default(),
+            earlier: Arc::default(),
         }
     }
 
@@ -110,12 +110,12 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     /// ```
     pub fn send(&mut self, input: impl IntoInput<A::In>) -> Run<'_, A> {
         let input = input.into_input();
-        let talk = Talk::new(&self.said, prompt_of(&input));
-        self.part_of(Run::new(self.agent, input), talk)
+        let exchange = Exchange::new(&self.earlier, prompt_of(&input));
+        self.part_of(Run::new(self.agent, input), exchange)
     }
 
-    fn part_of<'r>(&self, run: Run<'r, A>, talk: Talk) -> Run<'r, A> {
-        let run = run.part_of(talk);
+    fn part_of<'r>(&self, run: Run<'r, A>, exchange: Exchange) -> Run<'r, A> {
+        let run = run.part_of(exchange);
         match &self.model {
             Some(model) => run.model(model.clone()),
             None => run,
@@ -124,7 +124,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
 
     /// Returns the conversation so far, to be stored.
     pub fn snapshot(&self) -> Conversation {
-        let Said { history, turns } = self.said().clone();
+        let Earlier { history, turns } = self.earlier().clone();
         Conversation {
             version: Conversation::VERSION,
             agent: self.agent.name().to_owned(),
@@ -139,7 +139,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     /// When the conversation was had with another agent, or was stored in a format that this version cannot read.
     pub fn resume(self, stored: Conversation) -> Result<Self, Error> {
         stored.check(self.agent.name())?;
-        *self.said() = Said {
+        *self.earlier() = Earlier {
             history: Arc::new(History::from(stored.messages)),
             turns: stored.turns,
         };
@@ -148,11 +148,11 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
 
     /// Returns all messages so far, tool calls and their results included.
     pub fn messages(&self) -> Vec<Message> {
-        self.said().history.messages().to_vec()
+        self.earlier().history.messages().to_vec()
     }
 
-    fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    fn earlier(&self) -> MutexGuard<'_, Earlier> {
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

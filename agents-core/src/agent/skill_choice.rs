@@ -142,7 +142,7 @@ async fn ask(
     let schema = json!({ "type": "string", "enum": listed });
     let strict = definition.strict || cx.root.settings.strict;
     let turns = definition.budget.turns();
-    let said = cx.said().history;
+    let said = cx.earlier().history;
     let tries = definition.budget.clone().max_turns(TRIES.min(turns));
     if cx.node.frame(Frame::is_silent) {
         cx.node.add(Fact::Said {

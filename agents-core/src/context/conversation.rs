@@ -9,30 +9,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Conversation so far, lent to the run that continues it.
 #[derive(Clone)]
-pub(crate) struct Talk {
-    said: Arc<Mutex<Said>>,
+pub(crate) struct Exchange {
+    earlier: Arc<Mutex<Earlier>>,
     /// Task that the user says now.
     task: String,
 }
 
 /// Conversation so far.
 #[derive(Clone, Default)]
-pub(crate) struct Said {
+pub(crate) struct Earlier {
     pub(crate) history: Arc<History>,
     /// Number of model turns that the conversation took.
     pub(crate) turns: u32,
 }
 
-impl Talk {
-    pub(crate) fn new(said: &Arc<Mutex<Said>>, task: String) -> Self {
-        Talk {
-            said: said.clone(),
+impl Exchange {
+    pub(crate) fn new(earlier: &Arc<Mutex<Earlier>>, task: String) -> Self {
+        Exchange {
+            earlier: earlier.clone(),
             task,
         }
     }
 
-    pub(super) fn said(&self) -> MutexGuard<'_, Said> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn earlier(&self) -> MutexGuard<'_, Earlier> {
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the run's part of the conversation. It is kept if the run has an answer, and forgotten if not, so that no
@@ -43,15 +43,15 @@ impl Talk {
         }
         let turns = node.frame(|frame| frame.turns);
         let history = node.machine().take_history(node.id()).unwrap_or_default();
-        let mut said = self.said();
-        said.turns += turns;
+        let mut earlier = self.earlier();
+        earlier.turns += turns;
         // A history that was abandoned for another arm is not continued.
         if is_answered(&history) && node.taken().is_none() {
-            said.history = history;
+            earlier.history = history;
             return;
         }
         // The answer does not come from the model: only the exchange is known.
-        let mut history = said.history.with_slots();
+        let mut history = earlier.history.with_slots();
         history.push(Message::User {
             content: self.task.clone(),
         });
@@ -60,7 +60,7 @@ impl Talk {
             thinking: None,
             calls: Vec::new(),
         });
-        said.history = Arc::new(history);
+        earlier.history = Arc::new(history);
     }
 }
 

@@ -1,4 +1,4 @@
-use super::{Node, RepairScope, Root, Said, Settings, Stopwatch, Within};
+use super::{Earlier, Node, RepairScope, Root, Settings, Stopwatch, Within};
 use crate::{
     Json,
     escalation::Inbox,
@@ -328,11 +328,11 @@ impl RunContext {
     }
 
     /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
-    pub(crate) fn said(&self) -> Said {
-        let talk = self.root.settings.talk.as_ref();
-        match talk.filter(|_| self.node.continues(&self.root.node)) {
-            Some(talk) => talk.said().clone(),
-            None => Said::default(),
+    pub(crate) fn earlier(&self) -> Earlier {
+        let exchange = self.root.settings.exchange.as_ref();
+        match exchange.filter(|_| self.node.continues(&self.root.node)) {
+            Some(exchange) => exchange.earlier().clone(),
+            None => Earlier::default(),
         }
     }
 

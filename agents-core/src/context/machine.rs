@@ -3,7 +3,7 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and is stored unless it changes
 //! nothing.
 
-use super::{Audience, Doubts, Passed, Writer};
+use super::{Audience, Doubts, PassedLimit, Writer};
 use crate::{
     Json,
     budget::Cost,
@@ -259,17 +259,17 @@ impl Machine {
     }
 
     /// Returns the bound that another model turn or round of calls would pass, with the agent whose bound it is.
-    pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<Passed> {
+    pub(crate) fn one_more_step(&self, place: PlaceId) -> Option<PassedLimit> {
         self.steps(place, |steps, bound| steps >= bound)
     }
 
     /// Returns the bound on steps that is passed, with the agent whose bound it is.
-    pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<Passed> {
+    pub(crate) fn stepped_over(&self, place: PlaceId) -> Option<PassedLimit> {
         self.steps(place, |steps, bound| steps > bound)
     }
 
     /// Returns the outermost bound on steps that is passed.
-    fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<Passed> {
+    fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
             let bound = own.or_else(|| live.places.iter().filter_map(Budget::own_recursion).min());
@@ -279,7 +279,7 @@ impl Machine {
     }
 
     /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
-    pub(crate) fn overspent(&self, place: PlaceId) -> Option<Passed> {
+    pub(crate) fn overspent(&self, place: PlaceId) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let paid = place.paid.known();
             let cost = live.shared(|budget| budget.cost);
@@ -291,7 +291,7 @@ impl Machine {
     }
 
     /// Returns the bound on depth that an agent at this place passes, with the agent whose bound it is.
-    pub(crate) fn too_deep(&self, place: PlaceId) -> Option<Passed> {
+    pub(crate) fn too_deep(&self, place: PlaceId) -> Option<PassedLimit> {
         let depth = self.place(place, |place| place.depth);
         self.lock().passed(place, |_, place, live| {
             let bound = live.shared(|budget| budget.depth);
@@ -425,14 +425,14 @@ impl Inner {
         &mut self,
         place: PlaceId,
         limit: impl Fn(PlaceId, &Place, &Live) -> Option<Limit>,
-    ) -> Option<Passed> {
+    ) -> Option<PassedLimit> {
         let mut passed = None;
         let mut at = Some(place);
         while let Some(id) = at {
             self.live(id);
             let place = self.state.place(id);
             if let Some(limit) = limit(id, place, &self.live[id as usize]) {
-                passed = Some(Passed {
+                passed = Some(PassedLimit {
                     agent: place.agent.clone(),
                     limit,
                     level: place.level,

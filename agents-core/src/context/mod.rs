@@ -29,8 +29,8 @@ mod writer;
 pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
-pub(crate) use bound::Passed;
-pub(crate) use conversation::{Said, Talk};
+pub(crate) use bound::PassedLimit;
+pub(crate) use conversation::{Earlier, Exchange};
 pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;

@@ -1,6 +1,6 @@
 //! Handle to a place in a run.
 
-use super::{Passed, Within, machine::Machine};
+use super::{PassedLimit, Within, machine::Machine};
 use crate::{
     Json,
     budget::Paid,
@@ -277,8 +277,8 @@ impl Node {
     }
 
     /// Describes a bound of this place's agent that was passed.
-    pub(crate) fn passed(&self, limit: Limit) -> Passed {
-        Passed {
+    pub(crate) fn passed(&self, limit: Limit) -> PassedLimit {
+        PassedLimit {
             agent: self.agent(),
             limit,
             level: self.level,
@@ -286,12 +286,12 @@ impl Node {
     }
 
     /// Returns the bound that another model turn would pass, with the agent whose bound it is.
-    pub(crate) fn one_more_step(&self) -> Option<Passed> {
+    pub(crate) fn one_more_step(&self) -> Option<PassedLimit> {
         self.machine.one_more_step(self.id)
     }
 
     /// Returns the bound on turns and rounds of calls that is passed, with the agent whose bound it is.
-    pub(crate) fn stepped_over(&self) -> Option<Passed> {
+    pub(crate) fn stepped_over(&self) -> Option<PassedLimit> {
         self.machine.stepped_over(self.id)
     }
 
@@ -316,12 +316,12 @@ impl Node {
     }
 
     /// Returns the bound on tokens or cost that is reached, with the agent whose bound it is.
-    pub(crate) fn overspent(&self) -> Option<Passed> {
+    pub(crate) fn overspent(&self) -> Option<PassedLimit> {
         self.machine.overspent(self.id)
     }
 
     /// Returns the bound on depth that an agent here passes, with the agent whose bound it is.
-    pub(crate) fn too_deep(&self) -> Option<Passed> {
+    pub(crate) fn too_deep(&self) -> Option<PassedLimit> {
         self.machine.too_deep(self.id)
     }
 

@@ -1,6 +1,6 @@
 //! Settings of a run, given before it begins.
 
-use super::{Doubts, Executor, Stopwatch, Subscriber, Talk, Writer};
+use super::{Doubts, Exchange, Executor, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) writer: Option<Arc<Writer>>,
     /// Tools in doubt; shared with the runs within this one.
     pub(crate) doubts: Arc<Doubts>,
-    pub(crate) talk: Option<Talk>,
+    pub(crate) exchange: Option<Exchange>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// URL where traces can be looked at, with placeholders for the ids.
@@ -135,7 +135,7 @@ impl Default for Settings {
             journal: None,
             writer: None,
             doubts: Arc::default(),
-            talk: None,
+            exchange: None,
             strict: false,
             record_content: false,
             traces_url: None,

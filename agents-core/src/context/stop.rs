@@ -1,6 +1,6 @@
 //! Ends of a run from within it.
 
-use super::{Passed, RunContext};
+use super::{PassedLimit, RunContext};
 use crate::{
     Error,
     journal::{Fact, JournalError},
@@ -26,7 +26,7 @@ impl RunContext {
     }
 
     /// Ends the whole run, or the repair to which the bound belongs, because a bound was passed.
-    pub(crate) async fn exceed(&self, passed: Passed) -> Infallible {
+    pub(crate) async fn exceed(&self, passed: PassedLimit) -> Infallible {
         match self
             .enclosing_repair()
             .and_then(|scope| scope.of_level(passed.level))

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind,
-    context::{RunContext, Said, Stopwatch},
+    context::{Earlier, RunContext, Stopwatch},
     definition::{AgentDefinition, Answer},
     engine::climb::given,
     journal::{Fact, Frame, Next},
@@ -47,7 +47,7 @@ pub(crate) async fn drive<O>(
                 match cx.exceed(cx.node.passed(limit)).await {}
             }
         };
-        let Said { history, turns } = cx.said();
+        let Earlier { history, turns } = cx.earlier();
         cx.node.add(Fact::Said {
             system: system(prompt, answer.schema()),
             said: history,

@@ -7,7 +7,7 @@ mod settings;
 use super::Agent;
 use crate::{
     Error, ErrorKind, Json,
-    context::{Going, Origin, Root, RunContext, Settings, Talk, Writer},
+    context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer},
     journal::{Stored, Terms},
     observe, panics,
     place::check_run,
@@ -68,8 +68,8 @@ impl<'a, A: Agent> Run<'a, A> {
     }
 
     /// Makes the run a part of a conversation.
-    pub(crate) fn part_of(mut self, talk: Talk) -> Self {
-        self.settings.talk = Some(talk);
+    pub(crate) fn part_of(mut self, exchange: Exchange) -> Self {
+        self.settings.exchange = Some(exchange);
         self.root()
     }
 
@@ -146,8 +146,8 @@ impl<'a, A: Agent> Run<'a, A> {
         };
         let root = Root::new(settings, agent.name(), place, past, origin);
         if let Some(outcome) = stored_outcome(&root) {
-            if let Some(talk) = &root.settings.talk {
-                talk.settle(&root.node, &outcome);
+            if let Some(exchange) = &root.settings.exchange {
+                exchange.settle(&root.node, &outcome);
             }
             root.close_journal().await;
             return Ok(outcome);
@@ -179,8 +179,8 @@ impl<'a, A: Agent> Run<'a, A> {
                 match around.thrown(agent.name(), error).await {}
             }
         }
-        if let Some(talk) = &root.settings.talk {
-            talk.settle(&root.node, &outcome);
+        if let Some(exchange) = &root.settings.exchange {
+            exchange.settle(&root.node, &outcome);
         }
         match outcome.result {
             Err(error) if error.kind() == ErrorKind::Build && outcome.usage.requests == 0 => {
