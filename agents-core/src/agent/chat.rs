@@ -7,6 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
+    ops::Deref,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -45,8 +46,10 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// ```
 ///
 /// Each send is a run with its own budget and its own outcome, and takes all settings of a run. A send may end without
-/// an answer, because it failed, was cancelled or was dropped. Then it is forgotten: the conversation stays as it was,
-/// and the same message can be sent again. Effects of its tools remain; the outcome's receipts list the calls.
+/// an answer, because it failed, was cancelled or was dropped. If no tool that writes has run, it is forgotten: the
+/// conversation stays as it was, and the same message can be sent again. Otherwise it is kept, with the calls, their
+/// results and a remark in place of the answer, so that the model knows of a payment that was made; then send a message
+/// that goes on from there.
 ///
 /// The answer of a skill without a model belongs to the conversation as well.
 ///
@@ -69,13 +72,40 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// # }
 /// ```
 pub struct Chat<'a, A: Agent> {
-    agent: &'a A,
+    agent: Party<'a, A>,
     model: Option<Arc<dyn Model>>,
     earlier: Arc<Mutex<Earlier>>,
 }
 
+/// Agent of a conversation: lent, or owned.
+enum Party<'a, A> {
+    Lent(&'a A),
+    Owned(Box<A>),
+}
+
+impl<A> Deref for Party<'_, A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        match self {
+            Party::Lent(agent) => agent,
+            Party::Owned(agent) => agent,
+        }
+    }
+}
+
+impl<A: Agent + ModelDriven> Chat<'static, A> {
+    pub(super) fn owned(agent: A) -> Self {
+        Chat::with(Party::Owned(Box::new(agent)))
+    }
+}
+
 impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     pub(super) fn new(agent: &'a A) -> Self {
+        Chat::with(Party::Lent(agent))
+    }
+
+    fn with(agent: Party<'a, A>) -> Self {
         Chat {
             agent,
             model: None,
@@ -111,7 +141,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     pub fn send(&mut self, input: impl IntoInput<A::In>) -> Run<'_, A> {
         let input = input.into_input();
         let exchange = Exchange::new(&self.earlier, prompt_of(&input));
-        self.part_of(Run::new(self.agent, input), exchange)
+        self.part_of(Run::new(&*self.agent, input), exchange)
     }
 
     fn part_of<'r>(&self, run: Run<'r, A>, exchange: Exchange) -> Run<'r, A> {

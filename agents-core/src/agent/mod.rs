@@ -139,6 +139,37 @@ pub trait Agent: Send + Sync {
         Chat::new(self)
     }
 
+    /// Starts a conversation that owns the agent, so that it can be a field of a struct, or wait in the state of a
+    /// server.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, agent::ModelAgent, testing::{Script, ScriptedModel}};
+    /// use agents::agent::Chat;
+    ///
+    /// struct Session {
+    ///     user: String,
+    ///     chat: Chat<'static, ModelAgent<'static, String, String>>,
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Ada"), Script::text("Ada, as you said")]);
+    /// # let host = AgentBuilder::<String, String>::new("host").model(model).build();
+    ///
+    /// // An agent that several conversations share is in an `Arc`: `Chat<'static, Arc<Host>>`.
+    /// let mut session = Session { user: "Ada".into(), chat: host.into_chat() };
+    /// session.chat.send(format!("My name is {}.", session.user)).await?;
+    /// assert_eq!(session.chat.send("What is my name?").await?, "Ada, as you said");
+    /// # Ok(())
+    /// # }
+    /// ```
+    fn into_chat(self) -> Chat<'static, Self>
+    where
+        Self: Sized + ModelDriven,
+    {
+        Chat::owned(self)
+    }
+
     /// Runs the agent as a part of the run that `cx` belongs to.
     ///
     /// # Errors

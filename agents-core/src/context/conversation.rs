@@ -35,11 +35,11 @@ impl Exchange {
         self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the run's part of the conversation. It is kept if the run has an answer, and forgotten if not, so that no
-    /// half of an exchange stays.
+    /// Ends the run's part of the conversation. It is kept if the run has an answer. Without one it is kept if a tool
+    /// that writes has run, so that the model knows of the effect, and forgotten otherwise.
     pub(crate) fn settle<T>(&self, node: &Node, outcome: &Outcome<T>) {
-        if outcome.result.is_err() {
-            return;
+        if let Err(error) = &outcome.result {
+            return self.keep_effects(node, &error.to_string());
         }
         let turns = node.frame(|frame| frame.turns);
         let history = node.machine().take_history(node.id()).unwrap_or_default();
@@ -61,6 +61,60 @@ impl Exchange {
             calls: Vec::new(),
         });
         earlier.history = Arc::new(history);
+    }
+
+    /// Keeps a part of the conversation that has no answer, if a tool that writes has run in it. Every call gets a
+    /// result, and the missing answer a remark with the reason.
+    fn keep_effects(&self, node: &Node, reason: &str) {
+        let (has_written, turns, results) = node.frame(|frame| {
+            let results = frame.results_left();
+            (frame.has_written(), frame.turns, results)
+        });
+        if !has_written || node.taken().is_some() {
+            return;
+        }
+        let history = node.machine().take_history(node.id()).unwrap_or_default();
+        let mut history = history.with_slots();
+        results.into_iter().for_each(|result| history.push(result));
+        history.push(Message::Assistant {
+            content: format!("[no answer: {reason}]"),
+            thinking: None,
+            calls: Vec::new(),
+        });
+        let mut earlier = self.earlier();
+        earlier.turns += turns;
+        earlier.history = Arc::new(history);
+    }
+
+    /// Returns a guard that keeps effects if the run at this place is dropped.
+    pub(crate) fn until_settled<'a>(&'a self, node: &'a Node) -> UntilSettled<'a> {
+        UntilSettled {
+            exchange: Some(self),
+            node,
+        }
+    }
+}
+
+/// Guard of an exchange whose run goes on. If the run is dropped, the exchange is kept or forgotten like one that failed.
+pub(crate) struct UntilSettled<'a> {
+    exchange: Option<&'a Exchange>,
+    node: &'a Node,
+}
+
+impl UntilSettled<'_> {
+    /// Ends the exchange with the outcome of its run.
+    pub(crate) fn settle<T>(mut self, outcome: &Outcome<T>) {
+        if let Some(exchange) = self.exchange.take() {
+            exchange.settle(self.node, outcome);
+        }
+    }
+}
+
+impl Drop for UntilSettled<'_> {
+    fn drop(&mut self) {
+        if let Some(exchange) = self.exchange {
+            exchange.keep_effects(self.node, "the send was dropped");
+        }
     }
 }
 

@@ -30,6 +30,9 @@ pub(crate) struct Frame {
     pub(crate) made: u32,
     /// Calls of the last reply that are not answered yet.
     pub(crate) calls: Vec<Call>,
+    /// Is `true` if a tool that writes has run for an earlier reply.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    wrote: bool,
     /// Calls of the last reply that made calls, as far as they repeat earlier ones.
     repeated: Repeated,
     /// Last reply, if it made no calls.
@@ -75,6 +78,12 @@ pub(crate) struct GivenModel {
 
 /// Number of models with which an agent may go on, one after the other, because it failed.
 pub(crate) const MOST_MODELS: u32 = 3;
+
+/// Result of a call that was cut off while its tool ran.
+const IN_DOUBT: &str = "[this call was cut off: it is not known whether it took effect]";
+
+/// Result of a call that was cut off before its tool ran.
+const NOT_RUN: &str = "[this call was cut off before it took effect]";
 
 /// Action that an agent needs next.
 #[derive(Debug, PartialEq)]
@@ -189,6 +198,7 @@ impl Frame {
         // The calls are dropped now, so that none is held while the model thinks.
         let mut calls = mem::take(&mut self.calls);
         self.repeated.follow(&mut calls);
+        self.wrote |= calls.iter().any(Call::has_written);
         let mut receipts = Vec::with_capacity(calls.len());
         self.say(calls.into_iter().map(|call| {
             receipts.extend(call.receipt);
@@ -199,6 +209,27 @@ impl Frame {
             }
         }));
         receipts
+    }
+
+    /// Returns `true` if a tool that writes has run.
+    pub(crate) fn has_written(&self) -> bool {
+        self.wrote || self.calls.iter().any(Call::has_written)
+    }
+
+    /// Returns the results of the calls that the model has not been given, for a conversation that ends here.
+    pub(crate) fn results_left(&self) -> Vec<Message> {
+        let result = |call: &Call| Message::Tool {
+            tool_call_id: call.call.id.clone(),
+            name: call.call.name.clone(),
+            content: call
+                .message
+                .clone()
+                .unwrap_or_else(|| match call.has_written() {
+                    true => IN_DOUBT.to_owned(),
+                    false => NOT_RUN.to_owned(),
+                }),
+        };
+        self.calls.iter().map(result).collect()
     }
 
     /// Sends an answer that does not fit back to the model.

@@ -11,7 +11,10 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool,
 };
-use std::sync::{Arc, Mutex};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicU32, Ordering::SeqCst},
+};
 use tokio_util::sync::CancellationToken;
 
 fn crm() -> AgentBuilder<'static, String, String> {
@@ -384,4 +387,112 @@ async fn a_skill_that_takes_over_knows_what_was_said() {
             "user: Sure?"
         ]
     );
+}
+
+/// Pays an amount.
+#[tool(writes)]
+async fn pay(
+    /// Amount in euros; 0 takes for ever.
+    amount: u32,
+) -> String {
+    if amount == 0 {
+        return std::future::pending().await;
+    }
+    format!("paid {amount}")
+}
+
+fn cashier(model: impl Model) -> Plain {
+    let cashier = AgentBuilder::new("cashier").prompt("You pay.");
+    cashier.tool(Pay).tool(Add).model(model).build()
+}
+
+#[tokio::test]
+async fn a_send_that_fails_after_a_payment_is_kept() {
+    let (model, handle) = ScriptedModel::new([
+        Script::calls([
+            ("pay", r#"{"amount": 5}"#),
+            ("add", r#"{"left": 1, "right": 2}"#),
+        ]),
+        Script::fail("out of memory"),
+        Script::text("It is paid already."),
+    ]);
+    let cashier = cashier(model);
+    let mut chat = cashier.chat();
+    let failed = chat.send("Pay 5.").await.unwrap_err();
+    let known = [
+        "system: You pay.".to_owned(),
+        "user: Pay 5.".to_owned(),
+        "assistant calls call_1_0".to_owned(),
+        "tool call_1_0: paid 5".to_owned(),
+        "tool call_1_1: 3".to_owned(),
+        format!("assistant: [no answer: {failed}]"),
+    ];
+    assert_eq!(spoken(&chat.messages()), known);
+    assert_eq!(chat.send("Well?").await.unwrap(), "It is paid already.");
+    assert_eq!(spoken(&handle.requests()[2].messages)[..6], known);
+}
+
+#[tokio::test]
+async fn a_payment_that_was_cut_off_is_kept_as_in_doubt() {
+    for is_dropped in [false, true] {
+        let (model, handle) = ScriptedModel::new([
+            Script::calls([("pay", r#"{"amount": 5}"#), ("pay", r#"{"amount": 0}"#)]),
+            Script::text("I shall look."),
+        ]);
+        let cashier = cashier(model);
+        let mut chat = cashier.chat();
+        let token = CancellationToken::new();
+        let cancel = token.clone();
+        let begun = AtomicU32::new(0);
+        let second = move |event: &agents::run::Event| {
+            if let agents::run::EventKind::AttemptStarted { .. } = event.kind
+                && begun.fetch_add(1, SeqCst) == 1
+            {
+                cancel.cancel();
+            }
+        };
+        if is_dropped {
+            let send = chat.send("Pay 5 and 0.").on_event(second);
+            tokio::select! {
+                answer = send => panic!("{answer:?}"),
+                () = token.cancelled() => {}
+            }
+        } else {
+            let send = chat.send("Pay 5 and 0.").cancel(token).on_event(second);
+            assert_eq!(send.await.unwrap_err().kind(), ErrorKind::Cancelled);
+        }
+        assert_eq!(chat.send("Well?").await.unwrap(), "I shall look.");
+        let known = spoken(&handle.requests()[1].messages);
+        assert_eq!(known[3], "tool call_1_0: paid 5");
+        assert!(known[4].starts_with("tool call_1_1: "), "{known:#?}");
+        assert!(
+            known[5].starts_with("assistant: [no answer: "),
+            "{known:#?}"
+        );
+        assert_eq!(known[6], "user: Well?");
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_that_owns_its_agent_can_be_a_field_and_move_to_another_task() {
+    struct Session {
+        own: agents::agent::Chat<'static, Plain>,
+        shared: agents::agent::Chat<'static, Arc<Plain>>,
+    }
+    let (model, handle) = ScriptedModel::always(Script::text("Hello."));
+    let shared = Arc::new(cashier(model.clone()));
+    let mut session = Session {
+        own: cashier(model).into_chat(),
+        shared: shared.clone().into_chat(),
+    };
+    let session = tokio::spawn(async move {
+        session.own.send("Hi").await.unwrap();
+        session.own.send("Hi again").await.unwrap();
+        session.shared.send("Hi").await.unwrap();
+        session
+    });
+    let session = session.await.unwrap();
+    assert_eq!(session.own.messages().len(), 5);
+    assert_eq!(session.shared.messages().len(), 3);
+    assert_eq!(handle.count(), 3);
 }

@@ -152,6 +152,11 @@ impl<'a, A: Agent> Run<'a, A> {
             root.close_journal().await;
             return Ok(outcome);
         }
+        // A stored run that is dropped goes on from its journal, and is settled then.
+        let exchange = root.settings.exchange.as_ref();
+        let unsettled = exchange
+            .filter(|_| root.settings.writer.is_none())
+            .map(|exchange| exchange.until_settled(&root.node));
         let own = root.settings.journal.as_ref();
         let writer = own.and(root.settings.writer.clone());
         let run = Going::on(writer, steer(agent, input, &root));
@@ -179,8 +184,10 @@ impl<'a, A: Agent> Run<'a, A> {
                 match around.thrown(agent.name(), error).await {}
             }
         }
-        if let Some(exchange) = &root.settings.exchange {
-            exchange.settle(&root.node, &outcome);
+        match (unsettled, exchange) {
+            (Some(unsettled), _) => unsettled.settle(&outcome),
+            (None, Some(exchange)) => exchange.settle(&root.node, &outcome),
+            (None, None) => {}
         }
         match outcome.result {
             Err(error) if error.kind() == ErrorKind::Build && outcome.usage.requests == 0 => {

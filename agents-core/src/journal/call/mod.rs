@@ -642,6 +642,15 @@ impl Call {
         }
     }
 
+    /// Returns `true` if a tool that writes has begun to run.
+    pub(crate) fn has_written(&self) -> bool {
+        let receipt = self.receipt.as_ref();
+        let has_run = self.executions() > 0
+            || self.is_running()
+            || receipt.is_some_and(|receipt| !receipt.attempts.is_empty());
+        self.effects() == Effects::Writes && has_run
+    }
+
     /// Returns `true` if the tool is made for being asked the same again and again.
     pub(crate) fn polls(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.polls)
