@@ -2,7 +2,7 @@ use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
 use crate::{
     Error, ErrorKind,
     context::{Earlier, Exchange},
-    model::{History, Message, Model},
+    model::{History, Message, Model, ToolCall},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -176,6 +176,46 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         Ok(self)
     }
 
+    /// Starts from messages that were exchanged elsewhere, in place of those so far: with another agent, in another
+    /// program, or written by hand as examples.
+    ///
+    /// System messages are left out, since the agent says its own prompt. Each call of a tool needs its result right
+    /// behind the message that makes it, as every provider demands.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::model::Message;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("A lathe.")]);
+    /// # let crm = AgentBuilder::<String, String>::new("crm").prompt("You know customers.").model(model).build();
+    /// let mut chat = crm.chat().with_messages([
+    ///     Message::User { content: "Who is ACME?".into() },
+    ///     Message::Assistant { content: "A customer.".into(), thinking: None, calls: vec![] },
+    /// ])?;
+    /// assert_eq!(chat.send("And their last order?").await?, "A lathe.");
+    /// # assert_eq!(handle.requests()[0].messages.len(), 4);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When a call has no result, or a result no call. The error names the message by its number, from 1.
+    pub fn with_messages(self, messages: impl IntoIterator<Item = Message>) -> Result<Self, Error> {
+        let messages: Vec<_> = messages.into_iter().collect();
+        check_results(&messages).map_err(|problem| Error::new(ErrorKind::Build, problem))?;
+        let is_system = |message: &Message| matches!(message, Message::System { .. });
+        let messages: Vec<_> = messages.into_iter().filter(|one| !is_system(one)).collect();
+        let is_reply = |message: &&Message| matches!(message, Message::Assistant { .. });
+        let turns = messages.iter().filter(is_reply).count();
+        *self.earlier() = Earlier {
+            history: Arc::new(History::from(messages)),
+            turns: u32::try_from(turns).unwrap_or(u32::MAX),
+        };
+        Ok(self)
+    }
+
     /// Returns all messages so far, tool calls and their results included.
     pub fn messages(&self) -> Vec<Message> {
         self.earlier().history.messages().to_vec()
@@ -184,6 +224,36 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     fn earlier(&self) -> MutexGuard<'_, Earlier> {
         self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Checks that each call has one result, before any other message.
+fn check_results(messages: &[Message]) -> Result<(), String> {
+    let mut open: Vec<&ToolCall> = Vec::new();
+    let unanswered = |open: &[&ToolCall]| {
+        let call = open.first()?;
+        let (id, name) = (&call.id, &call.name);
+        Some(format!("the call `{id}` of `{name}` has no result"))
+    };
+    for (number, message) in (1..).zip(messages) {
+        let at = |problem: String| format!("message {number} does not fit: {problem}");
+        if let Message::Tool { tool_call_id, .. } = message {
+            let answered = open.iter().position(|call| call.id == *tool_call_id);
+            let answered = answered.ok_or_else(|| {
+                at(format!(
+                    "it is a result for `{tool_call_id}`, and no call with that id is open"
+                ))
+            })?;
+            open.remove(answered);
+            continue;
+        }
+        if let Some(problem) = unanswered(&open) {
+            return Err(at(problem));
+        }
+        if let Message::Assistant { calls, .. } = message {
+            open.extend(calls);
+        }
+    }
+    unanswered(&open).map_or(Ok(()), |problem| Err(format!("at the end, {problem}")))
 }
 
 impl<A: Agent> fmt::Debug for Chat<'_, A> {

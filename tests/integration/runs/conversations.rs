@@ -496,3 +496,72 @@ async fn a_conversation_that_owns_its_agent_can_be_a_field_and_move_to_another_t
     assert_eq!(session.shared.messages().len(), 3);
     assert_eq!(handle.count(), 3);
 }
+
+#[tokio::test]
+async fn a_conversation_starts_from_given_messages_if_each_call_has_its_result() {
+    let user = |content: &str| Message::User {
+        content: content.into(),
+    };
+    let assistant = |calls: &[&str]| Message::Assistant {
+        content: String::new(),
+        thinking: None,
+        calls: calls
+            .iter()
+            .map(|id| agents::model::ToolCall {
+                id: (*id).into(),
+                name: "add".into(),
+                arguments: "{}".into(),
+            })
+            .collect(),
+    };
+    let result = |id: &str| Message::Tool {
+        tool_call_id: id.into(),
+        name: "add".into(),
+        content: "3".into(),
+    };
+    let (model, handle) = ScriptedModel::new([
+        Script::call("add", r#"{"left": 1, "right": 2}"#),
+        Script::text("Seven."),
+    ]);
+    let crm: Plain = crm().model(model).build();
+    let system = Message::System {
+        content: "You are another agent.".into(),
+    };
+    let given = [
+        system,
+        user("How many?"),
+        assistant(&["a", "b"]),
+        result("b"),
+        result("a"),
+        assistant(&[]),
+    ];
+    let mut chat = crm.chat().with_messages(given).unwrap();
+    assert_eq!(chat.send("And now?").await.unwrap(), "Seven.");
+    let told = spoken(&handle.requests()[1].messages);
+    assert_eq!(told[0], "system: You know customers.");
+    assert_eq!(told[1], "user: How many?");
+    assert_eq!(told[7], "assistant calls call_3_0", "its id is new");
+
+    for (messages, problem) in [
+        (
+            vec![user("?"), result("a")],
+            "message 2 does not fit: it is a result for `a`, and no call with that id is open",
+        ),
+        (
+            vec![assistant(&["a"]), user("?")],
+            "message 2 does not fit: the call `a` of `add` has no result",
+        ),
+        (
+            vec![user("?"), assistant(&["a", "b"]), result("a")],
+            "at the end, the call `b` of `add` has no result",
+        ),
+        (
+            vec![assistant(&["a"]), result("a"), result("a")],
+            "message 3 does not fit: it is a result for `a`, and no call with that id is open",
+        ),
+    ] {
+        let error = crm.chat().with_messages(messages).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Build);
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}
