@@ -130,8 +130,8 @@ impl ReadError {
         self
     }
 
-    /// Returns the errors of the same text that are known, this one included: the list that it was made
-    /// [among](Self::among), or this error alone. [`diagnose`](crate::diagnose) lists more than one.
+    /// Returns the errors of the same text that are known, this one included: those that [`with_others`](Self::with_others)
+    /// was given, or this error alone. [`diagnose`](crate::diagnose) lists more than one.
     ///
     /// ```
     /// use agents_reader::ReadError;

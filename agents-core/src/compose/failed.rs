@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The failure of one agent, as data: what [`settled`] returns in place of an answer.
+/// The failure of one agent, as data: what [`settled`](super::settled()) returns in place of an answer.
 ///
 /// `?` turns it back into an [`Error`].
 ///
