@@ -75,7 +75,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// #     .model(model)
     ///     .build();
     /// desk.run("When do you close?").await?;
-    /// # assert!(handle.requests()[0].system.as_deref().unwrap().contains("9 to 5"));
+    /// # assert!(handle.requests()[0].prompt().contains("9 to 5"));
     /// # Ok(())
     /// # }
     /// ```
