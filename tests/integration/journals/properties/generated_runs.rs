@@ -9,11 +9,11 @@ use agents::{
     blob::MemoryBlobs,
     compose::Step,
     escalation::{self, Escalation, Resolution},
-    journal::{Entry, MemoryJournal},
+    journal::{Entry, Journal, JournalError, MemoryJournal},
     model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{Approval, ApprovalRequest, Event, EventKind},
+    run::{Approval, ApprovalRequest, Clock, Event, EventKind, Timestamp},
     team::{Member, delegate_named},
     tool::{Cache, FnTool, NeedsApproval as Asks, ToolContext, ToolSpec, done, not_done},
 };
@@ -28,6 +28,7 @@ use std::{
     },
     time::Duration,
 };
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Message of panics that are part of a case.
@@ -146,9 +147,9 @@ fn tries(deadly: bool, is_race: bool) -> impl Strategy<Value = Vec<Try>> {
     prop::collection::vec(one, 0..4)
 }
 
-const TOOLS: [&str; 18] = [
+const TOOLS: [&str; 20] = [
     "look", "read", "note", "pay", "wire", "sign", "ask", "helper", "no_such", "read", "note",
-    "pay", "wire", "sign", "look", "fetch", "polish", "clerk",
+    "pay", "wire", "sign", "look", "fetch", "polish", "clerk", "mail", "mail",
 ];
 
 fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
@@ -254,6 +255,60 @@ pub(super) struct Effect {
     pub(super) tool: &'static str,
     pub(super) key: String,
     pub(super) attempt: u32,
+    pub(super) at: Timestamp,
+}
+
+/// Time for which the service behind `mail` remembers a key.
+const REMEMBERED: Duration = Duration::from_secs(3600);
+
+/// Clock of a run: it goes with the paused clock of its process, from where the journal of an earlier one ends.
+#[derive(Clone)]
+struct Wall {
+    start: Timestamp,
+    instant: Instant,
+}
+
+impl Wall {
+    /// Starts a clock for a run with these entries. An odd seed means that a run goes on late, after [`REMEMBERED`].
+    fn at_the_end_of(entries: &[Entry], seed: u64) -> Wall {
+        let late = match seed.is_multiple_of(2) {
+            true => 0,
+            false => 2 * REMEMBERED.as_millis() as u64,
+        };
+        let first = Timestamp::from_millis(1_700_000_000_000);
+        let start = entries.last().map_or(first, |last| {
+            Timestamp::from_millis(last.at().as_millis() + late)
+        });
+        Wall {
+            start,
+            instant: Instant::now(),
+        }
+    }
+}
+
+impl Clock for Wall {
+    fn now(&self) -> Timestamp {
+        let passed = self.instant.elapsed().as_millis() as u64;
+        Timestamp::from_millis(self.start.as_millis() + passed)
+    }
+}
+
+/// Journal that takes its time to store the start of an execution.
+struct Slow(MemoryJournal);
+
+#[async_trait]
+impl Journal for Slow {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        self.0.read().await
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        self.0.append(entries).await?;
+        if entries.iter().any(|entry| entry.kind() == "begun") {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        Ok(())
+    }
 }
 
 /// State outside of the process.
@@ -267,6 +322,8 @@ struct Ledger {
     asked: u32,
     /// Events that were told, but for pieces of text.
     told: Vec<Event>,
+    /// Clock of the process that is at work.
+    clock: Option<Wall>,
 }
 
 impl World {
@@ -307,8 +364,14 @@ impl World {
     }
 
     fn takes_effect(&self, tool: &'static str, cx: &ToolContext) {
-        let (key, attempt) = (cx.idempotency_key(), cx.attempt());
-        self.ledger().effects.push(Effect { tool, key, attempt });
+        let mut ledger = self.ledger();
+        let at = ledger.clock.as_ref().expect("a run is at work").now();
+        ledger.effects.push(Effect {
+            tool,
+            key: cx.idempotency_key(),
+            attempt: cx.attempt(),
+            at,
+        });
     }
 
     pub(super) fn effects(&self) -> Vec<Effect> {
@@ -325,16 +388,22 @@ impl World {
         all.map(|one| (one.tool, of_call(&one.key))).collect()
     }
 
-    /// Returns the calls of plain tools that took effect more than once.
+    /// Returns the calls that took effect more than once: of plain tools, and of `mail` after its key was forgotten.
     pub(super) fn done_twice(&self) -> Vec<(&'static str, String)> {
-        let mut times: BTreeMap<_, u32> = BTreeMap::new();
-        for Effect { tool, key, .. } in self.effects() {
-            if matches!(tool, "pay" | "wire") {
-                *times.entry((tool, key)).or_default() += 1;
+        let mut first: BTreeMap<_, Timestamp> = BTreeMap::new();
+        let mut twice = Vec::new();
+        for Effect { tool, key, at, .. } in self.effects() {
+            let call = (tool, key);
+            let Some(before) = first.get(&call) else {
+                first.insert(call, at);
+                continue;
+            };
+            let is_forgotten = at.since(*before) > REMEMBERED;
+            if matches!(tool, "pay" | "wire") || tool == "mail" && is_forgotten {
+                twice.push(call);
             }
         }
-        let twice = times.into_iter().filter(|(_, times)| *times > 1);
-        twice.map(|(call, _)| call).collect()
+        twice
     }
 }
 
@@ -618,6 +687,7 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
     let signed = spec("sign", Effects::Writes)
         .idempotent()
         .approval(Asks::Always);
+    let mailed = spec("mail", Effects::Writes).idempotent_for(REMEMBERED);
     let lead = AgentBuilder::new("lead")
         .tool(looker(world))
         .tool(reader(world))
@@ -629,6 +699,7 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
         .tool(writer(world, "pay", spec("pay", Effects::Writes)))
         .tool(wire)
         .tool(writer(world, "sign", signed))
+        .tool(writer(world, "mail", mailed))
         .tool(asks(case, world))
         .tool(fetches(world))
         .tool(polishes(world))
@@ -687,6 +758,8 @@ pub(super) async fn run(
     journal: MemoryJournal,
 ) -> Result<Outcome<u32>, Error> {
     let token = CancellationToken::new();
+    let clock = Wall::at_the_end_of(&journal.entries(), case.seed);
+    world.ledger().clock = Some(clock.clone());
     let team = Member::new(lead(case, world, &token))
         .confirm_named("clerk")
         .delegate(helper(case, world, "helper"))
@@ -695,7 +768,8 @@ pub(super) async fn run(
     let (approver, subscriber) = (world.clone(), world.clone());
     let run = team
         .run("go")
-        .journal(journal)
+        .journal(Slow(journal))
+        .clock(clock)
         .cancel(token)
         .blobs(MemoryBlobs::new())
         .max_output_bytes(200)
