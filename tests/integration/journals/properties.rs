@@ -9,13 +9,13 @@ mod generated_runs;
 mod nested_runs;
 mod resumption;
 mod size;
+mod world;
 
 use agents::{
     Agent, AgentBuilder, Error, Outcome,
     journal::{Entry, MemoryJournal, Recorded},
     testing::{Script, ScriptedModel},
 };
-use generated_runs::World;
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 use std::{
@@ -26,6 +26,7 @@ use std::{
     sync::Once,
     time::Duration,
 };
+use world::World;
 
 /// Default number of generated runs.
 const CASES: u32 = 40;
@@ -224,7 +225,7 @@ fn a_journal_gives_the_same_outcome_goes_on_anywhere_and_is_refused_where_it_is_
     let (runs, compared) = (Cell::new(0_u64), Cell::new(0_u64));
     let result = TestRunner::new(config).run(&generated_runs::case(), |case| {
         drop(panics());
-        let world = World::new(&case);
+        let world = World::new();
         let (journal, whole) = resumption::whole(&case, &world)?;
         counts.borrow_mut().add(&journal);
         let resumed = resumption::everywhere(&case, &world, &journal, &whole)?;

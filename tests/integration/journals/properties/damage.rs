@@ -1,10 +1,11 @@
 //! Damaged journals: they are refused, or the run ends without repeating an execution. With a key, each change is named.
 
 use super::{
-    generated_runs::{Case, World, run},
+    generated_runs::{Case, run},
     panics,
     resumption::told,
     within_a_week,
+    world::World,
 };
 use agents::{
     ErrorKind,
@@ -182,7 +183,7 @@ pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError
             continue;
         };
         let what = || format!("{kind:?} entry {}, of:\n{}", at + 1, told(&entries));
-        let world = World::new(case);
+        let world = World::new();
         let journal = MemoryJournal::of(entries.clone());
         let ended = catch_unwind(AssertUnwindSafe(|| {
             within_a_week(run(case, &world, journal))
@@ -208,7 +209,7 @@ pub(super) fn anyhow(case: &Case, entries: &[Entry]) -> Result<(), TestCaseError
             && matches!(kind, Damage::Removed | Damage::Doubled | Damage::Swapped)
             && at + 1 < whole.len();
         if is_out_of_order {
-            let (again, world) = (MemoryJournal::of(entries.clone()), World::new(case));
+            let (again, world) = (MemoryJournal::of(entries.clone()), World::new());
             let error = within_a_week(run(case, &world, again)).and_then(Result::err);
             let said = error.map(|error| error.to_string()).unwrap_or_default();
             prop_assert!(said.contains("entry "), "{}\n{}", said, what());

@@ -1,8 +1,10 @@
 //! Resuming: a run continues from any entry of its journal, and repeats no effect.
 
 use super::{
-    generated_runs::{Case, World, effects_of, run},
-    panics, within_a_week, written,
+    generated_runs::{Case, run},
+    panics, within_a_week,
+    world::{World, effects_of},
+    written,
 };
 use agents::{
     Error, ErrorKind, Outcome,
