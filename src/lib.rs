@@ -170,6 +170,8 @@ mod pages {
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
     struct RecoveryByExample;
+    #[doc = include_str!("../book/src/streams.md")]
+    struct Streams;
     #[doc = include_str!("../book/src/composition.md")]
     struct Composition;
     #[doc = include_str!("../book/src/organisation.md")]

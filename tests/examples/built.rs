@@ -35,8 +35,11 @@ pub(crate) static EXAMPLES: LazyLock<PathBuf> = LazyLock::new(|| {
 pub(crate) fn names() -> Vec<String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
     let files = fs::read_dir(folder).unwrap();
+    let paths = files.map(|entry| entry.unwrap().path());
+    // A folder with a `Cargo.toml` is a package of its own.
+    let examples = paths.filter(|path| !path.join("Cargo.toml").exists());
     let name = |path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
-    files.map(|entry| name(entry.unwrap().path())).collect()
+    examples.map(name).collect()
 }
 
 /// Returns `true` if an example is built, and newer than every source file that Cargo lists for it.

@@ -11,7 +11,7 @@ use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpListener,
     path::Path,
-    process::Command,
+    process::{Command, Stdio},
     thread,
 };
 
@@ -281,6 +281,23 @@ fn every_example_is_run_here() {
             assert!(tests.contains(&format!("fn {name}()")), "{name} is not run");
         }
     }
+}
+
+#[test]
+fn terminal_chat() {
+    let mut chat = Command::new(built::EXAMPLES.join(format!("terminal_chat{EXE_SUFFIX}")))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = chat.stdin.take().unwrap();
+    stdin.write_all(b"My name is Ada.\nWho am I?\n\n").unwrap();
+    let output = chat.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(
+        String::from_utf8(output.stdout).unwrap(),
+        "You said 1 things. The last was: My name is Ada.\nYou said 2 things. The last was: Who am I?\n"
+    );
 }
 
 #[test]

@@ -27,6 +27,7 @@ mod runs;
 mod secrets;
 mod services;
 mod skills;
+mod streams;
 mod teams;
 mod tools;
 mod world;

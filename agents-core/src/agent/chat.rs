@@ -1,4 +1,4 @@
-use super::{Agent, Data, IntoInput, ModelAgent, Run, prompt_of};
+use super::{Agent, Data, IntoInput, ModelAgent, Run, held::Held, prompt_of};
 use crate::{
     Error, ErrorKind,
     context::{Earlier, Exchange},
@@ -7,7 +7,6 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
-    ops::Deref,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -72,40 +71,23 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 /// # }
 /// ```
 pub struct Chat<'a, A: Agent> {
-    agent: Party<'a, A>,
+    agent: Held<'a, A>,
     model: Option<Arc<dyn Model>>,
     earlier: Arc<Mutex<Earlier>>,
 }
 
-/// Agent of a conversation: lent, or owned.
-enum Party<'a, A> {
-    Lent(&'a A),
-    Owned(Box<A>),
-}
-
-impl<A> Deref for Party<'_, A> {
-    type Target = A;
-
-    fn deref(&self) -> &A {
-        match self {
-            Party::Lent(agent) => agent,
-            Party::Owned(agent) => agent,
-        }
-    }
-}
-
 impl<A: Agent + ModelDriven> Chat<'static, A> {
     pub(super) fn owned(agent: A) -> Self {
-        Chat::with(Party::Owned(Box::new(agent)))
+        Chat::with(Held::Owned(Box::new(agent)))
     }
 }
 
 impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     pub(super) fn new(agent: &'a A) -> Self {
-        Chat::with(Party::Lent(agent))
+        Chat::with(Held::Borrowed(agent))
     }
 
-    fn with(agent: Party<'a, A>) -> Self {
+    fn with(agent: Held<'a, A>) -> Self {
         Chat {
             agent,
             model: None,

@@ -39,5 +39,5 @@ pub(crate) use repair::RepairScope;
 pub(crate) use root::{Origin, Root};
 pub(crate) use settings::Settings;
 pub(crate) use stopwatch::Stopwatch;
-pub(crate) use within::Within;
+pub(crate) use within::{Within, is_aside};
 pub(crate) use writer::{Going, Writer};

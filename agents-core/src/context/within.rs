@@ -18,3 +18,14 @@ impl fmt::Display for Within {
         }
     }
 }
+
+/// Returns `true` if a path leads into a call or into the repair of an answer.
+pub(crate) fn is_aside(path: &str) -> bool {
+    let numbered = |key: &str, name| {
+        let rest = key.strip_prefix(name);
+        rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    // The key of an agent's place has a digest behind `#`.
+    let mut keys = path.split('/').filter(|key| !key.contains('#'));
+    keys.any(|key| numbered(key, "call") || numbered(key, "turn"))
+}

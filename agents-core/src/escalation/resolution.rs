@@ -61,7 +61,6 @@ pub(crate) type SharedHandler<'a, I, O> =
 /// A stored run has only the name of a model, and continues with a [known model](crate::agent::Run::known_model) of
 /// that name. Without one, the run asks the handlers again with the same escalation. If none of them gives a model of
 /// that name, the run ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay).
-/// ends with [`ErrorKind::Replay`](crate::ErrorKind::Replay) if none of them gives a model of that name.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -3,8 +3,11 @@
 mod call_settings;
 mod driver;
 mod settings;
+mod stream;
 
-use super::Agent;
+pub use stream::{Partial, PartialStream, RunStream, TextDelta, TextStream};
+
+use super::{Agent, held::Held};
 use crate::{
     Error, ErrorKind, Json,
     context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer},
@@ -20,7 +23,8 @@ use std::{fmt, future::IntoFuture};
 /// Run of an agent that is about to start: configure it, then await it for the answer, or call
 /// [`outcome`](Run::outcome) for all its results.
 ///
-/// Dropping the future ends the run at once and frees everything.
+/// Dropping the future ends the run at once and frees everything. [`stream`](Run::stream) gives the events of the run, or
+/// the text of its answer, as they come.
 ///
 /// Callbacks, policies and prices add up: [`on_event`](Run::on_event), [`on_tool_use`](Run::on_tool_use),
 /// [`policy`](Run::policy), [`price`](Run::price), [`known_model`](Run::known_model), and [`secret`](Run::secret) by
@@ -50,7 +54,7 @@ use std::{fmt, future::IntoFuture};
 /// ```
 #[must_use = "a run does nothing until it is awaited"]
 pub struct Run<'a, A: Agent> {
-    agent: &'a A,
+    agent: Held<'a, A>,
     input: A::In,
     settings: Settings,
     /// Is `true` if a setting was made that only the root of a run can have.
@@ -60,10 +64,44 @@ pub struct Run<'a, A: Agent> {
 impl<'a, A: Agent> Run<'a, A> {
     pub(crate) fn new(agent: &'a A, input: A::In) -> Self {
         Run {
-            agent,
+            agent: Held::Borrowed(agent),
             input,
             settings: Settings::default(),
             needs_own_run: false,
+        }
+    }
+
+    /// Gives the run a copy of its agent, so that the run no longer borrows it and may outlive the current function.
+    ///
+    /// An agent without fields is copied for nothing, an `Arc<Agent>` is counted once more.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::{Agent, agent::RunStream};
+    /// use std::sync::Arc;
+    ///
+    /// // The response of a web server: it outlives the function that made it.
+    /// fn respond<A: Agent<In = String> + 'static>(agent: &Arc<A>, question: String) -> RunStream<'static, A::Out> {
+    ///     agent.run(question).owned().stream()
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("noon")]);
+    /// # let clock = Arc::new(AgentBuilder::<String, String>::new("clock").model(model).build());
+    /// # assert_eq!(respond(&clock, "?".to_owned()).outcome().await?.result?, "noon");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn owned(self) -> Run<'static, A>
+    where
+        A: Clone,
+    {
+        Run {
+            agent: self.agent.owned(),
+            input: self.input,
+            settings: self.settings,
+            needs_own_run: self.needs_own_run,
         }
     }
 
@@ -97,6 +135,7 @@ impl<'a, A: Agent> Run<'a, A> {
             mut settings,
             ..
         } = self;
+        let agent = &*agent;
         let around = RunContext::current();
         if let Some(around) = &around {
             settings.inherit(around)?;

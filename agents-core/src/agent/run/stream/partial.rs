@@ -1,0 +1,223 @@
+//! Answers that are still being written.
+
+use super::{RunStream, TextDelta, TextStream};
+use crate::{
+    Error,
+    definition::Answer,
+    reader::{Growing, growing},
+    run::Outcome,
+};
+use futures_core::Stream;
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+use std::{
+    fmt,
+    future::poll_fn,
+    marker::PhantomData,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+impl<'a, O: Serialize + DeserializeOwned + JsonSchema + 'static> RunStream<'a, O> {
+    /// Makes this a stream of the answer as far as it is written.
+    ///
+    /// Each [`Partial`] has all that is known so far, and takes the place of the one before. The last one is the answer
+    /// itself, if the run has one. The text is read as [`text`](RunStream::text) gives it, led by the schema of the
+    /// answer. It is read again whenever it has grown by a 64th, so that a long answer does not cost quadratic time.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # #[derive(schemars::JsonSchema, serde::Serialize, serde::Deserialize)]
+    /// # struct Recipe { title: String, steps: Vec<String> }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text(r#"{"title": "Tea", "steps": ["boil", "pour"]}"#)]);
+    /// # let cook = AgentBuilder::<String, Recipe>::new("cook").model(model).build();
+    /// let mut partials = cook.run("Tea?").stream().partials();
+    /// while let Some(recipe) = partials.next().await {
+    ///     let steps: Vec<String> = recipe.field("steps").unwrap_or_default();
+    ///     println!("{} steps so far", steps.len());
+    /// }
+    /// assert_eq!(partials.outcome().await?.result?.steps, ["boil", "pour"]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn partials(self) -> PartialStream<'a, O> {
+        PartialStream {
+            text: self.text(),
+            so_far: String::new(),
+            read_at: 0,
+            last: None,
+            answer: Answer::new(),
+        }
+    }
+}
+
+/// Answer as far as it is written, of an agent whose answer is an `O`.
+///
+/// A string that is still being written goes as far as the text. A number that may go on, and a field that does not fit
+/// yet, are left out.
+pub struct Partial<O> {
+    json: String,
+    open: Option<String>,
+    is_complete: bool,
+    of: PhantomData<fn() -> O>,
+}
+
+impl<O: DeserializeOwned> Partial<O> {
+    /// Returns the answer so far as an `O`; `None` while a required field is missing.
+    pub fn value(&self) -> Option<O> {
+        serde_json::from_str(&self.json).ok()
+    }
+
+    /// Returns a field so far, by its name; `None` if it is not there yet, or no `T` so far.
+    pub fn field<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        let value: serde_json::Value = serde_json::from_str(&self.json).ok()?;
+        T::deserialize(value.get(name)?).ok()
+    }
+}
+
+impl<O> Partial<O> {
+    /// Returns the answer so far as JSON, for a page or for a type of your own whose fields are optional.
+    pub fn json(&self) -> &str {
+        &self.json
+    }
+
+    /// Returns the path of the string that is still being written, such as `title` or `steps[2]`.
+    pub fn open(&self) -> Option<&str> {
+        self.open.as_deref()
+    }
+
+    /// Returns `true` if the answer is whole.
+    pub fn is_complete(&self) -> bool {
+        self.is_complete
+    }
+
+    fn new(json: String, open: Option<String>, is_complete: bool) -> Self {
+        Partial {
+            json,
+            open,
+            is_complete,
+            of: PhantomData,
+        }
+    }
+}
+
+impl<O> Clone for Partial<O> {
+    fn clone(&self) -> Self {
+        Partial::new(self.json.clone(), self.open.clone(), self.is_complete)
+    }
+}
+
+impl<O> fmt::Debug for Partial<O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Partial")
+            .field("json", &self.json)
+            .field("open", &self.open)
+            .field("is_complete", &self.is_complete)
+            .finish()
+    }
+}
+
+/// Answer of a run, again and again while it is written; made by [`RunStream::partials`].
+#[must_use = "a run does nothing until its stream is read"]
+pub struct PartialStream<'a, O> {
+    text: TextStream<'a, O>,
+    so_far: String,
+    /// Length at which the text is read again.
+    read_at: usize,
+    /// JSON of the last partial answer, and whether it was whole.
+    last: Option<(String, bool)>,
+    answer: Answer<O>,
+}
+
+impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
+    /// Returns the answer as far as it is written now, or `None` if the run has ended.
+    ///
+    /// Nothing is lost if the returned future is dropped, as in a `select!`.
+    pub async fn next(&mut self) -> Option<Partial<O>> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Returns the outcome of the run, as [`RunStream::outcome`] does.
+    ///
+    /// # Errors
+    /// When the run could not start as it is configured; later errors are in [`Outcome::result`].
+    pub async fn outcome(self) -> Result<Outcome<O>, Error> {
+        self.text.outcome().await
+    }
+
+    /// Takes a change of the text, and returns the answer if more of it can be read now.
+    fn take(&mut self, delta: TextDelta) -> Option<Partial<O>> {
+        match delta {
+            TextDelta::Reset => {
+                self.so_far.clear();
+                self.read_at = 0;
+                None
+            }
+            TextDelta::Piece(piece) => {
+                self.so_far.push_str(&piece);
+                let length = self.so_far.len();
+                if length < self.read_at {
+                    return None;
+                }
+                self.read_at = length + length / 64 + 1;
+                let partial = self.read()?;
+                self.news(partial)
+            }
+        }
+    }
+
+    /// Reads the text so far.
+    fn read(&self) -> Option<Partial<O>> {
+        let Some(schema) = self.answer.compiled() else {
+            let json = serde_json::Value::from(&*self.so_far).to_string();
+            return Some(Partial::new(json, Some(String::new()), false));
+        };
+        let Growing { json, open, .. } = growing(&self.so_far, schema)?;
+        // Only the run knows whether the answer is whole: its arms may still change it.
+        Some(Partial::new(json, open, false))
+    }
+
+    /// Returns the answer of a run that has ended.
+    fn whole(&mut self) -> Option<Partial<O>> {
+        let value = self.text.ended()?.result.as_ref().ok()?;
+        let json = serde_json::to_string(value).ok()?;
+        self.news(Partial::new(json, None, true))
+    }
+
+    /// Returns a partial answer if it differs from the last one.
+    fn news(&mut self, partial: Partial<O>) -> Option<Partial<O>> {
+        let this = (partial.json.clone(), partial.is_complete);
+        if self.last.as_ref() == Some(&this) {
+            return None;
+        }
+        self.last = Some(this);
+        Some(partial)
+    }
+}
+
+// No value is pinned in its place.
+impl<O> Unpin for PartialStream<'_, O> {}
+
+impl<O: Serialize + DeserializeOwned> Stream for PartialStream<'_, O> {
+    type Item = Partial<O>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Partial<O>>> {
+        while let Some(delta) = ready!(Pin::new(&mut self.text).poll_next(cx)) {
+            if let Some(partial) = self.take(delta) {
+                return Poll::Ready(Some(partial));
+            }
+        }
+        Poll::Ready(self.whole())
+    }
+}
+
+impl<O> fmt::Debug for PartialStream<'_, O> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PartialStream")
+            .field("so_far", &self.so_far)
+            .finish_non_exhaustive()
+    }
+}

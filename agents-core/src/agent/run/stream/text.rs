@@ -1,0 +1,111 @@
+//! Text of the answer, as it is written.
+
+use super::RunStream;
+use crate::{
+    Error,
+    context::is_aside,
+    run::{Event, EventKind, Outcome},
+};
+use futures_core::Stream;
+use std::{
+    future::poll_fn,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+/// Change of the answer's text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextDelta {
+    /// The text goes on with this piece.
+    Piece(String),
+    /// The text so far is not the answer: the model called a tool after it, it did not fit, or another model answers.
+    ///
+    /// There is no such change before the first piece.
+    Reset,
+}
+
+/// Text of a run's answer, as it is written; made by [`RunStream::text`].
+///
+/// The type is a [`Stream`] of [`TextDelta`]s, as [`RunStream`] is one of events. At the end, the pieces since the last
+/// [`Reset`](TextDelta::Reset) are what the model wrote. The answer itself is in the [`outcome`](TextStream::outcome):
+/// it may have been repaired, or be the result of code.
+#[derive(Debug)]
+#[must_use = "a run does nothing until its stream is read"]
+pub struct TextStream<'a, O> {
+    events: RunStream<'a, O>,
+    /// Place of the agent that writes.
+    writer: Option<String>,
+    /// Is `true` if there was a piece since the last reset.
+    has_text: bool,
+}
+
+impl<'a, O> TextStream<'a, O> {
+    pub(super) fn new(events: RunStream<'a, O>) -> Self {
+        TextStream {
+            events,
+            writer: None,
+            has_text: false,
+        }
+    }
+
+    /// Returns the next change, or `None` if the run has ended.
+    ///
+    /// Nothing is lost if the returned future is dropped, as in a `select!`.
+    pub async fn next(&mut self) -> Option<TextDelta> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+
+    /// Returns the outcome of the run, as [`RunStream::outcome`] does.
+    ///
+    /// # Errors
+    /// When the run could not start as it is configured; later errors are in [`Outcome::result`].
+    pub async fn outcome(self) -> Result<Outcome<O>, Error> {
+        self.events.outcome().await
+    }
+
+    /// Returns the outcome once the run has ended, if it could start.
+    pub(super) fn ended(&self) -> Option<&Outcome<O>> {
+        self.events.ended()
+    }
+
+    /// Returns what an event means for the text.
+    fn delta(&mut self, event: Event) -> Option<TextDelta> {
+        let is_writer = self.writer.as_ref() == Some(&event.place);
+        match event.kind {
+            EventKind::ModelRequested {
+                choosing: false, ..
+            } if !is_aside(&event.place) => {
+                self.writer = Some(event.place);
+                self.reset()
+            }
+            EventKind::Text(piece) if is_writer => {
+                self.has_text = true;
+                Some(TextDelta::Piece(piece))
+            }
+            EventKind::ModelReplied { calls: 1.., .. } | EventKind::AnswerFailed { .. }
+                if is_writer =>
+            {
+                self.reset()
+            }
+            _ => None,
+        }
+    }
+
+    fn reset(&mut self) -> Option<TextDelta> {
+        let had_text = std::mem::take(&mut self.has_text);
+        had_text.then_some(TextDelta::Reset)
+    }
+}
+
+impl<O> Stream for TextStream<'_, O> {
+    type Item = TextDelta;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<TextDelta>> {
+        while let Some(event) = ready!(Pin::new(&mut self.events).poll_next(cx)) {
+            if let Some(delta) = self.delta(event) {
+                return Poll::Ready(Some(delta));
+            }
+        }
+        Poll::Ready(None)
+    }
+}
