@@ -160,6 +160,7 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
+        EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
         EventKind::ApprovalRequested(request) => ink.dim(&format!(
             "? may {} run with {}",
             request.tool_name,

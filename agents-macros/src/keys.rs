@@ -161,6 +161,7 @@ pub(crate) const AGENT: &[Key] = &[
         Takes::Code,
         "on_tool_use = |name, args, result| println!(\"[{name}] {args} {result:?}\")",
     ),
+    key("hand_off", Takes::List, "hand_off = [Refunds, Sales]"),
     key("fixers", Takes::List, "fixers = [JsonFixer]"),
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];

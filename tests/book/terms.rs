@@ -4,6 +4,7 @@
 
 use agents::Agent as _;
 use agents::AgentBuilder as _;
+use agents::AgentBuilder::hand_off as _;
 use agents::Budget as _;
 use agents::CancellationToken as _;
 use agents::Class as _;

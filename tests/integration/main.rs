@@ -12,6 +12,7 @@ mod calls;
 mod compositions;
 mod escalations;
 mod failures;
+mod hand_offs;
 mod http;
 mod journals;
 mod knowledge;

@@ -1,9 +1,9 @@
-use super::{Data, Skill};
+use super::{Data, Skill, hand_off::Successor};
 use crate::{
     Json,
     definition::{AgentDefinition, Answer, IntoPrompt},
     error::{AnyError, ErrorRecord},
-    escalation::{Escalation, IntoResolution, SharedHandler},
+    escalation::{Escalation, IntoResolution, SharedHandler, TakesOver},
     memory::Memory,
     model::Model,
     recovery::{CallError, ErrorContext, Fixer, Plan, RepairInput},
@@ -42,6 +42,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 defects: Vec::new(),
                 answer: Answer::new(),
                 on_escalation: None,
+                hand_offs: Vec::new(),
                 repair_input: None,
             },
         }
@@ -236,6 +237,45 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Adds an agent to which the model may hand the conversation.
+    ///
+    /// The model gets a tool `hand_off_to_refunds` for an agent `refunds`. If it calls the tool, that agent sees the
+    /// conversation with all calls and results so far, and answers in place of this one. It takes over the place in a
+    /// team as well, with the grants and the delegates; a model of its own is not needed. In a [`Chat`](super::Chat),
+    /// the next message goes to it, too.
+    ///
+    /// Within one run, an agent that has handed the conversation on does not get it back.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([
+    /// #     Script::call("hand_off_to_refunds", r#"{"reason": "wants money back"}"#),
+    /// #     Script::text("Your money is on its way."),
+    /// #     Script::text("By Friday."),
+    /// # ]);
+    /// let refunds = AgentBuilder::<String, String>::new("refunds").prompt("You pay customers back.");
+    /// let triage = AgentBuilder::<String, String>::new("triage")
+    ///     .prompt("You find out what a customer wants.")
+    ///     .hand_off(refunds.build())
+    /// #   .model(model)
+    ///     .build();
+    ///
+    /// let mut chat = triage.into_chat();
+    /// assert_eq!(chat.send("My order never came, I want my money back.").await?, "Your money is on its way.");
+    /// assert_eq!(chat.answering(), "refunds");
+    /// assert_eq!(chat.send("When?").await?, "By Friday.");
+    /// # assert_eq!(handle.requests()[2].prompt(), "You pay customers back.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn hand_off(mut self, agent: impl TakesOver<I, O>) -> Self {
+        self.agent.hand_offs.push(agent.taking_over());
+        self
+    }
+
     /// Adds a skill; an agent without skills is driven by its model alone.
     ///
     /// [`Skill`] describes which of several skills answers an input.
@@ -288,6 +328,8 @@ pub struct ModelAgent<'a, I, O> {
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
+    /// Agents to which the conversation can be handed.
+    pub(super) hand_offs: Vec<Successor<I, O>>,
     /// Input of the agent as a repair agent; `None` if it was not set.
     pub(super) repair_input: Option<RepairInput>,
 }

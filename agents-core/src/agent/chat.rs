@@ -136,13 +136,26 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
 
     /// Returns the conversation so far, to be stored.
     pub fn snapshot(&self) -> Conversation {
-        let Earlier { history, turns } = self.earlier().clone();
+        let Earlier {
+            history,
+            turns,
+            handed_to,
+        } = self.earlier().clone();
         Conversation {
             version: Conversation::VERSION,
             agent: self.agent.name().to_owned(),
             messages: history.messages().to_vec(),
             turns,
+            handed_to,
         }
+    }
+
+    /// Returns the name of the agent that answers the next message: the agent of the conversation, or the one to which
+    /// it was [handed](super::AgentBuilder::hand_off).
+    pub fn answering(&self) -> String {
+        let earlier = self.earlier();
+        let last = earlier.handed_to.last().map(String::as_str);
+        last.unwrap_or(self.agent.name()).to_owned()
     }
 
     /// Continues a stored conversation.
@@ -154,6 +167,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         *self.earlier() = Earlier {
             history: Arc::new(History::from(stored.messages)),
             turns: stored.turns,
+            handed_to: stored.handed_to,
         };
         Ok(self)
     }
@@ -194,6 +208,7 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         *self.earlier() = Earlier {
             history: Arc::new(History::from(messages)),
             turns: u32::try_from(turns).unwrap_or(u32::MAX),
+            handed_to: Vec::new(),
         };
         Ok(self)
     }
@@ -273,6 +288,8 @@ pub struct Conversation {
     agent: String,
     messages: Vec<Message>,
     turns: u32,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    handed_to: Vec<String>,
 }
 
 impl Conversation {

@@ -26,6 +26,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         if !known.is_empty() {
             self.definition.tools = std::mem::take(&mut self.definition.tools).with_all(known);
         }
+        let hand_offs = self.hand_off_tools();
+        if !hand_offs.is_empty() {
+            self.definition = self.definition.with_tools(hand_offs);
+        }
         if let (Some(memory), true) = (&self.memory, self.skills.is_empty()) {
             self.definition = self
                 .definition
@@ -76,6 +80,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory().map(Defect::from));
+        defects.extend(self.idle_hand_offs().map(Defect::from));
         defects.extend(self.idle_arms().map(Defect::from));
         for (at, skill) in self.skills.iter().enumerate() {
             let own = self.skill_defects(at, skill).into_iter();

@@ -7,6 +7,7 @@ mod builder;
 mod chat;
 mod equipment;
 mod escalations;
+mod hand_off;
 mod held;
 mod io;
 mod knowledge;

@@ -149,7 +149,7 @@ async fn ask(
             system: SYSTEM.to_owned(),
             said: Arc::default(),
             before: 0,
-            task: question(skills, &said, task),
+            task: Some(question(skills, &said, task)),
             choosing: true,
         });
     }
@@ -162,6 +162,10 @@ async fn ask(
                     return Err(Error::new(ErrorKind::Build, why));
                 }
                 engine::model::ask(definition, cx, turn, Some(&schema), must_fit).await?;
+            }
+            // Nothing was handed off: the model had no tool for that.
+            Next::HandOff(_) => {
+                return Err(no_choice(definition, skills, "it left the conversation"));
             }
             // The model was offered no tool: each call is answered by saying so.
             Next::Calls => engine::calls(definition, cx).await,

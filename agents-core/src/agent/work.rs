@@ -11,7 +11,7 @@ use crate::{
     Error, ErrorKind, Json,
     context::RunContext,
     definition::AgentDefinition,
-    engine::drive,
+    engine::{Driven, drive},
     escalation::{Inbox, Instead, SharedHandler},
     memory,
     panics::{self, guarded_while},
@@ -54,6 +54,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
             true => profile.with_code(),
             false => profile,
         };
+        let profile = self.with_successors(profile);
         let skills = self.skills.iter();
         skills.fold(profile, |profile, skill| {
             let listed = skill.listed();
@@ -165,6 +166,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// Does the agent's own work: the skill is chosen, and answers.
     async fn own(&self, cx: &RunContext, input: I) -> Result<O, Error> {
+        if let Some(to) = self.handed_before(cx) {
+            return Box::pin(self.leave_to(&to, cx, input)).await;
+        }
         let candidates = match self.selection(cx, &input)? {
             Selection::Settled(skill) => return self.by(skill, cx, input).await,
             Selection::Open(candidates) => candidates,
@@ -211,9 +215,24 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             }
             None => {
                 let task = prompt_of(&input);
+                let kept = match self.hand_offs.is_empty() {
+                    true => None,
+                    false => Some(
+                        Json::of(&input)
+                            .map_err(|error| unwritable(&self.definition.name, "input", &error))?,
+                    ),
+                };
                 drop(input);
                 // On the heap: agents that run each other would fill the stack with it.
-                Box::pin(drive(self.definition_of(skill), &self.answer, cx, task)).await
+                let driven = drive(self.definition_of(skill), &self.answer, cx, task);
+                match Box::pin(driven).await? {
+                    Driven::Answer(value) => Ok(value),
+                    Driven::HandedOff(to) => {
+                        let input = kept.and_then(|kept| kept.to().ok());
+                        let input = input.ok_or_else(|| self.lost_input())?;
+                        Box::pin(self.leave_to(&to, cx, input)).await
+                    }
+                }
             }
         }
     }

@@ -1,4 +1,4 @@
-use super::{Earlier, Node, RepairScope, Root, Settings, Stopwatch, Within};
+use super::{Earlier, Handover, Node, RepairScope, Root, Settings, Stopwatch, Within};
 use crate::{
     Json,
     escalation::Inbox,
@@ -73,6 +73,10 @@ pub struct RunContext {
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
+    /// Conversation that was handed to the agent here.
+    handover: Option<Arc<Handover>>,
+    /// Conversation that the agent here hands to the agent that it runs next, together with its place in a team.
+    handing: Option<Arc<Handover>>,
     /// `tracing` span of this place, for work that goes on in another task.
     span: Span,
 }
@@ -89,6 +93,8 @@ impl RunContext {
             inbox: None,
             from_code: false,
             place: None,
+            handover: None,
+            handing: None,
             watch: watch.clone(),
             span: root.span(),
             root,
@@ -142,9 +148,24 @@ impl RunContext {
         Self {
             node: self.here().agent_child(agent, input),
             within: None,
-            place: None,
+            place: self.place.clone().filter(|_| self.handing.is_some()),
+            handover: self.handing.clone(),
+            handing: None,
             ..self.clone()
         }
+    }
+
+    /// Returns this place for an agent that takes over the conversation, and the place in a team.
+    pub(crate) fn handing(&self, handover: Handover) -> Self {
+        Self {
+            handing: Some(Arc::new(handover)),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the conversation that was handed to the agent here, if one was.
+    pub(crate) fn handover(&self) -> Option<&Handover> {
+        self.handover.as_deref()
     }
 
     /// Returns the path of the place that a nested run (a run of its own) of `agent` has here.
@@ -329,6 +350,9 @@ impl RunContext {
 
     /// Returns the conversation before this run, for the agent whose run is a part of it; empty for any other agent.
     pub(crate) fn earlier(&self) -> Earlier {
+        if let Some(handover) = &self.handover {
+            return handover.earlier.clone();
+        }
         let exchange = self.root.settings.exchange.as_ref();
         match exchange.filter(|_| self.node.continues(&self.root.node)) {
             Some(exchange) => exchange.earlier().clone(),

@@ -153,13 +153,6 @@ impl Machine {
         f(self.lock().state.place(id))
     }
 
-    /// Takes the conversation out of the state of a run that is over.
-    pub(crate) fn take_history(&self, id: PlaceId) -> Option<Arc<crate::model::History>> {
-        let mut inner = self.lock();
-        let frame = inner.state.place_mut(id).frame.as_mut()?;
-        Some(std::mem::take(&mut frame.history))
-    }
-
     /// Returns the place below `above` with this key, if there is one.
     pub(crate) fn child(&self, above: PlaceId, key: &str) -> Option<PlaceId> {
         self.place(above, |place| place.children.get(key).copied())

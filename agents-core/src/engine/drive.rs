@@ -17,13 +17,21 @@ use crate::{
 use serde_json::Value;
 use tracing::Instrument;
 
+/// End of the work of a model-driven agent.
+pub(crate) enum Driven<O> {
+    /// The answer.
+    Answer(O),
+    /// The agent of this name answers instead.
+    HandedOff(Box<str>),
+}
+
 /// Drives a model-driven agent from its task to its answer.
 pub(crate) async fn drive<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
     cx: &RunContext,
     task: String,
-) -> Result<O, Error> {
+) -> Result<Driven<O>, Error> {
     let own = fitted(definition, cx);
     let definition = own.as_ref().unwrap_or(definition);
     definition
@@ -47,12 +55,13 @@ pub(crate) async fn drive<O>(
                 match cx.exceed(cx.node.passed(limit)).await {}
             }
         };
-        let Earlier { history, turns } = cx.earlier();
+        let Earlier { history, turns, .. } = cx.earlier();
+        let is_said = cx.handover().is_some_and(|handover| handover.is_said);
         cx.node.add(Fact::Said {
             system: system(prompt, answer.schema()),
             said: history,
             before: turns,
-            task,
+            task: (!is_said).then_some(task),
             choosing: false,
         });
     }
@@ -71,8 +80,9 @@ pub(crate) async fn drive<O>(
                         model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
                     }
                     Next::Calls => super::calls(definition, cx).await,
+                    Next::HandOff(to) => return Ok(Driven::HandedOff(to)),
                     Next::Answer => match Box::pin(answer::settle(definition, answer, cx)).await? {
-                        Settled::Value(value) => return Ok(value),
+                        Settled::Value(value) => return Ok(Driven::Answer(value)),
                         Settled::TakenOver => {}
                         Settled::Refused(reason) => {
                             cx.node.add(Fact::Refused { reason });

@@ -26,5 +26,5 @@ pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
 
-pub(crate) use drive::drive;
+pub(crate) use drive::{Driven, drive};
 pub(crate) use parallel::calls;

@@ -247,7 +247,7 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot do the work of this agent: that takes `{I}` and gives `{O}`",
     label = "takes or gives something else",
-    note = "put `.map(..)` behind it, or hand the work to a skill with `reroute_to_skill(..)`"
+    note = "put `.map(..)` behind it, if it only answers something else; in `on_escalation!`, a skill may do the work: `reroute_to_skill(..)`"
 )]
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]

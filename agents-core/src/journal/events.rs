@@ -144,6 +144,9 @@ impl State {
                     skill: skill.to_string(),
                 }]
             }
+            Fact::HandedOff { to } if frame.is_none_or(|frame| frame.handed.is_none()) => {
+                vec![EventKind::HandedOff { to: to.to_string() }]
+            }
             Fact::Asked { model, .. } => vec![EventKind::ModelRequested {
                 turn: frame.map_or(0, |frame| frame.turns) + 1,
                 model: model.to_string(),

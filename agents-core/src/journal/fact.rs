@@ -37,7 +37,9 @@ pub(crate) enum Fact {
         /// Number of turns that the earlier messages took.
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
-        task: String,
+        /// Task that the user says; `None` if the conversation was handed to this agent and goes on where it was.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<String>,
         /// Is `true` if the model is to choose a skill.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
@@ -46,6 +48,8 @@ pub(crate) enum Fact {
     Chosen { skill: Box<str> },
     /// Tools and an answer format that are offered to models from here on, by their number in the run.
     Offered(Offer),
+    /// The agent hands the conversation to the agent of this name, or had done so before this run.
+    HandedOff { to: Box<str> },
     /// A model is asked, with the offer of this number.
     Asked { model: Arc<str>, offer: u32 },
     /// A request to this model failed, and another one is made instead.

@@ -101,6 +101,7 @@ impl State {
                 frame.begin(said, before, &system, task);
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
+            Fact::HandedOff { to } => after.ignored = !self.frame_mut(id).hand_off(&to),
             Fact::Offered(offer) => self.offers.push(offer),
             // These facts change nothing; they are for subscribers.
             Fact::Tried { .. } | Fact::Working | Fact::Confirming(_) | Fact::Rejected(_) => {}
@@ -465,9 +466,15 @@ impl State {
         let place = self.place_mut(id);
         place.result = Some(result);
         place.receipts = receipts;
-        place.frame = None;
+        let frame = place.frame.take();
         place.taken = None;
         let children = std::mem::take(&mut place.children);
+        let (agent, above) = (place.agent.clone(), place.parent);
+        let above = above.and_then(|above| self.place_mut(above).frame.as_deref_mut());
+        // An agent that has handed its conversation on keeps it as the other agent has left it.
+        if let Some(above) = above.filter(|above| above.handed.as_deref() == Some(&*agent)) {
+            above.successor = frame;
+        }
         for child in children.into_values() {
             self.forget(child);
         }

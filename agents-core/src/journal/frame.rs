@@ -56,6 +56,12 @@ pub(crate) struct Frame {
     pub(crate) asked: Option<Timestamp>,
     /// Name of the model that was asked last.
     pub(crate) model: Option<Arc<str>>,
+    /// Name of the agent to which the conversation was handed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) handed: Option<Box<str>>,
+    /// Conversation of that agent, once it has answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) successor: Option<Box<Frame>>,
     /// Skill that answers, once it is chosen.
     pub(crate) skill: Option<Box<str>>,
     /// Is `true` while the model chooses the skill, in a conversation for that.
@@ -92,6 +98,8 @@ pub(crate) enum Next {
     Chat { turn: u32, must_fit: bool },
     /// Carry out the calls.
     Calls,
+    /// Leave the conversation to the agent of this name.
+    HandOff(Box<str>),
     /// Read the answer.
     Answer,
     /// The budget is used up.
@@ -102,10 +110,21 @@ pub(crate) enum Next {
 
 impl Frame {
     /// Begins the conversation, after the earlier messages.
-    pub(super) fn begin(&mut self, said: Arc<History>, before: u32, system: &str, task: String) {
+    pub(super) fn begin(
+        &mut self,
+        said: Arc<History>,
+        before: u32,
+        system: &str,
+        task: Option<String>,
+    ) {
         self.before = before;
         self.history = History::with_system(said, system);
-        self.say([Message::User { content: task }]);
+        self.say(task.map(|content| Message::User { content }));
+    }
+
+    /// Records the agent to which the conversation is handed; returns `false` if it was handed to another one.
+    pub(super) fn hand_off(&mut self, to: &str) -> bool {
+        **self.handed.get_or_insert_with(|| to.into()) == *to
     }
 
     /// Returns `true` if the conversation is empty.
@@ -132,6 +151,9 @@ impl Frame {
         }
         if !self.calls.is_empty() {
             return Next::Calls;
+        }
+        if let Some(to) = &self.handed {
+            return Next::HandOff(to.clone());
         }
         if self.made > budget.tool_calls() {
             return Next::Stop(Limit::ToolCalls(budget.tool_calls()));

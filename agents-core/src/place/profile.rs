@@ -171,6 +171,22 @@ impl Profile {
         whole
     }
 
+    /// Adds the profile of an agent that may take the place of this one.
+    pub(crate) fn followed_by(mut self, next: Profile) -> Self {
+        self.code = self.code.max(next.code);
+        self.teams.extend(next.team.into_iter().chain(next.teams));
+        self.defects.extend(next.defects);
+        if !self.brings_model {
+            self.needs_model.extend(next.needs_model);
+        }
+        for tool in next.tools {
+            if !self.tools.iter().any(|own| own.name == tool.name) {
+                self.tools.push(tool);
+            }
+        }
+        self
+    }
+
     /// Adds a tool to the profile.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {

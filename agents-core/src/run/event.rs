@@ -139,6 +139,11 @@ pub enum EventKind {
         /// Name of the skill.
         skill: String,
     },
+    /// The conversation was handed to another agent, which answers in place of this one.
+    HandedOff {
+        /// Name of the other agent.
+        to: String,
+    },
     /// A request is sent to a model.
     ModelRequested {
         /// Number of the agent's turn, from 1.

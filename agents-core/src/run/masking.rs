@@ -100,6 +100,7 @@ impl Masker {
             | EventKind::AgentEnded { .. }
             | EventKind::ModelRequested { .. }
             | EventKind::SkillChosen { .. }
+            | EventKind::HandedOff { .. }
             | EventKind::KnowledgeUsed { .. }
             | EventKind::ModelReplied { .. }
             | EventKind::AttemptStarted { .. }

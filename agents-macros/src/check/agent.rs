@@ -349,9 +349,11 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         policies,
         strict,
         on_tool_use,
+        hand_off,
         fixers,
     } = settings;
     let on_tool_use = on_tool_use.iter().map(|(key, _)| key);
+    let hand_off = hand_off.iter().map(|(key, _)| key);
     let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
@@ -367,6 +369,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(policies)
         .chain(strict)
         .chain(on_tool_use)
+        .chain(hand_off)
         .chain(fixers)
 }
 

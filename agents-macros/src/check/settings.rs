@@ -23,7 +23,8 @@ pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
         }
     }
     elements(entries, "policies", |element| policy(element, errors));
-    elements(entries, "fixers", |element| fixer(element, errors));
+    elements(entries, "hand_off", |element| agent(element, errors));
+    elements(entries, "fixers", |element| agent(element, errors));
 }
 
 /// Checks each element of the list of one key.
@@ -70,7 +71,7 @@ fn tool(element: &Element, errors: &Errors) -> bool {
 }
 
 /// Checks an element of `[SqlFixer]`.
-fn fixer(element: &Element, errors: &Errors) -> bool {
+fn agent(element: &Element, errors: &Errors) -> bool {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let function = function(agent);
     if let Some(function) = function {

@@ -152,7 +152,10 @@ pub(super) fn built(
     } = edges(agent);
     let (impl_generics, _, _) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
-    let builder = settings::builder(agent, skills);
+    // With its types, since hand-offs would settle them.
+    let types = agent.settings.hand_off.is_some();
+    let types = types.then(|| quote!(::<#input, #output>));
+    let builder = settings::builder(agent, types, skills);
     quote! {
         impl #impl_generics #ty #where_clause {
             #[doc(hidden)]

@@ -22,7 +22,7 @@ use syn::{Expr, ExprLit, Ident, Lit, spanned::Spanned};
 ///     /* skills */
 ///     .build()
 /// ```
-pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
+pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Step>) -> TokenStream {
     let Settings {
         prompt,
         description,
@@ -33,6 +33,7 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
         policies,
         strict,
         on_tool_use,
+        hand_off,
         fixers,
     } = &agent.settings;
     let name = &agent.name;
@@ -64,11 +65,15 @@ pub(super) fn builder(agent: &Agent, skills: Vec<Step>) -> TokenStream {
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let on_tool_use = on_tool_use.as_ref().map(|(key, hook)| quote!(.#key(#hook)));
-    let fixers = fixers.iter().flat_map(|(_, fixers)| fixers).map(fixer);
+    let hand_off = hand_off
+        .iter()
+        .flat_map(|(key, agents)| agents.iter().map(|agent| listed(&key.to_string(), agent)));
+    let fixers = fixers.iter().flat_map(|(_, fixers)| fixers);
+    let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
-        __rt::AgentBuilder::new(#name)
+        __rt::AgentBuilder #types::new(#name)
             #description #prompt #model #tools #budget #memory #strict #on_tool_use
-            #(#policies)* #(#fixers)*
+            #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);
     let arms = agent
@@ -127,9 +132,11 @@ fn element(element: &Element) -> TokenStream {
 }
 
 /// Prints `.fixer(SqlFixer)`.
-fn fixer(element: &Element) -> TokenStream {
+fn listed(method: &str, element: &Element) -> TokenStream {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
-    quote_spanned!(here(agent.span())=> .fixer(#agent))
+    let at = here(agent.span());
+    let method = Ident::new(method, at);
+    quote_spanned!(at=> .#method(#agent))
 }
 
 /// Returns the description for other agents: the key, else the doc comment, else the prompt, else the doc comment of the

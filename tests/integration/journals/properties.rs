@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 55] = [
+const KINDS: [&str; 56] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -72,6 +72,7 @@ const KINDS: [&str; 55] = [
     "done",
     "dropped",
     "finished",
+    "handed_off",
     "offered",
     "opened",
     "over",

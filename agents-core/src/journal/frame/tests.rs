@@ -26,7 +26,12 @@ use Then::{Answered, Calls, Chosen, Refused, Says};
 /// Returns the frame of an agent that was given its task.
 fn begun() -> Frame {
     let mut frame = Frame::default();
-    frame.begin(Default::default(), 0, "You count.", "How many?".into());
+    frame.begin(
+        Default::default(),
+        0,
+        "You count.",
+        Some("How many?".to_owned()),
+    );
     frame
 }
 
@@ -78,6 +83,7 @@ fn next(frame: &Frame, budget: &Budget) -> String {
             false => format!("ask in turn {turn}"),
         },
         Next::Calls => "carry out the calls".into(),
+        Next::HandOff(to) => format!("hand off to {to}"),
         Next::Answer => "read the answer".into(),
         Next::Stop(limit) => format!("stop: {limit:?}"),
         Next::GiveUp(reason) => format!("give up: {reason}"),
@@ -267,5 +273,24 @@ fn what_choosing_the_skill_took_counts() {
         &[Says, Refused("none"), Says, Refused("none"), Says, Chosen],
         budget(4, 10),
         "ask in turn 4",
+    );
+}
+
+#[test]
+fn a_conversation_that_is_handed_on_is_left_when_all_calls_are_answered() {
+    let mut frame = after(begun(), &[Calls(2)]);
+    assert!(frame.hand_off("refunds"));
+    assert!(
+        frame.hand_off("refunds"),
+        "a call that runs again says so again"
+    );
+    assert!(!frame.hand_off("sales"), "there is one successor");
+    assert_eq!(next(&frame, &budget(10, 10)), "carry out the calls");
+    let frame = after(frame, &[Answered]);
+    assert_eq!(next(&frame, &budget(10, 10)), "hand off to refunds");
+    assert_eq!(
+        next(&frame, &budget(1, 1)),
+        "hand off to refunds",
+        "its budget is not needed any more"
     );
 }

@@ -18,7 +18,7 @@ use agents::{
     team::{Member, delegate_named},
     tool::{Cache, FnTool, NeedsApproval as Asks, ToolContext, ToolSpec, done, not_done},
 };
-use models::{Down, Drafting, Flaky, Helping, Planned, Scribe};
+use models::{Down, Drafting, Flaky, Helping, Planned, Relieving, Scribe};
 use proptest::{prelude::*, sample::select};
 use serde_json::{Value, json};
 use std::{
@@ -146,9 +146,28 @@ fn tries(deadly: bool, is_race: bool) -> impl Strategy<Value = Vec<Try>> {
     prop::collection::vec(one, 0..4)
 }
 
-const TOOLS: [&str; 20] = [
-    "look", "read", "note", "pay", "wire", "sign", "ask", "helper", "no_such", "read", "note",
-    "pay", "wire", "sign", "look", "fetch", "polish", "clerk", "mail", "mail",
+const TOOLS: [&str; 21] = [
+    "look",
+    "read",
+    "note",
+    "pay",
+    "wire",
+    "sign",
+    "ask",
+    "helper",
+    "no_such",
+    "read",
+    "note",
+    "pay",
+    "wire",
+    "sign",
+    "look",
+    "fetch",
+    "polish",
+    "clerk",
+    "mail",
+    "mail",
+    "hand_off_to_relief",
 ];
 
 fn cases(calls: usize, deadly: bool) -> impl Strategy<Value = Case> {
@@ -488,6 +507,15 @@ fn handled(case: &Case, world: &World) -> Resolution<String, u32> {
     }
 }
 
+/// Creates the agent to which the lead may hand the conversation.
+fn relief(world: &World) -> Worker<u32> {
+    let note = spec("note", Effects::Writes).idempotent();
+    AgentBuilder::new("relief")
+        .tool(writer(world, "note", note))
+        .model(Relieving(world.clone()))
+        .build()
+}
+
 /// Returns the model of the lead with its wrapper.
 fn driving(case: &Case, world: &World) -> Arc<dyn Model> {
     let planned = Planned(case.clone(), world.clone(), "planned");
@@ -542,6 +570,7 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
         .tool(polishes(world))
         .tool(jams(world))
         .tool(halts(world, token))
+        .hand_off(relief(world))
         .fixer(scribe)
         .on_error(move |error, _| {
             asked.ask();
