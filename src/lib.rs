@@ -170,6 +170,8 @@ mod pages {
     struct WhenACallFails;
     #[doc = include_str!("../book/src/recovery-by-example.md")]
     struct RecoveryByExample;
+    #[doc = include_str!("../book/src/conversations.md")]
+    struct Conversations;
     #[doc = include_str!("../book/src/streams.md")]
     struct Streams;
     #[doc = include_str!("../book/src/composition.md")]

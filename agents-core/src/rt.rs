@@ -3,8 +3,7 @@
 pub use crate::{
     Error,
     agent::{
-        Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, ModelDriven,
-        Profile, Skill,
+        Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, Profile, Skill,
     },
     compose::{branch, go_on},
     error::{AnyError, Code, Failure, Severity, ToolFailure},

@@ -4,7 +4,6 @@
 
 use agents::Agent as _;
 use agents::AgentBuilder as _;
-use agents::AgentBuilder::hand_off as _;
 use agents::Budget as _;
 use agents::CancellationToken as _;
 use agents::Class as _;
@@ -89,6 +88,7 @@ use agents::run::Approver as _;
 use agents::run::Attempt as _;
 use agents::run::Cost as _;
 use agents::run::Event as _;
+use agents::run::EventKind as _;
 use agents::run::Limit as _;
 use agents::run::PinnedHandle as _;
 use agents::run::RepairKind as _;

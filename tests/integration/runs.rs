@@ -4,5 +4,6 @@ mod cancellation;
 mod clocks;
 mod conversations;
 mod identity;
+mod longer_conversations;
 mod nesting;
 mod prompts;

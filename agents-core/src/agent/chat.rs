@@ -1,30 +1,15 @@
-use super::{Agent, Data, IntoInput, ModelAgent, Run, held::Held, prompt_of};
+use super::{Agent, IntoInput, Run, held::Held, prompt_of};
 use crate::{
-    Error, ErrorKind,
-    context::{Earlier, Exchange},
-    model::{History, Message, Model, ToolCall},
+    Error, ErrorKind, Json,
+    context::{Earlier, Exchange, Talk, Unfinished},
+    engine::turn_of,
+    model::{History, Message, Model, Shorten, check_results},
 };
 use serde::{Deserialize, Serialize};
 use std::{
     fmt,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-
-/// Marker for agents that are driven by a model and can hold a conversation with [`Agent::chat`].
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be talked to",
-    label = "no one model drives this",
-    note = "a conversation goes on with one model: chat with an agent without a body, or an `#[agent] impl` with a skill without one; agents put together are asked anew with each `.run(..)`"
-)]
-// Public because signatures name it. Programs neither name nor implement it.
-#[doc(hidden)]
-pub trait ModelDriven {}
-
-#[diagnostic::do_not_recommend]
-impl<I: Data, O: Data> ModelDriven for ModelAgent<'_, I, O> {}
-
-#[diagnostic::do_not_recommend]
-impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 
 /// Conversation with an agent, in which each [`send`](Chat::send) continues the previous ones.
 ///
@@ -52,37 +37,28 @@ impl<A: ModelDriven + ?Sized> ModelDriven for Arc<A> {}
 ///
 /// The answer of a skill without a model belongs to the conversation as well.
 ///
-/// Messages are never left out, so the model's request grows with each send. If a conversation has become too long, a
-/// bound on the tokens of a send ends the send with an error of the kind [`Budget`](ErrorKind::Budget). A server whose
-/// context is smaller may cut the beginning off without an error. Before that, go on from a summary:
+/// With an agent that is made of others, the conversation consists of the messages and the answers. It is given to the
+/// model whose answer is the answer of the whole: the last agent of a chain, the one that a branch selects, the agent
+/// that [`until`](Agent::until) repeats, each one of a race, the captain of a forum. The agents of a tuple do not get
+/// it, and a guard before the agent does not either.
 ///
-/// ```
-/// # use agents_core as agents;
-/// # use agents::{Agent, Error, agent::ModelAgent};
-/// # async fn talk(crm: ModelAgent<'_, String, String>, question: String) -> Result<(), Error> {
-/// # let mut chat = crm.chat();
-/// if chat.messages().len() > 60 {
-///     let so_far = chat.send("Sum up what was said, for yourself.").await?;
-///     chat = crm.chat();
-///     chat.send(format!("We have talked before. In short: {so_far}")).await?;
-/// }
-/// chat.send(question).await?;
-/// # Ok(())
-/// # }
-/// ```
+/// A conversation grows with each send. [`shorten`](Chat::shorten) keeps it short. If it has become too long, a bound on
+/// the tokens of a send ends the send with an error of the kind [`Budget`](ErrorKind::Budget). A server whose context is
+/// smaller may cut the beginning off without an error.
 pub struct Chat<'a, A: Agent> {
     agent: Held<'a, A>,
     model: Option<Arc<dyn Model>>,
-    earlier: Arc<Mutex<Earlier>>,
+    shorten: Option<Arc<dyn Shorten>>,
+    talk: Arc<Mutex<Talk>>,
 }
 
-impl<A: Agent + ModelDriven> Chat<'static, A> {
+impl<A: Agent> Chat<'static, A> {
     pub(super) fn owned(agent: A) -> Self {
         Chat::with(Held::Owned(Box::new(agent)))
     }
 }
 
-impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
+impl<'a, A: Agent> Chat<'a, A> {
     pub(super) fn new(agent: &'a A) -> Self {
         Chat::with(Held::Borrowed(agent))
     }
@@ -91,7 +67,8 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         Chat {
             agent,
             model: None,
-            earlier: Arc::default(),
+            shorten: None,
+            talk: Arc::default(),
         }
     }
 
@@ -99,6 +76,16 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     #[must_use]
     pub fn model(mut self, model: impl Model) -> Self {
         self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Shortens the conversation before each message, as [`KeepLast`](super::KeepLast) or
+    /// [`Summarize`](super::Summarize) does, or a policy of your own.
+    ///
+    /// What is left out is gone from the conversation, also if the message gets no answer.
+    #[must_use]
+    pub fn shorten(mut self, policy: impl Shorten + 'static) -> Self {
+        self.shorten = Some(Arc::new(policy));
         self
     }
 
@@ -121,9 +108,56 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     /// # }
     /// ```
     pub fn send(&mut self, input: impl IntoInput<A::In>) -> Run<'_, A> {
+        self.talk().unfinished = None;
         let input = input.into_input();
-        let exchange = Exchange::new(&self.earlier, prompt_of(&input));
+        let exchange = self.exchange(&input);
         self.part_of(Run::new(&*self.agent, input), exchange)
+    }
+
+    /// Goes on with the last message if its send ended without an answer, from the point at which it broke off: after
+    /// a limit, an error, a cancellation, or because it was dropped. All calls that were made stay made.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, tool::FnTool, testing::{Script, ScriptedModel}};
+    /// use agents::{Budget, ErrorKind};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("a lathe") });
+    /// # let (model, handle) = ScriptedModel::new([Script::call("look", "{}"), Script::text("A lathe.")]);
+    /// # let crm = AgentBuilder::<String, String>::new("crm").tool(look).model(model).build();
+    /// let mut chat = crm.chat();
+    /// let question = chat.send("What did ACME buy?").budget(Budget::new().max_turns(1));
+    /// assert_eq!(question.await.unwrap_err().kind(), ErrorKind::Budget);
+    ///
+    /// // With the budget of another run. The tool does not run again.
+    /// assert_eq!(chat.go_on()?.await?, "A lathe.");
+    /// # assert_eq!(handle.count(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is nothing to go on with: the last message has its answer, its model was never asked, or the agent is
+    /// a composition.
+    pub fn go_on(&mut self) -> Result<Run<'_, A>, Error> {
+        let unfinished = self.talk().unfinished.clone();
+        let unfinished = unfinished.ok_or_else(|| {
+            let why = "there is no unfinished message to go on with; send one";
+            Error::new(ErrorKind::InvalidInput, why)
+        })?;
+        let input: A::In = unfinished.input.to().map_err(|error| {
+            let why = format!("the unfinished message cannot be read: {error}");
+            Error::new(ErrorKind::InvalidInput, why)
+        })?;
+        let exchange = self.exchange(&input).from(unfinished.until);
+        Ok(self.part_of(Run::new(&*self.agent, input), exchange))
+    }
+
+    fn exchange(&self, input: &A::In) -> Exchange {
+        let exchange = Exchange::new(&self.talk, Json::of(input).ok(), prompt_of(input));
+        exchange.shorten(self.shorten.clone())
     }
 
     fn part_of<'r>(&self, run: Run<'r, A>, exchange: Exchange) -> Run<'r, A> {
@@ -136,25 +170,26 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
 
     /// Returns the conversation so far, to be stored.
     pub fn snapshot(&self) -> Conversation {
-        let Earlier {
-            history,
-            turns,
-            handed_to,
-        } = self.earlier().clone();
+        let Talk {
+            earlier,
+            unfinished,
+        } = self.talk().clone();
         Conversation {
             version: Conversation::VERSION,
             agent: self.agent.name().to_owned(),
-            messages: history.messages().to_vec(),
-            turns,
-            handed_to,
+            kept: Kept::of(&earlier),
+            unfinished: unfinished.map(|Unfinished { input, until }| StoredUnfinished {
+                input,
+                until: Kept::of(&until),
+            }),
         }
     }
 
     /// Returns the name of the agent that answers the next message: the agent of the conversation, or the one to which
     /// it was [handed](super::AgentBuilder::hand_off).
     pub fn answering(&self) -> String {
-        let earlier = self.earlier();
-        let last = earlier.handed_to.last().map(String::as_str);
+        let talk = self.talk();
+        let last = talk.earlier.handed_to.last().map(String::as_str);
         last.unwrap_or(self.agent.name()).to_owned()
     }
 
@@ -164,10 +199,16 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
     /// When the conversation was had with another agent, or was stored in a format that this version cannot read.
     pub fn resume(self, stored: Conversation) -> Result<Self, Error> {
         stored.check(self.agent.name())?;
-        *self.earlier() = Earlier {
-            history: Arc::new(History::from(stored.messages)),
-            turns: stored.turns,
-            handed_to: stored.handed_to,
+        let unfinished = stored.unfinished.map(|one| Unfinished {
+            input: one.input,
+            until: Earlier {
+                is_said: true,
+                ..one.until.restored()
+            },
+        });
+        *self.talk() = Talk {
+            earlier: stored.kept.restored(),
+            unfinished,
         };
         Ok(self)
     }
@@ -203,54 +244,26 @@ impl<'a, A: Agent + ModelDriven> Chat<'a, A> {
         check_results(&messages).map_err(|problem| Error::new(ErrorKind::Build, problem))?;
         let is_system = |message: &Message| matches!(message, Message::System { .. });
         let messages: Vec<_> = messages.into_iter().filter(|one| !is_system(one)).collect();
-        let is_reply = |message: &&Message| matches!(message, Message::Assistant { .. });
-        let turns = messages.iter().filter(is_reply).count();
-        *self.earlier() = Earlier {
-            history: Arc::new(History::from(messages)),
-            turns: u32::try_from(turns).unwrap_or(u32::MAX),
-            handed_to: Vec::new(),
+        let turns = turns_of(&messages);
+        *self.talk() = Talk {
+            earlier: Earlier {
+                history: Arc::new(History::from(messages)),
+                turns,
+                ..Earlier::default()
+            },
+            unfinished: None,
         };
         Ok(self)
     }
 
     /// Returns all messages so far, tool calls and their results included.
     pub fn messages(&self) -> Vec<Message> {
-        self.earlier().history.messages().to_vec()
+        self.talk().earlier.history.messages().to_vec()
     }
 
-    fn earlier(&self) -> MutexGuard<'_, Earlier> {
-        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
+    fn talk(&self) -> MutexGuard<'_, Talk> {
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Checks that each call has one result, before any other message.
-fn check_results(messages: &[Message]) -> Result<(), String> {
-    let mut open: Vec<&ToolCall> = Vec::new();
-    let unanswered = |open: &[&ToolCall]| {
-        let call = open.first()?;
-        let (id, name) = (&call.id, &call.name);
-        Some(format!("the call `{id}` of `{name}` has no result"))
-    };
-    for (number, message) in (1..).zip(messages) {
-        let at = |problem: String| format!("message {number} does not fit: {problem}");
-        if let Message::Tool { tool_call_id, .. } = message {
-            let answered = open.iter().position(|call| call.id == *tool_call_id);
-            let answered = answered.ok_or_else(|| {
-                at(format!(
-                    "it is a result for `{tool_call_id}`, and no call with that id is open"
-                ))
-            })?;
-            open.remove(answered);
-            continue;
-        }
-        if let Some(problem) = unanswered(&open) {
-            return Err(at(problem));
-        }
-        if let Message::Assistant { calls, .. } = message {
-            open.extend(calls);
-        }
-    }
-    unanswered(&open).map_or(Ok(()), |problem| Err(format!("at the end, {problem}")))
 }
 
 impl<A: Agent> fmt::Debug for Chat<'_, A> {
@@ -286,10 +299,59 @@ impl<A: Agent> fmt::Debug for Chat<'_, A> {
 pub struct Conversation {
     version: u32,
     agent: String,
+    #[serde(flatten)]
+    kept: Kept,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unfinished: Option<StoredUnfinished>,
+}
+
+/// Messages of a conversation, with what is known of them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Kept {
     messages: Vec<Message>,
     turns: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     handed_to: Vec<String>,
+}
+
+/// Last message of a conversation, if it has no answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct StoredUnfinished {
+    input: Json,
+    until: Kept,
+}
+
+impl Kept {
+    fn of(earlier: &Earlier) -> Self {
+        Kept {
+            messages: earlier.history.messages().to_vec(),
+            turns: earlier.turns,
+            handed_to: earlier.handed_to.clone(),
+        }
+    }
+
+    fn restored(self) -> Earlier {
+        Earlier {
+            history: Arc::new(History::from(self.messages)),
+            turns: self.turns,
+            handed_to: self.handed_to,
+            is_said: false,
+        }
+    }
+}
+
+/// Returns the number of turns after which new ids of calls differ from those in the messages: the number of replies, or
+/// the greatest number of a turn in an id that a run has made.
+fn turns_of(messages: &[Message]) -> u32 {
+    let calls = messages.iter().flat_map(|message| match message {
+        Message::Assistant { calls, .. } => calls.as_slice(),
+        _ => &[],
+    });
+    let turns = calls.filter_map(|call| turn_of(&call.id));
+    let is_reply = |message: &&Message| matches!(message, Message::Assistant { .. });
+    let replies = messages.iter().filter(is_reply).count();
+    let replies = u32::try_from(replies).unwrap_or(u32::MAX);
+    turns.fold(replies, u32::max)
 }
 
 impl Conversation {
@@ -302,7 +364,7 @@ impl Conversation {
 
     /// Returns the messages of the conversation, oldest first.
     pub fn messages(&self) -> &[Message] {
-        &self.messages
+        &self.kept.messages
     }
 
     fn check(&self, agent: &str) -> Result<(), Error> {

@@ -66,8 +66,8 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             };
             return Handover {
                 earlier,
-                is_said: cx.handover().is_some_and(|before| before.is_said),
                 by,
+                with_place: true,
             };
         }
         by.push(self.definition.name.to_string());
@@ -75,11 +75,12 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             history,
             turns,
             handed_to: Vec::new(),
+            is_said: true,
         };
         Handover {
             earlier,
-            is_said: true,
             by,
+            with_place: true,
         }
     }
 

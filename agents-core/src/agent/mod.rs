@@ -17,11 +17,16 @@ mod run;
 mod signature;
 mod skill;
 mod skill_choice;
+mod summarize;
 mod work;
 
-pub use crate::{definition::IntoPrompt, place::Profile};
+pub use crate::{
+    definition::IntoPrompt,
+    model::{KeepLast, Shorten},
+    place::Profile,
+};
 pub use builder::{AgentBuilder, ModelAgent};
-pub use chat::{Chat, Conversation, ModelDriven};
+pub use chat::{Chat, Conversation};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use knowledge::KnowledgeText;
@@ -29,6 +34,7 @@ pub use run::{Partial, PartialStream, Run, RunStream, TextDelta, TextStream};
 pub(crate) use signature::IntoSource;
 pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;
+pub use summarize::Summarize;
 
 use crate::{
     Error, ErrorKind, Json,
@@ -136,7 +142,7 @@ pub trait Agent: Send + Sync {
     /// ```
     fn chat(&self) -> Chat<'_, Self>
     where
-        Self: Sized + ModelDriven,
+        Self: Sized,
     {
         Chat::new(self)
     }
@@ -167,7 +173,7 @@ pub trait Agent: Send + Sync {
     /// ```
     fn into_chat(self) -> Chat<'static, Self>
     where
-        Self: Sized + ModelDriven,
+        Self: Sized,
     {
         Chat::owned(self)
     }

@@ -112,6 +112,7 @@ impl<P: Race> Agent for FirstOf<P> {
 
     async fn work(&self, cx: &RunContext, input: P::In) -> Result<P::Out, Error> {
         let racers = self.racers.racers();
+        let cx = &cx.speaking();
         let mut race: FuturesUnordered<_> = racers
             .iter()
             .map(|agent| {

@@ -343,7 +343,7 @@ where
             topic,
             contributions: said,
         };
-        self.captain.run_in(cx, whole).await
+        self.captain.run_in(&cx.speaking(), whole).await
     }
 }
 

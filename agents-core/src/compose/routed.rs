@@ -115,7 +115,8 @@ where
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
         let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
-        let next = guarded(|| (self.route)(cx, output, &self.targets)).map_err(panicked)?;
+        let cx = cx.speaking();
+        let next = guarded(|| (self.route)(&cx, output, &self.targets)).map_err(panicked)?;
         guarded_while(next).await.map_err(panicked)?
     }
 }

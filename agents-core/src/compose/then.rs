@@ -91,6 +91,6 @@ impl<A: Agent, B: Agent<In = A::Out>> Agent for Then<A, B> {
 
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<B::Out, Error> {
         let between = self.first.run_in(cx, input).await?;
-        self.second.run_in(cx, between).await
+        self.second.run_in(&cx.speaking(), between).await
     }
 }

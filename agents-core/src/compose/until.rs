@@ -149,6 +149,7 @@ where
     }
 
     async fn work(&self, cx: &RunContext, mut input: A::In) -> Result<V::Out, Error> {
+        let cx = &cx.speaking();
         for _ in 1..self.most {
             cx.node.begin_anew();
             let output = self.agent.run_in(cx, input).await?;

@@ -1,9 +1,10 @@
 //! Conversation of which a run is one part.
 
-use super::Node;
+use super::{Node, RunContext};
 use crate::{
-    journal::{PlaceId, State},
-    model::{History, Message},
+    Error, ErrorKind, Json,
+    journal::{Frame, PlaceId, State},
+    model::{History, Message, Shorten, check_results},
     run::Outcome,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,9 +12,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Conversation so far, lent to the run that continues it.
 #[derive(Clone)]
 pub(crate) struct Exchange {
-    earlier: Arc<Mutex<Earlier>>,
-    /// Task that the user says now.
+    talk: Arc<Mutex<Talk>>,
+    /// Conversation from which the run goes on; `None` if that is the conversation as it was kept.
+    from: Option<Earlier>,
+    /// Task that the user says now, as the agent gets it and as text.
+    input: Option<Json>,
     task: String,
+    shorten: Option<Arc<dyn Shorten>>,
+}
+
+/// Conversation of a chat.
+#[derive(Clone, Default)]
+pub(crate) struct Talk {
+    pub(crate) earlier: Earlier,
+    /// Last message, if it has no answer.
+    pub(crate) unfinished: Option<Unfinished>,
+}
+
+/// Part of a conversation that has no answer.
+#[derive(Clone)]
+pub(crate) struct Unfinished {
+    /// Input of the agent.
+    pub(crate) input: Json,
+    /// Conversation up to the point at which it broke off.
+    pub(crate) until: Earlier,
 }
 
 /// Conversation so far.
@@ -24,16 +46,18 @@ pub(crate) struct Earlier {
     pub(crate) turns: u32,
     /// Names of the agents to which the conversation was handed, one after the other.
     pub(crate) handed_to: Vec<String>,
+    /// Is `true` if the user's words are among the messages already.
+    pub(crate) is_said: bool,
 }
 
-/// Conversation that one agent hands to another.
+/// Conversation that one agent leaves to another.
 #[derive(Clone, Default)]
 pub(crate) struct Handover {
     pub(crate) earlier: Earlier,
-    /// Is `true` if the user's words are among the messages already.
-    pub(crate) is_said: bool,
     /// Names of the agents that had the conversation in this run, and handed it on.
     pub(crate) by: Vec<String>,
+    /// Is `true` if the other agent takes over the place in a team as well.
+    pub(crate) with_place: bool,
 }
 
 /// Conversation of a run at its end, as the agent has it that had it last.
@@ -92,15 +116,54 @@ impl Last {
 }
 
 impl Exchange {
-    pub(crate) fn new(earlier: &Arc<Mutex<Earlier>>, task: String) -> Self {
+    /// Creates the exchange that begins with this input, which the model gets as `task`.
+    pub(crate) fn new(talk: &Arc<Mutex<Talk>>, input: Option<Json>, task: String) -> Self {
         Exchange {
-            earlier: earlier.clone(),
+            talk: talk.clone(),
+            from: None,
+            input,
             task,
+            shorten: None,
         }
     }
 
-    pub(super) fn earlier(&self) -> MutexGuard<'_, Earlier> {
-        self.earlier.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Makes the exchange go on from here.
+    pub(crate) fn from(mut self, earlier: Earlier) -> Self {
+        self.from = Some(earlier);
+        self
+    }
+
+    /// Shortens the conversation before the exchange.
+    pub(crate) fn shorten(mut self, shorten: Option<Arc<dyn Shorten>>) -> Self {
+        self.shorten = shorten;
+        self
+    }
+
+    /// Returns the conversation so far.
+    pub(super) fn earlier(&self) -> Earlier {
+        let kept = || self.talk().earlier.clone();
+        self.from.clone().unwrap_or_else(kept)
+    }
+
+    fn talk(&self) -> MutexGuard<'_, Talk> {
+        self.talk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Shortens the conversation, if it is to be shortened.
+    async fn shortened(&self) -> Result<(), Error> {
+        let Some(shorten) = self.shorten.as_ref().filter(|_| self.from.is_none()) else {
+            return Ok(());
+        };
+        let history = self.talk().earlier.history.clone();
+        // The prompt stays the agent's own.
+        let messages = match history.messages() {
+            [Message::System { .. }, messages @ ..] | messages => messages,
+        };
+        if let Some(messages) = shorten.shorten(messages).await? {
+            check_results(&messages).map_err(|problem| Error::new(ErrorKind::Build, problem))?;
+            self.talk().earlier.history = Arc::new(History::from(messages));
+        }
+        Ok(())
     }
 
     /// Ends the run's part of the conversation. It is kept if the run has an answer. Without one it is kept if a tool
@@ -110,7 +173,9 @@ impl Exchange {
             return self.keep_effects(node, &error.to_string());
         }
         let last = node.machine().look(|state| Last::of(state, node.id()));
-        let mut earlier = self.earlier();
+        let mut talk = self.talk();
+        talk.unfinished = None;
+        let earlier = &mut talk.earlier;
         if let Some(last) = last {
             earlier.turns = earlier.turns.max(last.turns);
             earlier.handed_to = last.handed_to;
@@ -120,39 +185,59 @@ impl Exchange {
                 return;
             }
         }
-        // The answer does not come from the model: only the exchange is known.
+        // The answer does not come from the agent's own model: only the exchange is known.
+        self.push(earlier, outcome.outputs.response.clone());
+    }
+
+    /// Adds the user's words and this answer.
+    fn push(&self, earlier: &mut Earlier, answer: String) {
         let mut history = earlier.history.with_slots();
         history.push(Message::User {
             content: self.task.clone(),
         });
-        history.push(Message::Assistant {
-            content: outcome.outputs.response.clone(),
-            thinking: None,
-            calls: Vec::new(),
-        });
+        history.push(reply(answer));
         earlier.history = Arc::new(history);
     }
 
     /// Keeps a part of the conversation that has no answer, if a tool that writes has run in it. Every call gets a
-    /// result, and the missing answer a remark with the reason.
+    /// result, and the missing answer a remark with the reason. The part is also kept apart, to go on with it.
     fn keep_effects(&self, node: &Node, reason: &str) {
-        let last = node.machine().look(|state| Last::of(state, node.id()));
-        let last = last.filter(|last| last.has_written && node.taken().is_none());
-        let Some(last) = last else {
+        let (last, has_written) = node.machine().look(|state| {
+            let has_written = state.place(node.id()).wrote;
+            (Last::of(state, node.id()), has_written)
+        });
+        let mut talk = self.talk();
+        talk.unfinished = None;
+        let Some(last) = last.filter(|_| node.taken().is_none()) else {
+            if has_written {
+                let remark = format!("[no answer: {reason}; tools that write have run]");
+                self.push(&mut talk.earlier, remark);
+            }
             return;
         };
         let mut history = last.history.with_slots();
         let results = last.results.into_iter();
         results.for_each(|result| history.push(result));
-        history.push(Message::Assistant {
-            content: format!("[no answer: {reason}]"),
-            thinking: None,
-            calls: Vec::new(),
-        });
-        let mut earlier = self.earlier();
-        earlier.turns = earlier.turns.max(last.turns);
-        earlier.handed_to = last.handed_to;
-        earlier.history = Arc::new(history);
+        let until = Earlier {
+            is_said: !matches!(
+                history.messages().last(),
+                Some(Message::Assistant { .. }) | None
+            ),
+            history: Arc::new(history),
+            turns: last.turns,
+            handed_to: last.handed_to,
+        };
+        if last.has_written {
+            let mut history = until.history.with_slots();
+            history.push(reply(format!("[no answer: {reason}]")));
+            talk.earlier = Earlier {
+                history: Arc::new(history),
+                is_said: false,
+                ..until.clone()
+            };
+        }
+        let input = self.input.clone().filter(|_| until.is_said);
+        talk.unfinished = input.map(|input| Unfinished { input, until });
     }
 
     /// Returns a guard that keeps effects if the run at this place is dropped.
@@ -161,6 +246,26 @@ impl Exchange {
             exchange: Some(self),
             node,
         }
+    }
+}
+
+impl RunContext {
+    /// Shortens the conversation of which the run is a part, before the agent that is run begins.
+    pub(crate) async fn shorten_conversation(&self) -> Result<(), Error> {
+        let exchange = self.root.settings.exchange.as_ref();
+        match exchange.filter(|_| self.node.frame(Frame::is_silent)) {
+            // Agents that sum up do not write the answer.
+            Some(exchange) => Box::pin(self.in_answer(0).enter(exchange.shortened())).await,
+            None => Ok(()),
+        }
+    }
+}
+
+fn reply(content: String) -> Message {
+    Message::Assistant {
+        content,
+        thinking: None,
+        calls: Vec::new(),
     }
 }
 

@@ -148,7 +148,7 @@ impl RunContext {
         Self {
             node: self.here().agent_child(agent, input),
             within: None,
-            place: self.place.clone().filter(|_| self.handing.is_some()),
+            place: self.place.clone().filter(|_| self.hands_place_on()),
             handover: self.handing.clone(),
             handing: None,
             ..self.clone()
@@ -161,6 +161,26 @@ impl RunContext {
             handing: Some(Arc::new(handover)),
             ..self.clone()
         }
+    }
+
+    fn hands_place_on(&self) -> bool {
+        let handing = self.handing.as_ref();
+        handing.is_some_and(|handover| handover.with_place)
+    }
+
+    /// Returns this place for an agent whose answer is the answer of the agent here: it gets the conversation.
+    pub(crate) fn speaking(&self) -> Self {
+        let by = self.handover().map(|handover| handover.by.clone());
+        let earlier = Earlier {
+            // Whoever gets it may hand it on, but is not the agent to which it was handed.
+            handed_to: Vec::new(),
+            ..self.earlier()
+        };
+        self.handing(Handover {
+            earlier,
+            by: by.unwrap_or_default(),
+            with_place: false,
+        })
     }
 
     /// Returns the conversation that was handed to the agent here, if one was.
@@ -355,7 +375,7 @@ impl RunContext {
         }
         let exchange = self.root.settings.exchange.as_ref();
         match exchange.filter(|_| self.node.continues(&self.root.node)) {
-            Some(exchange) => exchange.earlier().clone(),
+            Some(exchange) => exchange.earlier(),
             None => Earlier::default(),
         }
     }

@@ -30,7 +30,7 @@ pub use cx::RunContext;
 
 pub(crate) use audience::{Audience, Subscriber};
 pub(crate) use bound::PassedLimit;
-pub(crate) use conversation::{Earlier, Exchange, Handover};
+pub(crate) use conversation::{Earlier, Exchange, Handover, Talk, Unfinished};
 pub(crate) use doubts::Doubts;
 pub(crate) use ending::Ending;
 pub(crate) use executor::Executor;

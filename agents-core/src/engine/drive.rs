@@ -55,8 +55,12 @@ pub(crate) async fn drive<O>(
                 match cx.exceed(cx.node.passed(limit)).await {}
             }
         };
-        let Earlier { history, turns, .. } = cx.earlier();
-        let is_said = cx.handover().is_some_and(|handover| handover.is_said);
+        let Earlier {
+            history,
+            turns,
+            is_said,
+            ..
+        } = cx.earlier();
         cx.node.add(Fact::Said {
             system: system(prompt, answer.schema()),
             said: history,

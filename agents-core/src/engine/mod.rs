@@ -27,4 +27,5 @@ pub(crate) mod receipt;
 pub(crate) mod repair;
 
 pub(crate) use drive::{Driven, drive};
+pub(crate) use model::turn_of;
 pub(crate) use parallel::calls;

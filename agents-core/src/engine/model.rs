@@ -350,6 +350,12 @@ fn minted(turn: u32, index: u32) -> String {
     id
 }
 
+/// Returns the turn of a call whose id a run has made.
+pub(crate) fn turn_of(id: &str) -> Option<u32> {
+    let (turn, _) = id.strip_prefix("call_")?.split_once('_')?;
+    turn.parse().ok()
+}
+
 /// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.
 fn no_price(definition: &AgentDefinition<'_>, model: &str) -> Error {
     let message = format!(

@@ -441,7 +441,11 @@ impl State {
         if all_settled {
             let receipts = self.frame_mut(id).answered();
             self.place_mut(id).receipts.extend(receipts);
-            self.each_up(id, |place| place.steps += 1);
+            let has_written = self.frame_mut(id).has_written();
+            self.each_up(id, |place| {
+                place.steps += 1;
+                place.wrote |= has_written;
+            });
         }
         Some(receipt)
     }

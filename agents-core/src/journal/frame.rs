@@ -12,7 +12,7 @@ use super::{
 use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
-    model::{FinishReason, History, Message, Reply},
+    model::{FinishReason, History, Message, REFUSED, Reply},
     run::{Budget, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::ReadError,
@@ -334,9 +334,7 @@ fn is_zero(count: &u32) -> bool {
 }
 
 fn refusal(reason: &str) -> String {
-    format!(
-        "Your answer cannot be used: {reason}. Answer again, with nothing but JSON that follows the schema."
-    )
+    format!("{REFUSED}{reason}. Answer again, with nothing but JSON that follows the schema.")
 }
 
 fn no_such_skill(reason: &str) -> String {

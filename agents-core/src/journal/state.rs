@@ -82,6 +82,9 @@ pub(crate) struct Place {
     pub(crate) confirmed: Option<ApprovalDecision>,
     /// Is `true` if the result is partial.
     pub(crate) partial: bool,
+    /// Is `true` if a tool that writes has run here or below.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) wrote: bool,
     /// Is `true` if the run was ended from here or below.
     pub(crate) ended_run: bool,
     /// Working time of the run at which the agent here began, in milliseconds.

@@ -14,6 +14,7 @@ mod message;
 pub mod prompted;
 mod request;
 mod retry;
+mod shorten;
 mod streamed;
 
 pub use error::{ModelError, ModelErrorKind};
@@ -22,6 +23,8 @@ pub use history::History;
 pub use message::{FinishReason, Message, Reply, ToolCall, Usage};
 pub use request::{Delta, Request};
 pub use retry::Retry;
+pub use shorten::{KeepLast, Shorten};
+pub(crate) use shorten::{REFUSED, check_results, last_exchanges};
 
 use async_trait::async_trait;
 use std::sync::Arc;

@@ -1,10 +1,5 @@
 use super::{Chart, Placed};
-use crate::{
-    Agent, Error,
-    agent::{ModelDriven, Profile},
-    context::RunContext,
-    place::check,
-};
+use crate::{Agent, Error, agent::Profile, context::RunContext, place::check};
 use async_trait::async_trait;
 use std::fmt;
 
@@ -98,9 +93,6 @@ impl<A: Agent> Agent for Team<A> {
         self.root.work(cx, input).await
     }
 }
-
-#[diagnostic::do_not_recommend]
-impl<A: ModelDriven> ModelDriven for Team<A> {}
 
 impl<A> fmt::Debug for Team<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -29,7 +29,6 @@ use syn::Generics;
 ///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
 ///     async fn work(&self, cx: &__rt::RunContext, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
-/// impl __rt::ModelDriven for .. {} // if a model may be asked
 /// ```
 pub(super) fn implementation(
     agent: &Agent,
@@ -45,18 +44,10 @@ pub(super) fn implementation(
         output,
         bounds,
     } = edges(agent);
-    let (impl_generics, _, own) = generics.split_for_impl();
+    let (impl_generics, _, _) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
     let (cx, value) = (cx(), value());
-    let model_driven = agent.asks_a_model().then(|| {
-        quote! {
-            #[automatically_derived]
-            #[diagnostic::do_not_recommend]
-            impl #impl_generics __rt::ModelDriven for #ty #own {}
-        }
-    });
     quote! {
-        #model_driven
         #[automatically_derived]
         #[#rt::async_trait]
         impl #impl_generics __rt::Agent for #ty #where_clause {

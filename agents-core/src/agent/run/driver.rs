@@ -31,7 +31,11 @@ pub(super) async fn steer<A: Agent>(agent: &A, input: A::In, root: &Arc<Root>) -
     // The run was being ended when it was put down.
     let is_ending = root.stopped().is_some();
     let result = {
-        let work = pin!(cx.carry_out(agent.name(), agent.work(&cx, input)));
+        let work = async {
+            cx.shorten_conversation().await?;
+            agent.work(&cx, input).await
+        };
+        let work = pin!(cx.carry_out(agent.name(), work));
         tokio::select! {
             biased;
             () = std::future::ready(()), if is_ending => None,

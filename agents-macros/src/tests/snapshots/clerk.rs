@@ -8,9 +8,6 @@ impl Clerk {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
-    impl __rt::ModelDriven for Clerk {}
-    #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for Clerk
     where

@@ -13,9 +13,6 @@ impl FileManager {
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
-    impl __rt::ModelDriven for FileManager {}
-    #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for FileManager
     where

@@ -6,9 +6,6 @@ struct JsonFixer;
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
-    impl __rt::ModelDriven for JsonFixer {}
-    #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for JsonFixer
     where

@@ -3,9 +3,6 @@ impl Triage {}
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
-    #[diagnostic::do_not_recommend]
-    impl __rt::ModelDriven for Triage {}
-    #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for Triage
     where
