@@ -1,4 +1,6 @@
 //! Final answers.
 
+mod refusals;
 mod refused;
 mod typed;
+mod validators;

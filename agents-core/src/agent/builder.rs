@@ -1,7 +1,7 @@
 use super::{Data, Skill, hand_off::Successor};
 use crate::{
     Json,
-    definition::{AgentDefinition, Answer, IntoPrompt},
+    definition::{AgentDefinition, Answer, IntoPrompt, IntoVerdict, Validators},
     error::{AnyError, ErrorRecord},
     escalation::{Escalation, IntoResolution, SharedHandler, TakesOver},
     memory::Memory,
@@ -41,6 +41,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 policies: Vec::new(),
                 defects: Vec::new(),
                 answer: Answer::new(),
+                validators: Vec::new(),
                 on_escalation: None,
                 hand_offs: Vec::new(),
                 repair_input: None,
@@ -237,6 +238,46 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
+    /// Adds a validator of the model's answer: a function, or an async function, that returns `Ok(())` or the reason for
+    /// which the answer is refused.
+    ///
+    /// A refused answer goes the same way as one that does not fit its type: to the agent's `invalid_output` arm, and
+    /// then back to the model with the reason. [`Budget::max_answers`] bounds the number of answers. An answer that an
+    /// arm or a repair agent gave is validated as well. The verdict is a part of the run: a stored run that goes on does
+    /// not ask again. The validator may run agents, and the agent's time limit bounds it.
+    ///
+    /// A validator gets an answer of its own, and returns the reason as a `String`, a `&'static str`, or a
+    /// [`ReadError`](crate::tool::ReadError) that names the field at fault.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, handle) = ScriptedModel::new([Script::text("12"), Script::text("7")]);
+    /// let stock = 10;
+    /// let packer = AgentBuilder::<String, u32>::new("packer")
+    ///     .prompt("How many do we send?")
+    ///     .validate(move |number| match number <= stock {
+    ///         true => Ok(()),
+    ///         false => Err(format!("there are only {stock}")),
+    ///     })
+    /// #   .model(model)
+    ///     .build();
+    /// assert_eq!(packer.run("Send a dozen, or what you have.").await?, 7);
+    /// # assert!(handle.requests()[1].last().contains("there are only 10"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn validate<R, K>(mut self, validator: impl Fn(O) -> R + Send + Sync + 'a) -> Self
+    where
+        R: IntoVerdict<'a, K>,
+    {
+        let validator = move |answer| validator(answer).into_verdict();
+        self.agent.validators.push(Arc::new(validator));
+        self
+    }
+
     /// Adds an agent to which the model may hand the conversation.
     ///
     /// The model gets a tool `hand_off_to_refunds` for an agent `refunds`. If it calls the tool, that agent sees the
@@ -327,6 +368,7 @@ pub struct ModelAgent<'a, I, O> {
     /// Defects found while the agent was put together.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
+    pub(super) validators: Validators<'a, O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
     /// Agents to which the conversation can be handed.
     pub(super) hand_offs: Vec<Successor<I, O>>,

@@ -21,7 +21,7 @@ mod summarize;
 mod work;
 
 pub use crate::{
-    definition::IntoPrompt,
+    definition::{IntoPrompt, IntoVerdict},
     model::{KeepLast, Shorten},
     place::Profile,
 };

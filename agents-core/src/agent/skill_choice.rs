@@ -177,7 +177,10 @@ async fn ask(
                 match read(&said, &schema, strict) {
                     Ok(name) => return Ok(name),
                     Err(reason) => {
-                        cx.node.add(Fact::Refused { reason });
+                        cx.node.add(Fact::Refused {
+                            reason,
+                            is_text: false,
+                        });
                     }
                 }
             }
@@ -185,7 +188,7 @@ async fn ask(
                 return Err(no_choice(definition, skills, "it made calls instead"));
             }
             Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-            Next::GiveUp(reason) => return Err(no_choice(definition, skills, &reason)),
+            Next::GiveUp { reason, .. } => return Err(no_choice(definition, skills, &reason)),
         }
     }
 }

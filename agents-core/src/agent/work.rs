@@ -224,7 +224,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 };
                 drop(input);
                 // On the heap: agents that run each other would fill the stack with it.
-                let driven = drive(self.definition_of(skill), &self.answer, cx, task);
+                let definition = self.definition_of(skill);
+                let driven = drive(definition, &self.answer, &self.validators, cx, task);
                 match Box::pin(driven).await? {
                     Driven::Answer(value) => Ok(value),
                     Driven::HandedOff(to) => {

@@ -13,7 +13,7 @@ use std::{fmt, time::Duration};
 /// Turns, tool calls, identical calls and recursion are counted for each agent and have default bounds. Tokens, cost,
 /// time and depth are shared by all agents below an agent and have no bound by default.
 ///
-/// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls` and `max_recursion` are
+/// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls`, `max_answers` and `max_recursion` are
 /// counts of each agent; `tokens`, `cost`, `time` and `depth` are totals.
 ///
 /// ```
@@ -32,6 +32,8 @@ pub struct Budget {
     tool_calls: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     identical_calls: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answers: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recursion: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,6 +65,10 @@ impl Budget {
         self.identical_calls.unwrap_or(5)
     }
 
+    pub(crate) fn answers(&self) -> Option<u32> {
+        self.answers
+    }
+
     pub(crate) fn recursion(&self) -> u32 {
         self.recursion.unwrap_or(25)
     }
@@ -75,6 +81,7 @@ impl Budget {
             turns: tighter(self.turns(), run.turns),
             tool_calls: tighter(self.tool_calls(), run.tool_calls),
             identical_calls: tighter(self.identical_calls(), run.identical_calls),
+            answers: least(self.answers, run.answers),
             recursion: tighter(self.recursion(), run.recursion),
             ..self.clone()
         }
@@ -91,6 +98,7 @@ impl Budget {
             turns: self.turns,
             tool_calls: self.tool_calls,
             identical_calls: self.identical_calls,
+            answers: self.answers,
             recursion: self.recursion,
             ..Budget::new()
         }
@@ -102,6 +110,7 @@ impl Budget {
             turns: least(self.turns, other.turns),
             tool_calls: least(self.tool_calls, other.tool_calls),
             identical_calls: least(self.identical_calls, other.identical_calls),
+            answers: least(self.answers, other.answers),
             recursion: least(self.recursion, other.recursion),
             tokens: least(self.tokens, other.tokens),
             cost: least(self.cost, other.cost),
@@ -127,6 +136,7 @@ impl Budget {
             count(self.turns.map(u64::from), "turn"),
             count(self.tool_calls.map(u64::from), "tool call"),
             count(self.identical_calls.map(u64::from), "identical call"),
+            count(self.answers.map(u64::from), "answer"),
             count(self.recursion.map(u64::from), "step"),
             count(self.tokens, "token"),
             self.cost.map(|cost| format!("a cost of {cost}")),
@@ -195,6 +205,30 @@ impl Budget {
     #[must_use]
     pub fn max_identical_calls(mut self, calls: u32) -> Self {
         self.identical_calls = Some(calls);
+        self
+    }
+
+    /// Sets how many answers an agent's model may give until one is accepted. If that many did not fit their type, or
+    /// were refused by a [validator](crate::AgentBuilder::validate), the agent fails with an error of the kind
+    /// [`InvalidOutput`](crate::ErrorKind::InvalidOutput).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+    /// use agents::Budget;
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// # let (model, handle) = ScriptedModel::always(Script::text("A few."));
+    /// # let counter = AgentBuilder::<String, u32>::new("counter").model(model).build();
+    /// let run = counter.run("How many?").budget(Budget::new().max_answers(2));
+    /// let error = run.await.unwrap_err().to_string();
+    /// assert!(error.ends_with("2 answers are used up (`max_answers`)"), "{error}");
+    /// # assert_eq!(handle.count(), 2);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn max_answers(mut self, answers: u32) -> Self {
+        self.answers = Some(answers);
         self
     }
 
@@ -352,6 +386,8 @@ pub enum Limit {
     ToolCalls(u32),
     /// Calls of an agent in a row with the same arguments and the same result.
     IdenticalCalls(u32),
+    /// Answers of an agent's model that were not accepted.
+    Answers(u32),
     /// Turns and rounds of tool calls, nested agents included.
     Recursion(u32),
     /// Tokens read and written.
@@ -380,6 +416,8 @@ impl fmt::Display for Limit {
                     "{n} identical calls in a row are used up (`max_identical_calls`)"
                 )
             }
+            Limit::Answers(1) => f.write_str("1 answer is used up (`max_answers`)"),
+            Limit::Answers(n) => write!(f, "{n} answers are used up (`max_answers`)"),
             Limit::Recursion(1) => f.write_str("1 step of recursion is used up (`max_recursion`)"),
             Limit::Recursion(n) => {
                 write!(f, "{n} steps of recursion are used up (`max_recursion`)")

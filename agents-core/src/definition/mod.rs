@@ -5,6 +5,7 @@ mod arms;
 mod hooks;
 mod knowledge;
 mod prompt;
+mod validator;
 
 pub(crate) use answer::Answer;
 pub(crate) use arms::Arms;
@@ -12,6 +13,8 @@ pub(crate) use hooks::Hooks;
 pub(crate) use knowledge::Knowledge;
 pub use prompt::IntoPrompt;
 pub(crate) use prompt::Prompt;
+pub use validator::IntoVerdict;
+pub(crate) use validator::Validators;
 
 use crate::{
     budget::Budget,

@@ -4,12 +4,12 @@
 use crate::{
     Error, ToolError,
     context::RunContext,
-    definition::{AgentDefinition, Answer},
+    definition::{AgentDefinition, Answer, Validators},
     engine::{climb::climb, repair},
     error::{Cause, Misfits, ReadError},
     escalation::Escalation,
     journal::{AnswerFact, AnswerStage, Fact, Failed, FinalAnswer, Misread, Raiser},
-    panics::guarded,
+    panics::{self, guarded, guarded_while},
     reader,
     recovery::{ErrorContext, Kind, Plan, Raw, Repair, RepairAgentRef, kinds},
     run::Stop,
@@ -33,6 +33,7 @@ pub(crate) enum Settled<O> {
 pub(crate) async fn settle<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
+    validators: &Validators<'_, O>,
     cx: &RunContext,
 ) -> Result<Settled<O>, Error> {
     let place = AnswerSite {
@@ -46,13 +47,25 @@ pub(crate) async fn settle<O>(
             AnswerStage::Read | AnswerStage::Accepted => {
                 let text = place.with(|answer| answer.text().to_owned());
                 let read = guarded(|| answer.read(&text, place.is_strict()));
-                match read.unwrap_or_else(|panic| Err(ReadError::new("", panic))) {
+                let read = read.unwrap_or_else(|panic| Err(ReadError::new("", panic)));
+                // The verdict about an accepted answer is a fact already.
+                let is_new = stage == AnswerStage::Read;
+                let refused = match &read {
+                    Ok(_) if is_new => place.refused_by(validators, &text).await?,
+                    _ => None,
+                };
+                match read {
+                    Ok(_) if let Some(error) = refused => {
+                        let reason = error.to_string();
+                        AnswerFact::Read(Err(Misread { error, reason }))
+                    }
                     Ok((value, changes)) => {
                         place.add(AnswerFact::Read(Ok(changes)));
                         place.mark_cut_off();
                         return Ok(Settled::Value(value));
                     }
                     Err(fault) => {
+                        let fault = place.in_words_of_the_schema(&text, fault);
                         let reason = place.failure(&text, &fault).to_string();
                         AnswerFact::Read(Err(Misread {
                             error: fault,
@@ -233,6 +246,39 @@ impl<O> AnswerSite<'_, O> {
 
     fn turn(&self) -> u32 {
         self.cx.node.frame(|frame| frame.turns)
+    }
+
+    /// Returns the reason for which a validator refuses the answer. Each validator gets a value of its own.
+    async fn refused_by(
+        &self,
+        validators: &Validators<'_, O>,
+        text: &str,
+    ) -> Result<Option<ReadError>, Error> {
+        let what = || format!("a validator of agent `{}`", self.definition.name);
+        for validator in validators {
+            let Ok((value, _)) = self.answer.read(text, self.is_strict()) else {
+                continue;
+            };
+            // The call that makes the future may panic, as well as the future itself.
+            let work = async { validator(value).await };
+            let place = self.cx.in_answer(self.turn());
+            let verdict = guarded_while(place.enter(work)).await;
+            if let Err(refused) = verdict.map_err(panics::error(what()))? {
+                return Ok(Some(refused));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Returns a fault in words that a model can act on.
+    fn in_words_of_the_schema(&self, text: &str, fault: ReadError) -> ReadError {
+        let Some(schema) = self.answer.schema() else {
+            return fault;
+        };
+        match reader::lenient(text) {
+            Ok(reading) => tool::in_words_of(fault, schema, &reading.json),
+            Err(_) => tool::in_words_of(fault, schema, text),
+        }
     }
 
     /// Returns what is wrong with the answer, as a failure of its agent.

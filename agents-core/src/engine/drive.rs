@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Error, ErrorKind,
     context::{Earlier, RunContext, Stopwatch},
-    definition::{AgentDefinition, Answer},
+    definition::{AgentDefinition, Answer, Validators},
     engine::climb::given,
     journal::{Fact, Frame, Next},
     observe::spans,
@@ -29,6 +29,7 @@ pub(crate) enum Driven<O> {
 pub(crate) async fn drive<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,
+    validators: &Validators<'_, O>,
     cx: &RunContext,
     task: String,
 ) -> Result<Driven<O>, Error> {
@@ -85,15 +86,20 @@ pub(crate) async fn drive<O>(
                     }
                     Next::Calls => super::calls(definition, cx).await,
                     Next::HandOff(to) => return Ok(Driven::HandedOff(to)),
-                    Next::Answer => match Box::pin(answer::settle(definition, answer, cx)).await? {
-                        Settled::Value(value) => return Ok(Driven::Answer(value)),
-                        Settled::TakenOver => {}
-                        Settled::Refused(reason) => {
-                            cx.node.add(Fact::Refused { reason });
+                    Next::Answer => {
+                        match Box::pin(answer::settle(definition, answer, validators, cx)).await? {
+                            Settled::Value(value) => return Ok(Driven::Answer(value)),
+                            Settled::TakenOver => {}
+                            Settled::Refused(reason) => {
+                                let is_text = answer.schema().is_none();
+                                cx.node.add(Fact::Refused { reason, is_text });
+                            }
                         }
-                    },
+                    }
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
-                    Next::GiveUp(reason) => return Err(unusable(definition, &reason)),
+                    Next::GiveUp { reason, limit } => {
+                        return Err(unusable(definition, &reason, limit));
+                    }
                 }
             }
         }
@@ -140,8 +146,7 @@ fn system(prompt: String, schema: Option<&Value>) -> String {
     }
 }
 
-fn unusable(definition: &AgentDefinition<'_>, reason: &str) -> Error {
-    let limit = Limit::Turns(definition.budget.turns());
+fn unusable(definition: &AgentDefinition<'_>, reason: &str, limit: Limit) -> Error {
     Error::new(
         ErrorKind::InvalidOutput,
         format!("the answer does not fit: {reason}; {limit}"),

@@ -161,7 +161,7 @@ impl State {
                     usage: reply.usage,
                 }]
             }
-            Fact::Refused { reason } => {
+            Fact::Refused { reason, .. } => {
                 let mut kinds = Vec::new();
                 // The name of a skill is read by the run itself, so no other event tells of its failure.
                 if let Some(frame) = frame.filter(|frame| frame.choosing) {

@@ -65,7 +65,12 @@ pub(crate) enum Fact {
         choosing: bool,
     },
     /// The answer goes back to the model.
-    Refused { reason: String },
+    Refused {
+        reason: String,
+        /// Is `true` if the answer is plain text, which follows no schema.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_text: bool,
+    },
     /// A fact about a call.
     Call { seq: u32, fact: CallFact },
     /// A call has its receipt.

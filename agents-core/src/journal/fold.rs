@@ -133,12 +133,12 @@ impl State {
                 };
                 self.step(id, asked, at, what);
             }
-            Fact::Refused { reason } => {
+            Fact::Refused { reason, is_text } => {
                 let turn = self.frame_mut(id).turns;
                 if self.frame_mut(id).choosing {
                     self.mark_refused(id, turn, true);
                 }
-                self.frame_mut(id).refuse(reason);
+                self.frame_mut(id).refuse(reason, is_text);
             }
             Fact::Call { seq, fact } => {
                 let call::After {
@@ -325,7 +325,7 @@ impl State {
                 after.news = news;
                 after.doubt = doubt;
             }
-            Raiser::Answer => frame.refuse(TAKEN_OVER.to_owned()),
+            Raiser::Answer => frame.refuse(TAKEN_OVER.to_owned(), false),
         }
     }
 

@@ -105,7 +105,7 @@ pub(crate) enum Next {
     /// The budget is used up.
     Stop(Limit),
     /// The budget is used up, and the last answer did not fit.
-    GiveUp(String),
+    GiveUp { reason: String, limit: Limit },
 }
 
 impl Frame {
@@ -161,6 +161,15 @@ impl Frame {
         if self.repeated.most() > budget.identical_calls() {
             return Next::Stop(Limit::IdenticalCalls(budget.identical_calls()));
         }
+        let answers = u32::try_from(self.earlier.len()).unwrap_or(u32::MAX);
+        if let (Some(reason), Some(most)) = (&self.refused, budget.answers())
+            && answers >= most
+        {
+            return Next::GiveUp {
+                reason: reason.clone(),
+                limit: Limit::Answers(most),
+            };
+        }
         if self.turns < budget.turns() {
             let turn = self.turns + 1;
             return Next::Chat {
@@ -169,7 +178,10 @@ impl Frame {
             };
         }
         match &self.refused {
-            Some(reason) => Next::GiveUp(reason.clone()),
+            Some(reason) => Next::GiveUp {
+                reason: reason.clone(),
+                limit: Limit::Turns(budget.turns()),
+            },
             None => Next::Stop(Limit::Turns(budget.turns())),
         }
     }
@@ -255,13 +267,13 @@ impl Frame {
     }
 
     /// Sends an answer that does not fit back to the model.
-    pub(super) fn refuse(&mut self, reason: String) {
+    pub(super) fn refuse(&mut self, reason: String, is_text: bool) {
         let answer = self.answer.take();
         self.earlier.extend(answer.map(|answer| answer.candidates));
         self.say([Message::User {
             content: match self.choosing {
                 true => no_such_skill(&reason),
-                false => refusal(&reason),
+                false => refusal(&reason, is_text),
             },
         }]);
         self.refused = Some(reason);
@@ -333,8 +345,15 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-fn refusal(reason: &str) -> String {
-    format!("{REFUSED}{reason}. Answer again, with nothing but JSON that follows the schema.")
+fn refusal(reason: &str, is_text: bool) -> String {
+    match is_text {
+        true => format!("{REFUSED}{reason}. Answer again."),
+        false => {
+            format!(
+                "{REFUSED}{reason}. Answer again, with nothing but JSON that follows the schema."
+            )
+        }
+    }
 }
 
 fn no_such_skill(reason: &str) -> String {

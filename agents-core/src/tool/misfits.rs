@@ -4,6 +4,7 @@
 use super::{
     Expected, expectation,
     expected::{is_settled, of_the_field},
+    formats::missed_format,
 };
 use crate::{
     error::{Misfits, ReadError},
@@ -34,6 +35,7 @@ pub(crate) fn explain(
         first = at_fault(first, expected, found, text);
     }
     let first = as_read(first, expected.schema, found, text);
+    let first = missed_format(&first, expected.schema, text).unwrap_or(first);
     let all = misfits(&first, expected.schema, found, text);
     (with_expectation(first, expected.schema, text), all)
 }

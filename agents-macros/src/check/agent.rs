@@ -349,10 +349,12 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         policies,
         strict,
         on_tool_use,
+        validate,
         hand_off,
         fixers,
     } = settings;
     let on_tool_use = on_tool_use.iter().map(|(key, _)| key);
+    let validate = validate.iter().map(|(key, _)| key);
     let hand_off = hand_off.iter().map(|(key, _)| key);
     let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
@@ -369,6 +371,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(policies)
         .chain(strict)
         .chain(on_tool_use)
+        .chain(validate)
         .chain(hand_off)
         .chain(fixers)
 }

@@ -143,8 +143,8 @@ pub(super) fn built(
     } = edges(agent);
     let (impl_generics, _, _) = generics.split_for_impl();
     let where_clause = asserts::with_bounds(generics, &bounds);
-    // With its types, since hand-offs would settle them.
-    let types = agent.settings.hand_off.is_some();
+    // With its types, since hand-offs and validators would settle them.
+    let types = agent.settings.hand_off.is_some() || agent.settings.validate.is_some();
     let types = types.then(|| quote!(::<#input, #output>));
     let builder = settings::builder(agent, types, skills);
     quote! {

@@ -33,6 +33,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         policies,
         strict,
         on_tool_use,
+        validate,
         hand_off,
         fixers,
     } = &agent.settings;
@@ -65,6 +66,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
     let on_tool_use = on_tool_use.as_ref().map(|(key, hook)| quote!(.#key(#hook)));
+    let validate = validate.as_ref().map(|(key, check)| quote!(.#key(#check)));
     let hand_off = hand_off
         .iter()
         .flat_map(|(key, agents)| agents.iter().map(|agent| listed(&key.to_string(), agent)));
@@ -72,7 +74,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #description #prompt #model #tools #budget #memory #strict #on_tool_use
+            #description #prompt #model #tools #budget #memory #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

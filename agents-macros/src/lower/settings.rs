@@ -25,6 +25,7 @@ pub(super) fn settings(keys: &mut Keys) -> Settings {
             .map(|(key, elements)| (key, policies(elements))),
         strict: keys.flag("strict"),
         on_tool_use: keys.value("on_tool_use"),
+        validate: keys.value("validate"),
         hand_off: keys.list("hand_off"),
         fixers: keys.list("fixers"),
     }

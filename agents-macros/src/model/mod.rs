@@ -185,6 +185,7 @@ pub(crate) struct Settings {
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,
     pub(crate) on_tool_use: Option<(Ident, Expr)>,
+    pub(crate) validate: Option<(Ident, Expr)>,
     /// `hand_off = [Refunds, Sales]`
     pub(crate) hand_off: Option<(Ident, Vec<Element>)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,

@@ -44,7 +44,7 @@ fn after(mut frame: Frame, so_far: &[Then]) -> Frame {
             Answered => {
                 frame.answered();
             }
-            Refused(reason) => frame.refuse(reason.into()),
+            Refused(reason) => frame.refuse(reason.into(), false),
             Chosen => frame.chosen("count"),
         }
     }
@@ -86,7 +86,7 @@ fn next(frame: &Frame, budget: &Budget) -> String {
         Next::HandOff(to) => format!("hand off to {to}"),
         Next::Answer => "read the answer".into(),
         Next::Stop(limit) => format!("stop: {limit:?}"),
-        Next::GiveUp(reason) => format!("give up: {reason}"),
+        Next::GiveUp { reason, limit } => format!("give up: {reason}; {limit}"),
     }
 }
 

@@ -1,0 +1,87 @@
+//! Validators of final answers.
+
+use crate::{Error, reader::ReadError};
+use futures_util::future::{BoxFuture, FutureExt, ready};
+use std::{future::Future, sync::Arc};
+
+/// Validators of an agent's answer, in order.
+pub(crate) type Validators<'a, O> = Vec<Validator<'a, O>>;
+
+/// Function that accepts an answer, or refuses it with a reason.
+type Validator<'a, O> = Arc<dyn Fn(O) -> BoxFuture<'a, Result<(), ReadError>> + Send + Sync + 'a>;
+
+/// Verdict of a validator: a `Result`, or a future of one.
+// Public because a signature names it. Programs neither name nor implement it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no verdict about an answer",
+    label = "neither a `Result<(), ..>` nor a future of one",
+    note = "return `Ok(())` to accept the answer, and `Err(reason)` with a `String` or a `&'static str` to refuse it"
+)]
+pub trait IntoVerdict<'a, Kind> {
+    /// Converts into the verdict.
+    fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>>;
+}
+
+/// Marker of verdicts that are there at once.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct AtOnce;
+
+/// Marker of verdicts that are awaited.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Awaited;
+
+/// Reason for which a validator refuses an answer: a text, or a [`ReadError`] that names the field.
+// Public because a signature names it. Programs neither name nor implement it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no reason for a model",
+    label = "expected a text here",
+    note = "return a `String`, a `&'static str` or an `agents::tool::ReadError` that names the field; an error is written out: `.map_err(|e| e.to_string())`"
+)]
+pub trait IntoReason {
+    /// Converts into the reason.
+    fn into_reason(self) -> ReadError;
+}
+
+impl IntoReason for String {
+    fn into_reason(self) -> ReadError {
+        ReadError::new("", self)
+    }
+}
+
+impl IntoReason for &'static str {
+    fn into_reason(self) -> ReadError {
+        ReadError::new("", self)
+    }
+}
+
+impl IntoReason for ReadError {
+    fn into_reason(self) -> ReadError {
+        self
+    }
+}
+
+impl IntoReason for Error {
+    fn into_reason(self) -> ReadError {
+        ReadError::new("", self.to_string())
+    }
+}
+
+impl<'a, E: IntoReason> IntoVerdict<'a, AtOnce> for Result<(), E> {
+    fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>> {
+        ready(self.map_err(E::into_reason)).boxed()
+    }
+}
+
+impl<'a, F, E> IntoVerdict<'a, Awaited> for F
+where
+    F: Future<Output = Result<(), E>> + Send + 'a,
+    E: IntoReason,
+{
+    fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>> {
+        self.map(|verdict| verdict.map_err(E::into_reason)).boxed()
+    }
+}
