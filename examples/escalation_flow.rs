@@ -87,7 +87,7 @@ impl Lead {
 
 async fn run(title: &str, script: Vec<Script>) -> Result<(), Error> {
     println!("\n{title}");
-    let asks = Script::call("coder", r#"{"input": "Write main.rs"}"#);
+    let asks = Script::call("coder", r#"{"task": "Write main.rs"}"#);
     let says = Script::text("The coder has written it.");
     let (model, _) = ScriptedModel::new([asks].into_iter().chain(script).chain([says]));
     let (stronger, _) = ScriptedModel::new([

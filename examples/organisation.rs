@@ -186,8 +186,8 @@ async fn run(path: &str) -> Result<(), Error> {
     }
     println!("\nCompiling ends with {path:?}.");
     let (model, _) = ScriptedModel::new([
-        Script::call("code_master", r#"{"input": "build the parser"}"#),
-        Script::call("coder", r#"{"input": "write the parser"}"#),
+        Script::call("code_master", r#"{"task": "build the parser"}"#),
+        Script::call("coder", r#"{"task": "write the parser"}"#),
         Script::call("compile", format!(r#"{{"path": "{path}"}}"#)),
         // These replies are used only if a stronger model has helped the coder.
         Script::text("the coder says that it compiles"),

@@ -7,6 +7,7 @@ mod defects;
 mod delegates;
 mod delegates_of_code;
 mod grants;
+mod input_names;
 mod missing_models;
 
 use crate::world::Plain;

@@ -44,6 +44,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 validators: Vec::new(),
                 on_escalation: None,
                 hand_offs: Vec::new(),
+                input_name: None,
                 repair_input: None,
             },
         }
@@ -83,6 +84,30 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// ```
     pub fn prompt<K>(mut self, prompt: impl IntoPrompt<'a, K>) -> Self {
         self.agent.definition.prompt = prompt.into_prompt();
+        self
+    }
+
+    /// Sets the name by which a model gives the agent its input, if the agent is a [delegate](crate::team); `input` by
+    /// default. An input that is an object needs no name: its fields are the arguments.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, team::Member, testing::{Script, ScriptedModel}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([
+    /// #     Script::call("researcher", r#"{"question": "Who?"}"#), Script::text("Ada."), Script::text("It was Ada."),
+    /// # ]);
+    /// let researcher = AgentBuilder::<String, String>::new("researcher").input_name("question").build();
+    /// let lead = AgentBuilder::<String, String>::new("lead").build();
+    /// // The model of `lead` calls `researcher` with `{"question": ".."}`.
+    /// let team = Member::new(lead).delegate(researcher).build();
+    /// # assert_eq!(team.run("Who was it?").model(model).await?, "It was Ada.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn input_name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.agent.input_name = Some(name.into());
         self
     }
 
@@ -370,6 +395,8 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) answer: Answer<O>,
     pub(super) validators: Validators<'a, O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
+    /// Name of the input, for models that ask the agent.
+    pub(super) input_name: Option<Cow<'static, str>>,
     /// Agents to which the conversation can be handed.
     pub(super) hand_offs: Vec<Successor<I, O>>,
     /// Input of the agent as a repair agent; `None` if it was not set.

@@ -4,7 +4,7 @@ use crate::{
     recovery::RepairInput,
     tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
 };
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// Static description of an agent: its tools, its skills and its bounds, known before any run.
 ///
@@ -43,6 +43,8 @@ pub struct Profile {
     pub(crate) needs_model: Vec<String>,
     /// Form of the input as a repair agent.
     pub(crate) repair_input: RepairInput,
+    /// Name of the input, for models that ask the agent.
+    pub(crate) input_name: Cow<'static, str>,
     /// Digest of the type of its answer, if a model gives the answer.
     pub(crate) answer: Option<Arc<str>>,
 }
@@ -105,6 +107,7 @@ impl Profile {
             brings_model: false,
             needs_model: Vec::new(),
             repair_input: RepairInput::Raw,
+            input_name: Cow::Borrowed("input"),
             answer: None,
         }
     }
@@ -150,6 +153,7 @@ impl Profile {
         let mut parts = parts.into_iter().peekable();
         if let Some(first) = parts.peek() {
             whole.repair_input = first.repair_input;
+            whole.input_name = first.input_name.clone();
         }
         for part in parts {
             whole.code = whole.code.max(part.code);
@@ -212,6 +216,14 @@ impl Profile {
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
+        self
+    }
+
+    /// Sets the name by which a model gives the agent its input, if the agent is a delegate; `input` by default. An input
+    /// that is an object needs no name: its fields are the arguments.
+    #[must_use]
+    pub fn input_name(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        self.input_name = name.into();
         self
     }
 

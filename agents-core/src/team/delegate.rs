@@ -10,11 +10,13 @@ use crate::{
     tool::{DynTool, ErrorType, Prepared, ReadError, ToolContext, ToolSpec, read, schema_of},
 };
 use async_trait::async_trait;
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 use std::{
     any::Any,
+    borrow::Cow,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -51,7 +53,12 @@ impl<A: Agent<In = I> + 'static, I: Data + JsonSchema> Entrusted<I> for A {
 pub struct Form<I> {
     schema: Value,
     read: fn(&str) -> Result<I, ReadError>,
+    /// Is `true` if the input is a field of the arguments, with a name of its own.
+    is_field: bool,
 }
+
+/// Name of the field in [`Wrapped`].
+const INPUT: &str = "input";
 
 // Object around an input that is not an object. (A doc comment would be told to the model.)
 #[derive(Deserialize, JsonSchema)]
@@ -70,17 +77,56 @@ impl<I: Data + JsonSchema> Form<I> {
             Some("object") => Form {
                 schema: own,
                 read: read::<I>,
+                is_field: false,
             },
             Some("null") => Form {
                 schema: json!({ "type": "object", "properties": {} }),
                 read: |_| read("null"),
+                is_field: false,
             },
             _ => Form {
                 schema: schema_of::<Wrapped<I>>(),
                 read: |text| read::<Wrapped<I>>(text).map(|wrapped| wrapped.input),
+                is_field: true,
             },
         }
     }
+}
+
+/// Gives the field of the input this name in the schema of the arguments.
+fn named(mut schema: Value, name: &str) -> Value {
+    let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
+    if let Some(fields) = fields
+        && let Some(input) = fields.remove(INPUT)
+    {
+        fields.insert(name.to_owned(), input);
+    }
+    if let Some(required) = schema.get_mut("required") {
+        *required = json!([name]);
+    }
+    schema
+}
+
+/// Returns arguments with the name that the field of the input has in the program. Arguments that call it `input` are
+/// left as they are.
+fn renamed(arguments: &str, name: &str) -> Option<String> {
+    let fields: IndexMap<&str, &RawValue> = serde_json::from_str(arguments).ok()?;
+    let is_named = fields.contains_key(name) && !fields.contains_key(INPUT);
+    let renamed = fields
+        .into_iter()
+        .map(|(key, value)| (if key == name { INPUT } else { key }, value));
+    let renamed: IndexMap<_, _> = renamed.collect();
+    is_named.then(|| serde_json::to_string(&renamed).ok())?
+}
+
+/// Returns an error about the arguments with the name that the model knows.
+fn by_name(error: &ReadError, name: &str) -> ReadError {
+    let path = match error.path().strip_prefix(INPUT) {
+        Some(rest) if rest.is_empty() || rest.starts_with(['.', '[']) => format!("{name}{rest}"),
+        _ => error.path().to_owned(),
+    };
+    let message = error.message();
+    ReadError::new(path, message.replace("`input`", &format!("`{name}`")))
 }
 
 /// Delegate as a tool.
@@ -88,12 +134,23 @@ pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
     read: fn(&str) -> Result<A::In, ReadError>,
+    /// Name of the field of the input, if it differs from that in the program.
+    input_name: Option<Cow<'static, str>>,
 }
 
 impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
     pub(super) fn new(placed: Placed<A>) -> Self {
-        let Form { schema, read } = A::form();
+        let Form {
+            mut schema,
+            read,
+            is_field,
+        } = A::form();
         let placement = &placed.placement;
+        let input_name = placement.profile.input_name.clone();
+        let input_name = Some(input_name).filter(|name| is_field && name != INPUT);
+        if let Some(name) = &input_name {
+            schema = named(schema, name);
+        }
         let description = match placement.description.as_str() {
             "" => format!("Hands the work to the agent `{}`.", placement.name),
             said => said.to_owned(),
@@ -105,6 +162,7 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
             placed: Arc::new(placed),
             spec,
             read,
+            input_name,
         }
     }
 }
@@ -127,7 +185,14 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
     }
 
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
-        let input = (self.read)(arguments)?;
+        let input = match &self.input_name {
+            None => (self.read)(arguments)?,
+            Some(name) => {
+                let renamed = renamed(arguments, name);
+                let read = (self.read)(renamed.as_deref().unwrap_or(arguments));
+                read.map_err(|error| by_name(&error, name))?
+            }
+        };
         // A value that can be sent to another thread can be shared by threads behind a lock.
         Ok(Prepared(Box::new(Mutex::new(input))))
     }

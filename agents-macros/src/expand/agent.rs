@@ -52,9 +52,9 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
-        (Work::own(quote!(::core::unreachable!())), None)
+        (Work::none(), None)
     } else if function.has_body() {
-        (Work::own(native(agent, function)), None)
+        (Work::own(agent, native(agent, function)), None)
     } else {
         (
             Work::driven(),

@@ -26,7 +26,7 @@ use syn::Generics;
 ///     type Out = <String as __rt::AgentData>::Type;
 ///     fn name(&self) -> &str { "regex_fixer" }
 ///     fn description(&self) -> &str { "Repairs JSON by string surgery." }
-///     fn profile(&self) -> __rt::Profile { __rt::Agent::profile(&self.__agent()) } // of a model's agent
+///     fn profile(&self) -> __rt::Profile { __rt::Profile::new().input_name("broken") }
 ///     async fn work(&self, cx: &__rt::RunContext, input: Self::In) -> __rt::Result<Self::Out, __rt::Error> { .. }
 /// }
 /// ```
@@ -93,17 +93,32 @@ pub(super) fn outcome(
     }
 }
 
-/// The body of `work`, and of `profile` for an agent that a model drives.
+/// The bodies of `work` and of `profile`.
 pub(super) struct Work {
     profile: Option<TokenStream>,
     work: TokenStream,
 }
 
 impl Work {
-    /// Runs the user's own code, without a profile.
-    pub(super) fn own(work: TokenStream) -> Self {
+    /// Does nothing.
+    pub(super) fn none() -> Self {
         Work {
             profile: None,
+            work: quote!(::core::unreachable!()),
+        }
+    }
+
+    /// Runs the user's own code.
+    pub(super) fn own(agent: &Agent, work: TokenStream) -> Self {
+        let named = agent.input_name.as_ref();
+        Work {
+            profile: named.map(|name| {
+                quote! {
+                    fn profile(&self) -> __rt::Profile {
+                        __rt::Profile::new().input_name(#name)
+                    }
+                }
+            }),
             work,
         }
     }

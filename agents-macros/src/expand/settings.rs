@@ -38,6 +38,8 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         fixers,
     } = &agent.settings;
     let name = &agent.name;
+    let input = agent.input_name.as_ref();
+    let input = input.map(|input| quote!(.input_name(#input)));
     let description = description.as_ref().map(|(key, text)| quote!(.#key(#text)));
     let is_prompt = !agent.docs.is_empty() && matches!(agent.make, Make::Function(..));
     let prompt = match prompt {
@@ -74,7 +76,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #description #prompt #model #tools #budget #memory #strict #on_tool_use #validate
+            #input #description #prompt #model #tools #budget #memory #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

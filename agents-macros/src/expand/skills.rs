@@ -31,12 +31,7 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     let kept = self::block(block);
     let ty = block.self_ty.to_token_stream();
     let items = if agent.broken {
-        implementation(
-            agent,
-            &ty,
-            &block.generics,
-            &Work::own(quote!(::core::unreachable!())),
-        )
+        implementation(agent, &ty, &block.generics, &Work::none())
     } else {
         let printed: Vec<_> = skills.iter().map(|one| skill(agent, one)).collect();
         let implementation = implementation(agent, &ty, &block.generics, &Work::driven());

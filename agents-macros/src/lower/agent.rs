@@ -10,7 +10,7 @@ use crate::{
         type_ident, typed,
     },
 };
-use syn::{ReturnType, Signature, Type, parse_quote};
+use syn::{Pat, ReturnType, Signature, Type, parse_quote};
 
 /// Lowers `#[agent] fn`.
 pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
@@ -32,6 +32,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
     let input = input.filter(|_| !generic);
     let output = output.filter(|_| !generic);
 
+    let input_name = input_name(&function.sig);
     strip_parameters(&mut function);
     let named = named.unwrap_or_else(|| function.sig.ident.clone());
     let (name, ident) = (plain(&named), type_name(&named));
@@ -50,6 +51,7 @@ pub(crate) fn function_agent(agent: ast::Agent<Function>) -> Agent {
         name,
         settings,
         input,
+        input_name,
         output,
         make,
         knowledge: Vec::new(),
@@ -107,6 +109,10 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
     let docs = Docs::take(&mut block.attrs);
     let name = named.map_or_else(|| wire_name(&ident), |name| plain(&name));
     let always = skills.iter().find(|skill| skill.cfgs.is_empty());
+    // Skills that call their input differently leave it without a name.
+    let mut names = skills.iter().map(|skill| input_name(&skill.function.sig));
+    let first_name = names.next().flatten();
+    let input_name = first_name.filter(|first| names.all(|name| name.as_ref() == Some(first)));
     let (input, output) = match always.or(skills.first()) {
         Some(first) => (first.input.clone(), first.returns.clone()),
         None => (unit(), Returns::Nothing(ident.span())),
@@ -121,6 +127,7 @@ pub(crate) fn skill_agent(agent: ast::Agent<Impl>) -> Result<Agent, Box<Impl>> {
         name,
         settings,
         input,
+        input_name,
         output,
         make,
         knowledge: known,
@@ -200,6 +207,17 @@ fn input(sig: &Signature) -> Option<Type> {
         && !is_opaque(&first.ty)
         && borrow_in(&first.ty).is_none();
     can_be_had.then(|| (*first.ty).clone())
+}
+
+/// Returns the name of the one input: `question` for `_question: String`.
+fn input_name(sig: &Signature) -> Option<String> {
+    let first = typed(sig).next()?;
+    let Pat::Ident(ident) = &*first.pat else {
+        return None;
+    };
+    let name = plain(&ident.ident);
+    let name = name.trim_start_matches('_');
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 fn output(sig: &Signature) -> Option<Returns> {

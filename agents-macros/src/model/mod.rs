@@ -153,6 +153,8 @@ pub(crate) struct Agent {
     pub(crate) name: String,
     pub(crate) settings: Settings,
     pub(crate) input: Type,
+    /// The name of the input, if it has one.
+    pub(crate) input_name: Option<String>,
     pub(crate) output: Returns,
     pub(crate) make: Make,
     pub(crate) knowledge: Vec<Knowledge>,

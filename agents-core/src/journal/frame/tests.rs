@@ -183,13 +183,13 @@ fn the_turns_end() {
         "if it goes back, its reason is told",
         &[Says, Refused("no number")],
         1,
-        "give up: no number",
+        "give up: no number; 1 turn is used up (`max_turns`)",
     );
     row(
         "of several reasons, the last",
         &[Says, Refused("no number"), Says, Refused("too large")],
         2,
-        "give up: too large",
+        "give up: too large; 2 turns are used up (`max_turns`)",
     );
     row(
         "one from before a call is over",

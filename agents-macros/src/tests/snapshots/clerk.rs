@@ -48,6 +48,7 @@ const _: () = {
         > {
             use __rt::Listed as _;
             __rt::AgentBuilder::new("clerk")
+                .input_name("request")
                 .prompt("You are a clerk.")
                 .tools(
                     __rt::ToolSet::new()

@@ -55,6 +55,7 @@ const _: () = {
         > {
             use __rt::Listed as _;
             __rt::AgentBuilder::new("file_manager")
+                .input_name("request")
                 .prompt(self.prompt())
                 .tools(
                     __rt::ToolSet::new()

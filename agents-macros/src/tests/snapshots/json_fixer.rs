@@ -46,6 +46,7 @@ const _: () = {
         > {
             use __rt::Listed as _;
             __rt::AgentBuilder::new("json_fixer")
+                .input_name("request")
                 .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
                 .model(ollama("qwen2.5:7b").temperature(0.0))
                 .tools(

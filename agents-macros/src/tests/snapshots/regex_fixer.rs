@@ -22,6 +22,9 @@ const _: () = {
         fn description(&self) -> &str {
             "Repairs JSON by string surgery."
         }
+        fn profile(&self) -> __rt::Profile {
+            __rt::Profile::new().input_name("broken")
+        }
         async fn work(
             &self,
             cx: &__rt::RunContext,

@@ -43,6 +43,7 @@ const _: () = {
         > {
             use __rt::Listed as _;
             __rt::AgentBuilder::new("triage")
+                .input_name("request")
                 .prompt("You sort issues.")
                 .tools(__rt::ToolSet::new().with_all(self.github()))
                 .policy("github_*", ToolPolicy::new().confirm())

@@ -189,7 +189,7 @@ impl Wall {
         };
         let first = Timestamp::from_millis(1_700_000_000_000);
         let start = entries.last().map_or(first, |last| {
-            Timestamp::from_millis(last.at().as_millis() + late)
+            Timestamp::from_millis(last.at().as_millis().saturating_add(late))
         });
         Wall {
             start,
@@ -201,7 +201,7 @@ impl Wall {
 impl Clock for Wall {
     fn now(&self) -> Timestamp {
         let passed = self.instant.elapsed().as_millis() as u64;
-        Timestamp::from_millis(self.start.as_millis() + passed)
+        Timestamp::from_millis(self.start.as_millis().saturating_add(passed))
     }
 }
 
