@@ -283,21 +283,202 @@ fn every_example_is_run_here() {
     }
 }
 
-#[test]
-fn terminal_chat() {
-    let mut chat = Command::new(built::EXAMPLES.join(format!("terminal_chat{EXE_SUFFIX}")))
+/// Runs an example with these lines as its input, and returns its output.
+fn talk(example: &str, args: &[&str], lines: &str) -> String {
+    let mut program = Command::new(built::EXAMPLES.join(format!("{example}{EXE_SUFFIX}")))
+        .args(args)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut stdin = chat.stdin.take().unwrap();
-    stdin.write_all(b"My name is Ada.\nWho am I?\n\n").unwrap();
-    let output = chat.wait_with_output().unwrap();
-    assert!(output.status.success());
+    let mut stdin = program.stdin.take().unwrap();
+    // An example that reads nothing may have ended by now.
+    let _ = stdin.write_all(lines.as_bytes());
+    drop(stdin);
+    let output = program.wait_with_output().unwrap();
+    assert!(output.status.success(), "{example}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn terminal_chat() {
     assert_eq!(
-        String::from_utf8(output.stdout).unwrap(),
+        talk("terminal_chat", &[], "My name is Ada.\nWho am I?\n\n"),
         "You said 1 things. The last was: My name is Ada.\nYou said 2 things. The last was: Who am I?\n"
     );
+}
+
+#[test]
+fn translator_chat() {
+    assert_eq!(
+        talk("translator_chat", &[], "Wie spät ist es?\nThanks\n\n"),
+        "You asked for the time. It is noon.\nYou are welcome.\n"
+    );
+}
+
+#[test]
+fn bank_support() {
+    check(
+        "bank_support",
+        &[
+            "What is my balance?",
+            r#"Advice { advice: "Ada, you have $123.45.", block_card: false, risk: 1 }"#,
+            r#"Advice { advice: "Ada, your card is blocked.", block_card: true, risk: 8 }"#,
+        ],
+    );
+}
+
+#[test]
+fn flight_booking() {
+    let said = talk(
+        "flight_booking",
+        &[],
+        "search\nbuy\nsomewhere\nat the window, with room\n",
+    );
+    let shown: Vec<_> = said
+        .lines()
+        .filter(|line| line.starts_with("Flight"))
+        .collect();
+    assert!(
+        shown[0].contains("LA101") && shown[1].contains("AK123"),
+        "{said}"
+    );
+    assert!(
+        said.ends_with("Which seat?\nWhich seat?\n= AK123, seat 14A\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn airline() {
+    let said = talk(
+        "airline",
+        &[],
+        "How many bags may I bring?\nI want another seat.\nABC123, 12A\n\n",
+    );
+    let mut lines = said.lines().map(str::trim);
+    for expected in [
+        "→ hands the conversation to questions",
+        "questions: One bag of up to 23 kg.",
+        "→ hands the conversation to desk",
+        "→ hands the conversation to seats",
+        "seats: What is your confirmation number, and which seat?",
+        "seats: You have seat 12A.",
+        r#"Customer { flight: Some("FLT-482"), seat: Some("12A") }"#,
+    ] {
+        assert!(
+            lines.any(|line| line == expected),
+            "{expected:?} in\n{said}"
+        );
+    }
+    // A message that only goes to the agent that has the conversation is no hand-off.
+    assert_eq!(said.matches("→ hands").count(), 3, "{said}");
+}
+
+#[test]
+fn homework_guard() {
+    assert_eq!(
+        talk(
+            "homework_guard",
+            &[],
+            "What is the capital of California?\nPlease solve 2x + 5 = 11.\nWhat did I want?\n\n"
+        ),
+        "Sacramento is the capital of California.\nSorry, I do no homework (an equation to solve).\nYou wanted an equation solved.\n"
+    );
+}
+
+#[test]
+fn csv_analyst() {
+    check(
+        "csv_analyst",
+        &[
+            "hint: call `look` for the names of the columns  (<1 ms)",
+            "~ add_up repaired: column: trailing comma dropped",
+            "= 340 were sold; the report says so.",
+            "340 were sold; one cell was no number.",
+        ],
+    );
+}
+
+#[test]
+fn approval_later() {
+    let journal = std::env::temp_dir().join(format!("approval-later-{}", std::process::id()));
+    let _ = fs::remove_file(&journal);
+    let file = journal.to_str().unwrap();
+    let run = |words: &[&str]| talk("approval_later", &[&[file], words].concat(), "");
+    assert_eq!(
+        run(&[]),
+        "may transfer run with {\"to\": \"rent\", \"amount\": 50}?\n"
+    );
+    assert_eq!(
+        run(&["only 20"]),
+        "may transfer run with {\"to\": \"rent\", \"amount\": 20}?\n"
+    );
+    assert_eq!(
+        run(&["approve"]),
+        "  transferred $20 to rent\n= $20 went to rent\n"
+    );
+    // It is done: nothing is asked, and nothing is transferred.
+    assert_eq!(run(&["approve"]), "= $20 went to rent\n");
+    fs::remove_file(&journal).unwrap();
+}
+
+/// Serves these streams of server-sent events, one to each request, and returns the address.
+fn streams(answers: [&'static str; 2]) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        for answer in answers {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = value.trim().parse().unwrap();
+                }
+                if line.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).unwrap();
+            let head =
+                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes()).unwrap();
+            stream.write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    format!("http://{address}/v1")
+}
+
+#[test]
+fn openai_compatible() {
+    let call = r#"data: {"choices":[{"delta":{"role":"assistant","content":null,"tool_calls":[{"index":0,"id":"call_a","type":"function","function":{"name":"weather","arguments":""}}]},"finish_reason":null}]}
+
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":"}}]},"finish_reason":null}]}
+
+data: {"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Lisbon\"}"}}]},"finish_reason":null}]}
+
+data: {"choices":[{"delta":{},"finish_reason":"tool_calls"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":50,"completion_tokens":10}}
+
+data: [DONE]
+
+"#;
+    let text = r#"data: {"choices":[{"delta":{"content":"Sunny, "},"finish_reason":null}]}
+
+data: {"choices":[{"delta":{"content":"all day."},"finish_reason":"stop"}]}
+
+data: {"choices":[],"usage":{"prompt_tokens":80,"completion_tokens":5}}
+
+data: [DONE]
+
+"#;
+    let said = talk("openai_compatible", &[&streams([call, text]), "any"], "");
+    assert_eq!(said, "Sunny, all day.\n(145 tokens)\n");
 }
 
 #[test]

@@ -61,7 +61,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// The function is called once for each conversation with the model, just before it begins, and its text is a part
     /// of the run: a stored run that goes on does not call it again. It is called within the run, so it may run agents,
     /// and [`RunContext::current`](crate::run::RunContext::current) tells it for whom the run works. The agent's time
-    /// limit bounds it. It may return `String` or `Result<String, Error>`; an error ends the agent's work.
+    /// limit bounds it. It may return `String`, or a `Result` with any error that can be displayed; an error ends the agent's work.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -2,7 +2,7 @@
 //! described in `tool/signature.rs`.
 
 use super::Data;
-use crate::{Error, ErrorKind};
+use crate::Error;
 use schemars::JsonSchema;
 use std::{any::Any, error::Error as StdError, fmt::Display};
 
@@ -106,11 +106,8 @@ pub(crate) type IntoSource<E> = fn(E) -> Box<dyn StdError + Send + Sync>;
 #[diagnostic::do_not_recommend]
 impl<E: Display + 'static> AgentFault for E {
     fn failed(self, source: Option<IntoSource<E>>) -> Error {
-        if let Some(error) = (&self as &dyn Any).downcast_ref::<Error>() {
-            return error.clone();
-        }
-        let failed = Error::new(ErrorKind::Failed, self.to_string());
-        match source {
+        let failed = Error::of_displayed(&self);
+        match source.filter(|_| !(&self as &dyn Any).is::<Error>()) {
             Some(source) => failed.caused_by(source(self)),
             None => failed,
         }

@@ -6,7 +6,7 @@ use crate::{
     panics::{self, guarded_while},
 };
 use futures_util::future::BoxFuture;
-use std::{borrow::Cow, future::Future, marker::PhantomData, sync::Arc};
+use std::{borrow::Cow, fmt::Display, future::Future, marker::PhantomData, sync::Arc};
 
 /// System prompt of an agent: a text, or an async function that returns it.
 ///
@@ -17,7 +17,7 @@ use std::{borrow::Cow, future::Future, marker::PhantomData, sync::Arc};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no prompt",
     label = "neither a text nor an async function of one",
-    note = "write `prompt = \"You are ..\"`, or `prompt = || self.instructions()` with `async fn instructions(&self) -> String`, which may also return `Result<String, Error>`"
+    note = "write `prompt = \"You are ..\"`, or `prompt = || self.instructions()` with `async fn instructions(&self) -> String`, which may also return a `Result`"
 )]
 pub trait IntoPrompt<'a, Kind> {
     /// Converts the value into the prompt.
@@ -40,7 +40,7 @@ pub struct Function<T>(T);
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no text for a prompt",
     label = "this function returns no text",
-    note = "return `String` or `Result<String, Error>`"
+    note = "return `String`, or a `Result` with one"
 )]
 pub trait PromptText {
     /// Converts the value into the text.
@@ -59,9 +59,10 @@ impl PromptText for &'static str {
     }
 }
 
-impl<T: PromptText, E: Into<Error>> PromptText for Result<T, E> {
+impl<T: PromptText, E: Display + 'static> PromptText for Result<T, E> {
     fn into_text(self) -> Result<String, Error> {
-        self.map_err(Into::into)?.into_text()
+        self.map_err(|error| Error::of_displayed(&error))?
+            .into_text()
     }
 }
 

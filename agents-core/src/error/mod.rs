@@ -32,7 +32,7 @@ pub(crate) use tool::shorten;
 use crate::escalation::{Escalation, EscalationHop};
 use chain::causes;
 use escape::plain;
-use std::{error::Error as StdError, fmt, sync::Arc};
+use std::{any::Any, error::Error as StdError, fmt, sync::Arc};
 
 /// Error of an agent or of a run.
 ///
@@ -192,6 +192,15 @@ impl Error {
             escalation: inner.escalation.map(escalation),
             settled: inner.settled,
         }))
+    }
+
+    /// Creates the error of an agent for any error of the user's code: its text, or the error itself if it is that of an
+    /// agent.
+    pub(crate) fn of_displayed<E: fmt::Display + 'static>(error: &E) -> Self {
+        match (error as &dyn Any).downcast_ref::<Error>() {
+            Some(error) => error.clone(),
+            None => Error::new(ErrorKind::Failed, error.to_string()),
+        }
     }
 
     /// Returns the kind of error.

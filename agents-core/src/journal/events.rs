@@ -144,7 +144,10 @@ impl State {
                     skill: skill.to_string(),
                 }]
             }
-            Fact::HandedOff { to } if frame.is_none_or(|frame| frame.handed.is_none()) => {
+            // An agent that has said nothing only passes the conversation to the agent that has it.
+            Fact::HandedOff { to }
+                if frame.is_some_and(|frame| frame.handed.is_none() && !frame.is_silent()) =>
+            {
                 vec![EventKind::HandedOff { to: to.to_string() }]
             }
             Fact::Asked { model, .. } => vec![EventKind::ModelRequested {
