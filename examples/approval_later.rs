@@ -94,7 +94,7 @@ fn decided(words: String) -> Approval {
 fn scripted() -> ScriptedModel {
     let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
         [] => Script::call("balance", r#"{"account": "savings"}"#),
-        [(_, _)] => Script::call("transfer", r#"{"to": "rent", "amount": 50}"#),
+        [("balance", _)] => Script::call("transfer", r#"{"to": "rent", "amount": 50}"#),
         [.., (_, last)] if last.contains("only 20") => {
             Script::call("transfer", r#"{"to": "rent", "amount": 20}"#)
         }
