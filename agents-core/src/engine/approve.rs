@@ -50,8 +50,8 @@ impl RunContext {
             return Approval::deny("the run has no approver; give it one with `.approver(..)`")
                 .into();
         };
-        // People may take their time, so work that is finished by then is stored.
-        self.node.machine().flush();
+        // Whoever decides does so about what is stored. A run that goes on later asks the same.
+        self.store().await;
         let _still = self.watch().map(Stopwatch::stand_still);
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // An approver that panics has not approved.

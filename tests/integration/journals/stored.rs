@@ -1,5 +1,6 @@
 //! Runs whose process ends, and the guarantees of their journals.
 
+mod approvals;
 mod files;
 mod secrets;
 mod terms;
