@@ -265,3 +265,41 @@ fn every_behaviour_has_its_test() {
     }
     assert!(numbers.into_iter().eq(1..=56));
 }
+
+/// Returns a path with its braces written out: `a/{b, c}.rs` is `a/b.rs` and `a/c.rs`.
+fn written_out(path: &str) -> Vec<String> {
+    let Some((before, rest)) = path.split_once('{') else {
+        return vec![path.to_owned()];
+    };
+    let (inside, after) = rest.split_once('}').unwrap_or((rest, ""));
+    let parts = inside.split(',').map(str::trim);
+    parts
+        .flat_map(|part| written_out(&format!("{before}{part}{after}")))
+        .collect()
+}
+
+#[test]
+fn every_path_of_the_architecture_is_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let architecture = fs::read_to_string(root.join("ARCHITECTURE.md")).unwrap();
+    let bases = [
+        "",
+        "agents-core/src",
+        "agents-macros/src",
+        "tests/integration",
+    ];
+    let is_path = |span: &&str| {
+        let known = |letter: char| letter.is_ascii_alphanumeric() || "_-/{}., ".contains(letter);
+        span.ends_with(".rs") && span.contains('/') && span.chars().all(known) && !span.contains("NAME")
+    };
+    let spans = architecture.lines().filter(|line| !line.starts_with("```"));
+    let spans = spans.flat_map(|line| line.split('`').skip(1).step_by(2));
+    let mut missing = Vec::new();
+    for path in spans.filter(is_path).flat_map(written_out) {
+        let path = path.strip_prefix("i/").unwrap_or(&path);
+        if !bases.iter().any(|base| root.join(base).join(path).exists()) {
+            missing.push(path.to_owned());
+        }
+    }
+    assert!(missing.is_empty(), "not there: {missing:#?}");
+}
