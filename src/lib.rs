@@ -252,6 +252,8 @@ mod pages {
     struct CompileErrors;
     #[doc = include_str!("../book/src/every-compile-error.md")]
     struct EveryCompileError;
+    #[doc = include_str!("../book/src/what-models-are-told.md")]
+    struct WhatModelsAreTold;
     #[doc = include_str!("../book/src/beside-others.md")]
     struct BesideOthers;
     #[doc = include_str!("../book/src/coming-from-agents-kt.md")]

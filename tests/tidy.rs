@@ -290,7 +290,10 @@ fn every_path_of_the_architecture_is_there() {
     ];
     let is_path = |span: &&str| {
         let known = |letter: char| letter.is_ascii_alphanumeric() || "_-/{}., ".contains(letter);
-        span.ends_with(".rs") && span.contains('/') && span.chars().all(known) && !span.contains("NAME")
+        span.ends_with(".rs")
+            && span.contains('/')
+            && span.chars().all(known)
+            && !span.contains("NAME")
     };
     let spans = architecture.lines().filter(|line| !line.starts_with("```"));
     let spans = spans.flat_map(|line| line.split('`').skip(1).step_by(2));

@@ -150,3 +150,87 @@ fn is_made_in(source: &Path) -> bool {
 fn is_message(text: &str) -> bool {
     text.split_whitespace().count() > 5 && !text.ends_with(['.', '\n'])
 }
+
+/// Returns the sentences of a source file that are not about its types: without attributes, and without the log.
+fn told(code: &str) -> Vec<String> {
+    let code = code.split("\n#[cfg(test)]\nmod tests {").next().unwrap();
+    let mut kept = String::new();
+    let mut until: Option<&str> = None;
+    for line in code.lines() {
+        let trimmed = line.trim();
+        match until {
+            Some(end) if trimmed.ends_with(end) => until = None,
+            Some(_) => {}
+            None if trimmed.starts_with("#[diagnostic::on_unimplemented(") => until = Some(")]"),
+            None if trimmed.starts_with("tracing::") && !trimmed.ends_with(");") => {
+                until = Some(");");
+            }
+            None if trimmed.starts_with("tracing::") => {}
+            None if trimmed.starts_with("#[must_use") || trimmed.starts_with("//") => {}
+            None => {
+                kept.push_str(line);
+                kept.push('\n');
+            }
+        }
+    }
+    let sentence = |text: &String| {
+        let words = text
+            .split_whitespace()
+            .filter(|word| word.starts_with(char::is_lowercase));
+        words.count() > 1
+    };
+    // Constants count here, too.
+    texts(&kept.replace("= \"", "=  \""))
+        .into_iter()
+        .filter(sentence)
+        .collect()
+}
+
+#[test]
+fn every_text_for_models_is_listed() {
+    let shown = lists("book/src/what-models-are-told.md", "told", |path| {
+        told(&read(path))
+    });
+    // These files have texts for people alone.
+    let for_people = [
+        "agents-core/src/engine/answer.rs",
+        "agents-core/src/engine/climb.rs",
+        "agents-core/src/engine/model.rs",
+        "agents-core/src/engine/offload.rs",
+        "agents-core/src/journal/call/repairs.rs",
+        "agents-core/src/journal/entry.rs",
+        "agents-core/src/journal/fact.rs",
+        "agents-core/src/journal/key.rs",
+        "agents-core/src/journal/outcome.rs",
+        "agents-core/src/journal/recorded/difference.rs",
+        "agents-core/src/journal/recorded/mod.rs",
+        "agents-core/src/journal/recorded/what_if.rs",
+        "agents-core/src/journal/refold.rs",
+    ];
+    let mut lacking = Vec::new();
+    let mut folders = ["engine", "journal", "memory", "policy"]
+        .map(|folder| root().join("agents-core/src").join(folder))
+        .to_vec();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let name = path
+                .strip_prefix(root())
+                .unwrap()
+                .to_string_lossy()
+                .into_owned();
+            let is_known = shown.contains(&name) || for_people.contains(&&*name);
+            if !is_known && !name.contains("tests") && !told(&read(&name)).is_empty() {
+                lacking.push(name);
+            }
+        }
+    }
+    assert!(
+        lacking.is_empty(),
+        "not on the page about what models are told: {lacking:?}"
+    );
+}
