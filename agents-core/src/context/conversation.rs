@@ -253,6 +253,7 @@ impl RunContext {
     /// Shortens the conversation of which the run is a part, before the agent that is run begins.
     pub(crate) async fn shorten_conversation(&self) -> Result<(), Error> {
         let exchange = self.root.settings.exchange.as_ref();
+        let exchange = exchange.filter(|exchange| exchange.shorten.is_some());
         match exchange.filter(|_| self.node.frame(Frame::is_silent)) {
             // Agents that sum up do not write the answer.
             Some(exchange) => Box::pin(self.in_answer(0).enter(exchange.shortened())).await,

@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) writer: Option<Arc<Writer>>,
     /// Tools in doubt; shared with the runs within this one.
     pub(crate) doubts: Arc<Doubts>,
-    pub(crate) exchange: Option<Exchange>,
+    pub(crate) exchange: Option<Box<Exchange>>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
     /// URL where traces can be looked at, with placeholders for the ids.

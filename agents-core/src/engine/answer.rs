@@ -51,7 +51,9 @@ pub(crate) async fn settle<O>(
                 // The verdict about an accepted answer is a fact already.
                 let is_new = stage == AnswerStage::Read;
                 let refused = match &read {
-                    Ok(_) if is_new => place.refused_by(validators, &text).await?,
+                    Ok(_) if is_new && !validators.is_empty() => {
+                        Box::pin(place.refused_by(validators, &text)).await?
+                    }
                     _ => None,
                 };
                 match read {

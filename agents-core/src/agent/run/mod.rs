@@ -107,7 +107,7 @@ impl<'a, A: Agent> Run<'a, A> {
 
     /// Makes the run a part of a conversation.
     pub(crate) fn part_of(mut self, exchange: Exchange) -> Self {
-        self.settings.exchange = Some(exchange);
+        self.settings.exchange = Some(Box::new(exchange));
         self.root()
     }
 
