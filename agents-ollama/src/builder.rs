@@ -44,6 +44,7 @@ impl Ollama {
     /// let model = ollama("qwen3:4b").url("https://me:hunter2@gpu.example.com");
     /// assert_eq!(model.address(), "https://gpu.example.com");
     /// ```
+    #[doc(alias = "host", alias = "base_url")]
     #[must_use]
     pub fn url(self, url: impl AsRef<str>) -> Self {
         self.set(|config| config.base = host::parse(url.as_ref()))

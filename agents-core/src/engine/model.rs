@@ -70,7 +70,7 @@ pub(crate) async fn ask(
     cx.node.machine().flush();
     let asking = cx.asking(name, !definition.open.is_empty());
     let reply = send(definition, cx, model, turn, schema, must_fit, format).await;
-    let reply = match reply {
+    let mut reply = match reply {
         Ok(reply) => reply,
         Err(error) => {
             let at = format!("agent `{}`, turn {turn}", definition.name);
@@ -83,6 +83,8 @@ pub(crate) async fn ask(
             return Err(Error::from(error).context(at));
         }
     };
+    // A client of one's own may report no usage; the request was made all the same.
+    reply.usage.requests = reply.usage.requests.max(1);
     let by = reply.model.as_deref().unwrap_or(model.id());
     let cost = prices
         .of(by, &reply.usage)

@@ -168,3 +168,10 @@ async fn events_of_other_tasks_wake_the_reader() {
     let answer = timeout(Duration::from_secs(20), read).await;
     assert_eq!(answer.expect("the reader is woken"), "seen");
 }
+
+#[tokio::test]
+async fn a_model_that_reports_no_usage_was_asked_all_the_same() {
+    let writer = writer(Typing::new([&["one ", "two"]]));
+    let outcome = writer.run("go").outcome().await.unwrap();
+    assert_eq!((outcome.usage.requests, outcome.usage.tokens()), (1, 0));
+}

@@ -128,7 +128,8 @@ fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     }
 }
 
-/// Returns `true` if the effect of an interrupted execution of a tool that writes is unknown, and no later one succeeded.
+/// Returns `true` if the effect of an execution of a tool that writes is unknown, because it was interrupted or came too
+/// late to be repeated, and no later one succeeded.
 fn is_in_doubt(entries: &[Entry]) -> bool {
     let mut running: BTreeSet<(String, String, String)> = BTreeSet::new();
     let mut open = BTreeSet::new();
@@ -146,6 +147,9 @@ fn is_in_doubt(entries: &[Entry]) -> bool {
             if !fact["ended"]["result"]["Ok"].is_null() {
                 open.remove(&at);
             }
+        } else if *fact == "too_late" {
+            // An execution that failed may have taken effect, and is not repeated after all.
+            open.insert(at);
         } else if !fact["interrupted"].is_null() {
             running.remove(&at);
             if fact["interrupted"]["unknown"].is_null() {
