@@ -72,16 +72,34 @@ impl IntoReason for Error {
 
 impl<'a, E: IntoReason> IntoVerdict<'a, AtOnce> for Result<(), E> {
     fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>> {
-        ready(self.map_err(E::into_reason)).boxed()
+        ready(self.settled()).boxed()
     }
 }
 
-impl<'a, F, E> IntoVerdict<'a, Awaited> for F
+impl<'a, F> IntoVerdict<'a, Awaited> for F
 where
-    F: Future<Output = Result<(), E>> + Send + 'a,
-    E: IntoReason,
+    F: Future<Output: Verdict> + Send + 'a,
 {
     fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>> {
-        self.map(|verdict| verdict.map_err(E::into_reason)).boxed()
+        self.map(Verdict::settled).boxed()
+    }
+}
+
+/// Verdict of an async validator.
+// Public because a signature names it. Programs neither name nor implement it.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no verdict about an answer",
+    label = "this function returns no `Result<(), ..>`",
+    note = "return `Ok(())` to accept the answer, and `Err(reason)` with a `String` or a `&'static str` to refuse it"
+)]
+pub trait Verdict {
+    /// Returns the verdict with its reason.
+    fn settled(self) -> Result<(), ReadError>;
+}
+
+impl<E: IntoReason> Verdict for Result<(), E> {
+    fn settled(self) -> Result<(), ReadError> {
+        self.map_err(E::into_reason)
     }
 }
