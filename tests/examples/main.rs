@@ -392,7 +392,7 @@ fn csv_analyst() {
     check(
         "csv_analyst",
         &[
-            "hint: call `look` for the names of the columns  (<1 ms)",
+            r#"✗ add_up {"column": "sales"} → UNKNOWN: no column `sales`; there are city, month, sold; hint: call `look`"#,
             "~ add_up repaired: column: trailing comma dropped",
             "= 340 were sold; the report says so.",
             "340 were sold; one cell was no number.",
