@@ -20,6 +20,7 @@ use crate::screen::shown;
 use agents_core::{
     Effects,
     run::{Approval, ApprovalRequest},
+    tool::Risk,
 };
 use std::{
     io::{self, BufRead, IsTerminal, Write},
@@ -70,16 +71,9 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 /// says what to change. The end of the input and a failed output deny.
 ///
 /// ```
-/// use agents::{Effects, Json, approve::ask, run::{Approval, ApprovalRequest}};
+/// use agents::{Json, approve::ask, run::{Approval, ApprovalRequest}};
 ///
-/// let request = ApprovalRequest {
-///     agent_name: "payer".into(),
-///     tool_name: "pay".into(),
-///     args: Json::parse(r#"{"amount": 900}"#).unwrap(),
-///     repairs: Default::default(),
-///     effects: Effects::Writes,
-///     call_id: "c1".into(),
-/// };
+/// let request = ApprovalRequest::new("payer", "pay", Json::parse(r#"{"amount": 900}"#).unwrap());
 /// let mut screen = Vec::new();
 /// let approval = ask(&request, &mut "no not on a Friday\n".as_bytes(), &mut screen);
 /// assert_eq!(approval, Approval::deny("not on a Friday"));
@@ -108,7 +102,9 @@ fn question(request: &ApprovalRequest) -> String {
         args,
         repairs,
         effects,
-        call_id: _,
+        risk,
+        effect_description,
+        ..
     } = request;
     let effects = match effects {
         Effects::None => "changes nothing",
@@ -119,8 +115,14 @@ fn question(request: &ApprovalRequest) -> String {
         .iter()
         .map(|change| format!("  changed: {}\n", shown(&change.to_string())))
         .collect();
+    let does = effect_description.iter();
+    let does: String = does.map(|does| format!("  {}\n", shown(does))).collect();
+    let risky = match risk {
+        Risk::Low | Risk::Medium => "",
+        Risk::High => " (high risk)",
+    };
     format!(
-        "{} wants to run {}, which {effects}:\n  {}\n{changes}[y]es, [n]o and why; anything else is what to change: ",
+        "{} wants to run {}, which {effects}{risky}:\n  {}\n{does}{changes}[y]es, [n]o and why; anything else is what to change: ",
         shown(agent_name),
         shown(tool_name),
         shown(args.as_str()),
@@ -141,21 +143,11 @@ fn answer(said: &str) -> Approval {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agents_core::{
-        Json,
-        reader::ChangeKind,
-        run::{RepairStep, Repairs},
-    };
+    use agents_core::{Json, reader::ChangeKind, run::RepairStep};
 
     fn request(args: &str) -> ApprovalRequest {
-        ApprovalRequest {
-            agent_name: "file_manager".into(),
-            tool_name: "delete_file".into(),
-            args: Json::parse(args).expect("the test writes JSON"),
-            repairs: Repairs::default(),
-            effects: Effects::Writes,
-            call_id: "c1".into(),
-        }
+        let args = Json::parse(args).expect("the test writes JSON");
+        ApprovalRequest::new("file_manager", "delete_file", args)
     }
 
     /// Returns the approval for a typed answer, and the text on the screen.

@@ -303,6 +303,7 @@ pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
 fn decided(approval: &Approval, by: Option<&str>) -> String {
     let did = match approval {
         Approval::Approve => "approved",
+        Approval::ApproveWith { .. } => "approved with other arguments",
         Approval::Deny { .. } => "denied",
         Approval::Revise { .. } => "to be changed",
     };

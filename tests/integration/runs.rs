@@ -7,3 +7,4 @@ mod identity;
 mod longer_conversations;
 mod nesting;
 mod prompts;
+mod put_down;

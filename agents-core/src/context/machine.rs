@@ -120,6 +120,20 @@ impl Machine {
         }
     }
 
+    /// Puts the run down: what comes then is no part of it. Returns when all facts so far are stored.
+    pub(crate) async fn put_down(&self) -> Result<(), JournalError> {
+        let stored = {
+            let mut inner = self.lock();
+            inner.add(0, Fact::PutDown);
+            let writer = inner.writer.clone();
+            writer.map(|(writer, _)| writer.put_down())
+        };
+        match stored {
+            Some(stored) => stored.await,
+            None => Ok(()),
+        }
+    }
+
     /// Stops storing facts, for this reason: the stored run stays as it is.
     pub(crate) fn refuse(&self, why: JournalError) {
         if let Some((writer, _)) = &self.lock().writer {

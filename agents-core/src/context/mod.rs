@@ -5,6 +5,7 @@
 //!     └───────► Root (settings)      └───── Writer ─► Journal
 //! ```
 
+mod activity;
 mod audience;
 mod bound;
 mod conversation;
@@ -28,6 +29,7 @@ mod writer;
 
 pub use cx::RunContext;
 
+pub(crate) use activity::{Activity, until_waiting};
 pub(crate) use audience::{Audience, Subscriber};
 pub(crate) use bound::PassedLimit;
 pub(crate) use conversation::{Earlier, Exchange, Handover, Talk, Unfinished};

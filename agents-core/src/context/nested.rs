@@ -46,6 +46,7 @@ impl Settings {
         }
         self.masker = outer.masker.clone();
         self.doubts = outer.doubts.clone();
+        self.activity = outer.activity.clone();
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
         // A part of the work is done for the same tenant, unless another one is named.
         if self.scope == Scope::default() {

@@ -1,6 +1,6 @@
 //! Settings of a run, given before it begins.
 
-use super::{Doubts, Exchange, Executor, Stopwatch, Subscriber, Writer};
+use super::{Activity, Doubts, Exchange, Executor, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) writer: Option<Arc<Writer>>,
     /// Tools in doubt; shared with the runs within this one.
     pub(crate) doubts: Arc<Doubts>,
+    /// Activity of the run and of the runs within it, if the run ends when it waits for people.
+    pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
     pub(crate) strict: bool,
     pub(crate) record_content: bool,
@@ -135,6 +137,7 @@ impl Default for Settings {
             journal: None,
             writer: None,
             doubts: Arc::default(),
+            activity: None,
             exchange: None,
             strict: false,
             record_content: false,

@@ -1,3 +1,4 @@
+use super::Activity;
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -9,14 +10,14 @@ use tokio::{
 
 /// Deadline of one execution, of an agent or of a run. The time stands still while a person is asked, however deep
 /// within.
-#[derive(Debug)]
 pub(crate) struct Stopwatch {
     hands: Mutex<Hands>,
     changed: Notify,
     outer: Option<Arc<Stopwatch>>,
+    /// Activity in which the deadline's execution does not count while a person is asked within it.
+    rests_in: Option<Arc<Activity>>,
 }
 
-#[derive(Debug)]
 struct Hands {
     deadline: Instant,
     /// Number of people who are being asked; `since` is when the first of them was.
@@ -27,9 +28,19 @@ struct Hands {
 impl Stopwatch {
     /// Starts a deadline `time` from now, within the deadline `outer`.
     pub(crate) fn start(time: Duration, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+        Self::of_execution(time, outer, None)
+    }
+
+    /// Starts the deadline of an execution. `rests_in` is the activity in which the execution does not count while a
+    /// person is asked within it.
+    pub(crate) fn of_execution(
+        time: Duration,
+        outer: Option<Arc<Stopwatch>>,
+        rests_in: Option<Arc<Activity>>,
+    ) -> Arc<Stopwatch> {
         const AGES: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
         let now = Instant::now();
-        Self::new(now.checked_add(time).unwrap_or(now + AGES), outer)
+        Self::new(now.checked_add(time).unwrap_or(now + AGES), outer, rests_in)
     }
 
     /// Returns the time left, here and around; it does not shrink while a person is asked.
@@ -48,7 +59,11 @@ impl Stopwatch {
         least
     }
 
-    fn new(deadline: Instant, outer: Option<Arc<Stopwatch>>) -> Arc<Stopwatch> {
+    fn new(
+        deadline: Instant,
+        outer: Option<Arc<Stopwatch>>,
+        rests_in: Option<Arc<Activity>>,
+    ) -> Arc<Stopwatch> {
         let hands = Mutex::new(Hands {
             deadline,
             waiting: 0,
@@ -58,6 +73,7 @@ impl Stopwatch {
             hands,
             changed: Notify::new(),
             outer,
+            rests_in,
         })
     }
 
@@ -92,19 +108,20 @@ impl Stopwatch {
 
     /// Stops the time, here and around, until the guard is dropped.
     pub(crate) fn stand_still(self: &Arc<Self>) -> Still {
-        self.each_out(|hands| {
+        self.each_out(|watch, hands| {
             if hands.waiting == 0 {
                 hands.since = Instant::now();
+                watch.rests_in.iter().for_each(|activity| activity.rests());
             }
             hands.waiting += 1;
         });
         Still(self.clone())
     }
 
-    fn each_out(&self, change: impl Fn(&mut Hands)) {
+    fn each_out(&self, change: impl Fn(&Stopwatch, &mut Hands)) {
         let mut watch = Some(self);
         while let Some(here) = watch {
-            change(&mut here.hands());
+            change(here, &mut here.hands());
             here.changed.notify_waiters();
             watch = here.outer.as_deref();
         }
@@ -120,10 +137,12 @@ pub(crate) struct Still(Arc<Stopwatch>);
 
 impl Drop for Still {
     fn drop(&mut self) {
-        self.0.each_out(|hands| {
+        self.0.each_out(|watch, hands| {
             hands.waiting -= 1;
             if hands.waiting == 0 {
                 hands.deadline += hands.since.elapsed();
+                let rested = watch.rests_in.iter();
+                rested.for_each(|activity| activity.goes_on());
             }
         });
     }

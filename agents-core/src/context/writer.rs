@@ -54,6 +54,9 @@ struct Order {
     is_last: bool,
 }
 
+/// Receives whether an order was carried out.
+type Stores = oneshot::Receiver<Result<(), JournalError>>;
+
 impl Writer {
     /// Creates the writer of a journal with these runs. `seq` is the number of its last entry.
     pub(super) fn new(journal: Arc<dyn Journal>, seq: u64, stored: Vec<Stored>) -> Arc<Writer> {
@@ -140,14 +143,35 @@ impl Writer {
     /// # Errors
     /// When that failed, has failed before, or was refused.
     pub(crate) async fn store(&self) -> Result<(), JournalError> {
+        let stored = self.send(false);
+        self.until(stored).await
+    }
+
+    /// Stores what was taken down so far, and nothing that is taken down from now on.
+    pub(crate) fn put_down(
+        self: Arc<Self>,
+    ) -> impl Future<Output = Result<(), JournalError>> + use<> {
+        let stored = self.send(true);
+        async move { self.until(stored).await }
+    }
+
+    /// Orders that everything so far is stored. At the end, what is taken down later is dropped.
+    fn send(&self, is_end: bool) -> Result<Stores, JournalError> {
         let (done, stored) = oneshot::channel();
-        {
-            let mut sent = self.sent();
-            if let Some(why) = &sent.refused {
-                return Err(why.clone());
-            }
-            sent.send(Some(done), false);
+        let mut sent = self.sent();
+        if let Some(why) = &sent.refused {
+            return Err(why.clone());
         }
+        sent.send(Some(done), is_end);
+        if is_end {
+            sent.to = None;
+        }
+        Ok(stored)
+    }
+
+    /// Waits until an order is carried out.
+    async fn until(&self, stored: Result<Stores, JournalError>) -> Result<(), JournalError> {
+        let stored = stored?;
         self.task.step();
         let ended = || {
             Err(JournalError::new(

@@ -2,7 +2,7 @@
 
 use super::call_site::CallSite;
 use crate::{
-    context::{RunContext, Stopwatch},
+    context::{Activity, RunContext, Stopwatch},
     journal::{CallFact, Fact},
     panics::{guarded, guarded_while},
     run::{Approval, ApprovalDecision, ApprovalRequest},
@@ -44,15 +44,24 @@ impl RunContext {
 }
 
 impl RunContext {
-    /// Asks the approver; without an approver, the answer is a denial.
+    /// Asks the approver. Without an approver, the answer is a denial; a run that may end while it waits for people
+    /// waits instead.
     pub(crate) async fn ask(&self, request: ApprovalRequest) -> ApprovalDecision {
-        let Some(approver) = &self.root.settings.approver else {
+        let settings = &self.root.settings;
+        let activity = settings.activity.as_ref();
+        if activity.is_none() && settings.approver.is_none() {
             return Approval::deny("the run has no approver; give it one with `.approver(..)`")
                 .into();
-        };
+        }
         // Whoever decides does so about what is stored. A run that goes on later asks the same.
+        let working = activity.map(Activity::work);
         self.store().await;
+        let _waiting = activity.map(|activity| activity.wait(request.clone()));
+        drop(working);
         let _still = self.watch().map(Stopwatch::stand_still);
+        let Some(approver) = &settings.approver else {
+            return std::future::pending().await;
+        };
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // An approver that panics has not approved.
         decided.await.unwrap_or_else(|panic: String| {

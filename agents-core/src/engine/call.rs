@@ -129,8 +129,13 @@ impl CallSite<'_> {
                 Action::Wait => std::future::pending().await,
                 Action::Read => {
                     let read = || {
-                        let text = self.with_call(|call| call.candidates.text().to_owned());
-                        read::read(&rules, &text)
+                        let (text, is_edited) = self.with_call(|call| {
+                            (call.candidates.text().to_owned(), call.is_edited())
+                        });
+                        match is_edited {
+                            true => read::read(&rules.strictly(), &text),
+                            false => read::read(&rules, &text),
+                        }
                     };
                     match guarded(read) {
                         Ok(Ok((accepted, values))) => {

@@ -5,7 +5,7 @@ use super::call_site::CallSite;
 use crate::{
     Json,
     cache::{CacheKey, CacheQuery, Served, SharedCache},
-    context::Stopwatch,
+    context::{Activity, Stopwatch},
     definition::Knowledge,
     error::Cause,
     journal::{Call, CallFact, Fact, Intent, Interrupted},
@@ -57,6 +57,8 @@ impl CallSite<'_> {
         prepared: Prepared,
         context: &ToolContext,
     ) -> Result<Json, Cause> {
+        let activity = self.cx.root.settings.activity.as_ref();
+        let _working = activity.map(Activity::work);
         let _leave = match self.gate {
             Some(gate) => gate.acquire().await.ok(),
             None => None,
@@ -158,7 +160,10 @@ async fn run(
 ) -> Result<Json, Cause> {
     let cx = &context.cx;
     let allowed = tool.spec().timeout.unwrap_or(cx.root.settings.tool_timeout);
-    let watch = Stopwatch::start(allowed, cx.watch().cloned());
+    // Work that may be repeated does not keep a run from being put down while it waits for a person.
+    let rests = tool.is_part_of_the_run() || tool.spec().is_repeatable();
+    let rests_in = cx.root.settings.activity.clone().filter(|_| rests);
+    let watch = Stopwatch::of_execution(allowed, cx.watch().cloned(), rests_in);
     let span = spans::attempt(context, tool.spec());
     // Whoever is run by way of the context is within the deadline and the trace as well.
     let context = &ToolContext {
@@ -204,6 +209,8 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
     let Ok(Ok(prepared)) = guarded(|| tool.prepare(args.as_str())) else {
         return unknown(tool);
     };
+    let activity = context.cx.root.settings.activity.as_ref();
+    let _working = activity.map(Activity::work);
     let asked = context.cx.clone().enter(tool.in_doubt(prepared, context));
     let allowed = tool
         .spec()

@@ -2,7 +2,7 @@
 
 use crate::{
     Error, ErrorKind,
-    context::RunContext,
+    context::{Activity, RunContext},
     definition::AgentDefinition,
     digits::push_number,
     engine::admit,
@@ -69,7 +69,10 @@ pub(crate) async fn ask(
     });
     cx.node.machine().flush();
     let asking = cx.asking(name, !definition.open.is_empty());
+    let activity = cx.root.settings.activity.as_ref();
+    let working = activity.map(Activity::work);
     let reply = send(definition, cx, model, turn, schema, must_fit, format).await;
+    drop(working);
     let mut reply = match reply {
         Ok(reply) => reply,
         Err(error) => {

@@ -43,6 +43,14 @@ impl<'a> Rules<'a> {
         }
     }
 
+    /// Returns the rules for a text that is read strictly, whatever the tool declares.
+    pub(super) fn strictly(&self) -> Rules<'a> {
+        Rules {
+            strict: true,
+            ..*self
+        }
+    }
+
     pub(super) fn tool(&self) -> &SharedTool {
         self.tool
     }

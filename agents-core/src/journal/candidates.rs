@@ -92,6 +92,7 @@ pub(crate) enum By {
     Fix,
     Sanitize,
     Agent(String),
+    Approver,
 }
 
 /// Result of an author.
@@ -184,6 +185,7 @@ impl By {
             By::Fix => "fix",
             By::Sanitize => "sanitize",
             By::Agent(name) => name,
+            By::Approver => "the approver",
         }
     }
 }
@@ -216,7 +218,7 @@ impl<F> Candidate<F> {
         self.by == By::Sanitize
     }
 
-    fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match &self.gave {
             Gave::Text(text) | Gave::Again(text) => text,
             Gave::Nothing(_) | Gave::Withheld(_) | Gave::CutOff => "",
@@ -284,7 +286,8 @@ impl<F: Fault> Candidates<F> {
     /// failure for which it was given.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
-        if candidate.standing != Standing::Given {
+        // What a person gave is not given up for what a person did not approve.
+        if candidate.standing != Standing::Given || candidate.by == By::Approver {
             return None;
         }
         let before = candidate.instead_of?;
@@ -320,6 +323,12 @@ impl<F: Fault> Candidates<F> {
         if at.standing == Standing::Given {
             at.standing = Standing::Accepted;
         }
+    }
+
+    /// Records that the approver gave this text in the place of the one at hand.
+    pub(crate) fn edit(&mut self, text: String, round: u32) {
+        self.push(By::Approver, Gave::Text(text), 0, round);
+        self.at = self.all.len() - 1;
     }
 
     /// Records that the text at hand is executed.

@@ -302,11 +302,15 @@ impl State {
             return None;
         };
         Some(masker.data(ApprovalRequest {
+            id: call.key().map(ToString::to_string).unwrap_or_default(),
             agent_name: self.place(id).agent.to_string(),
             tool_name: call.call.name.clone(),
+            tool_version: call.version().unwrap_or_default().to_owned(),
+            effect_description: call.effect_in_words(&args),
             args,
             repairs: of_call(&call.candidates, 0, masker),
             effects: call.effects(),
+            risk: call.risk(),
             call_id: call.id().map(ToString::to_string).unwrap_or_default(),
         }))
     }

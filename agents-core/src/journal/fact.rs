@@ -20,6 +20,8 @@ pub(crate) enum Fact {
     Started(Box<Started>),
     /// The run goes on in another process.
     Resumed,
+    /// The run is put down, since it waits for people. Executions that go on are begun again.
+    PutDown,
     /// The run has ended in this way.
     Finished(Finished),
     /// A place below this one is opened: that of an agent, or of work within a call or an answer.

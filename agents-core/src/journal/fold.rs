@@ -250,6 +250,7 @@ impl State {
                 self.since = at;
                 self.resumed();
             }
+            Fact::PutDown => self.put_down = true,
             Fact::StoppedFromOutside(stop) => self.stop = Some(stop),
             Fact::Over => self.over = true,
         }
@@ -287,6 +288,7 @@ impl State {
         use crate::run::Stop;
         self.resumed = true;
         self.over = false;
+        let put_down = std::mem::take(&mut self.put_down);
         match self.stop {
             None | Some(Stop::Cancelled | Stop::Journal { .. } | Stop::Diverged { .. }) => {}
             Some(_) => return,
@@ -296,7 +298,10 @@ impl State {
         for place in &mut self.places {
             let frames = place.frame.iter_mut();
             for call in frames.flat_map(|frame| &mut frame.calls) {
-                call.interrupt();
+                match put_down {
+                    true => call.put_down(),
+                    false => call.interrupt(),
+                }
             }
         }
     }

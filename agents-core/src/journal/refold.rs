@@ -89,9 +89,13 @@ pub(crate) fn refold(
                     entry,
                     projection,
                 };
+                let is_put_down = matches!(fact, Fact::PutDown);
                 if fold(state, fact, position).ignored {
                     return Err(not_known());
                 }
+                // The runs within it were put down with it.
+                let within = runs.iter_mut().filter(|_| is_put_down);
+                within.for_each(|run| run.state.put_down = true);
             }
             _ => return Err(not_known()),
         }

@@ -47,6 +47,8 @@ pub(crate) struct State {
     pub(crate) worked: u64,
     /// Is `true` if the run has gone on in another process.
     pub(super) resumed: bool,
+    /// Is `true` if the run was put down, and has not gone on since.
+    pub(super) put_down: bool,
     /// Time of the last fact.
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.

@@ -8,6 +8,7 @@ use crate::{
     journal::{AnswerFact, CallFact, Called},
     model::{FinishReason, Reply, ToolCall, Usage},
     run::{Approval, ApprovalDecision, Limit, Stop, Timestamp},
+    tool::Risk,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -147,6 +148,8 @@ fn taken_up() -> CallFact {
         reads: false,
         knowledge: false,
         polls: false,
+        risk: Risk::Medium,
+        effect: None,
     });
     CallFact::TakenUp { tool }
 }

@@ -1,4 +1,8 @@
-use crate::{Json, run::Repairs, tool::Effects};
+use crate::{
+    Json,
+    run::Repairs,
+    tool::{Effects, Risk},
+};
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -21,12 +25,20 @@ use serde::{Deserialize, Serialize};
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ApprovalRequest {
+    /// Id of the request in its run. It is the same when the run goes on in another process, and another one when the
+    /// arguments change.
+    #[serde(default)]
+    pub id: String,
     /// Name of the calling agent.
     pub agent_name: String,
     /// Name of the tool.
     pub tool_name: String,
+    /// Version of the tool.
+    #[serde(default)]
+    pub tool_version: String,
     /// Arguments with which the call would run, repairs included.
     pub args: Json,
     /// Changes made to the arguments since the model wrote them, in order.
@@ -34,8 +46,40 @@ pub struct ApprovalRequest {
     pub repairs: Repairs,
     /// Declared effects of the tool.
     pub effects: Effects,
+    /// Risk of the call.
+    pub risk: Risk,
+    /// Effect of the call in words, if the tool declares them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect_description: Option<String>,
     /// Id of the call's receipt. If code runs a delegate, the delegate's place in the run.
     pub call_id: String,
+}
+
+impl ApprovalRequest {
+    /// Creates a request about a tool that writes, for tests of an [`Approver`]. The other fields can be set afterwards.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Json, run::ApprovalRequest, tool::Risk};
+    ///
+    /// let mut request = ApprovalRequest::new("payer", "pay", Json::parse(r#"{"amount": 900}"#)?);
+    /// request.risk = Risk::High;
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub fn new(agent: impl Into<String>, tool: impl Into<String>, args: Json) -> Self {
+        ApprovalRequest {
+            id: String::new(),
+            agent_name: agent.into(),
+            tool_name: tool.into(),
+            tool_version: String::new(),
+            args,
+            repairs: Repairs::default(),
+            effects: Effects::Writes,
+            risk: Risk::Medium,
+            effect_description: None,
+            call_id: String::new(),
+        }
+    }
 }
 
 /// Answer of an [`Approver`].
@@ -59,6 +103,14 @@ pub struct ApprovalRequest {
 pub enum Approval {
     /// The call may run.
     Approve,
+    /// The call may run with these arguments in the place of its own; [`approve_with`](Approval::approve_with) makes
+    /// one.
+    ///
+    /// The arguments are read strictly, and pass the run's policies. If they do not fit, the call is denied.
+    ApproveWith {
+        /// Arguments with which the call runs.
+        args: Json,
+    },
     /// The call may not run, and the model is told why.
     Deny {
         /// Reason of the denial.
@@ -72,6 +124,28 @@ pub enum Approval {
 }
 
 impl Approval {
+    /// Creates an approval with other arguments than those that were asked about.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::run::{Approval, ApprovalRequest};
+    ///
+    /// async fn at_most_100(request: ApprovalRequest) -> Approval {
+    ///     let mut args = request.args.to_value().unwrap_or_default();
+    ///     let Some(amount) = args["amount"].as_u64() else {
+    ///         return Approval::deny("there is no amount");
+    ///     };
+    ///     args["amount"] = amount.min(100).into();
+    ///     Approval::approve_with(args)
+    /// }
+    /// # let _ = at_most_100;
+    /// ```
+    pub fn approve_with(args: serde_json::Value) -> Self {
+        Approval::ApproveWith {
+            args: Json::of(&args).unwrap_or_else(|_| Json::null()),
+        }
+    }
+
     /// Creates a denial with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Approval::Deny {

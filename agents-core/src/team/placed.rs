@@ -3,7 +3,7 @@ use crate::{
     agent::unwritable,
     context::RunContext,
     place::{Placement, Profile, tool_name},
-    run::{Approval, ApprovalRequest, Repairs},
+    run::{Approval, ApprovalRequest},
 };
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
@@ -53,16 +53,18 @@ impl<A: Agent> Placed<A> {
     /// Asks for approval of a run by code; a denial is an error.
     async fn confirm(&self, cx: &RunContext, above: &str, args: Json) -> Result<(), Error> {
         let name = self.name();
+        let place = cx.node.path().to_string();
         let request = ApprovalRequest {
-            agent_name: above.to_owned(),
-            tool_name: tool_name(name),
-            args,
-            repairs: Repairs::default(),
+            id: place.clone(),
             effects: self.placement.effects(),
-            call_id: cx.node.path().to_string(),
+            call_id: place,
+            ..ApprovalRequest::new(above, tool_name(name), args)
         };
         let why = match cx.approve(request).await {
             Approval::Approve => return Ok(()),
+            Approval::ApproveWith { .. } => {
+                "not approved: the input of an agent that code runs cannot be changed".to_owned()
+            }
             Approval::Deny { reason } => format!("not approved: {reason}"),
             Approval::Revise { note } => format!("not approved as it is: {note}"),
         };

@@ -50,7 +50,7 @@ pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use signature::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
-pub use spec::{Cache, Category, Effects, NeedsApproval, ToolSpec};
+pub use spec::{Cache, Category, Effects, NeedsApproval, Risk, ToolSpec};
 pub use status::Status;
 pub(crate) use type_names::{type_at, without_modules};
 pub use uninjected::{Uninjected, WithoutFields};

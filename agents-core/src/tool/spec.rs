@@ -29,6 +29,30 @@ pub enum Effects {
     Writes,
 }
 
+/// Risk of a tool's calls, for the people who approve them, ordered `Low < Medium < High`.
+///
+/// A tool that does not declare a risk has the one that follows from its effects; see [`ToolSpec::risk_level`].
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{Effects, Risk, ToolSpec};
+/// # #[derive(schemars::JsonSchema)] struct Mail { to: String }
+///
+/// let send = ToolSpec::of::<Mail>("send", "Sends a mail.", Effects::Writes);
+/// assert_eq!(send.risk_level(), Risk::Medium);
+/// assert_eq!(send.external().risk_level(), Risk::High);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// A mistake costs little.
+    Low,
+    /// A mistake can be mended.
+    Medium,
+    /// A mistake may cost a lot, or cannot be mended.
+    High,
+}
+
 /// Category of a tool, for people who choose among many tools.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -131,6 +155,13 @@ pub struct ToolSpec {
     pub output_schema: Option<Value>,
     /// Worked examples of arguments, shown to models that need them.
     pub examples: Vec<Value>,
+    /// Risk of the calls, if it was declared; see [`ToolSpec::risk_level`].
+    pub declared_risk: Option<Risk>,
+    /// Effect of a call in words for the approver, with the names of arguments in braces: see
+    /// [`ToolSpec::effect_description`].
+    pub effect_description: Option<Cow<'static, str>>,
+    /// Reason why the effect of a call cannot be undone, if it was declared.
+    pub irreversible: Option<Cow<'static, str>>,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
     /// Is `true` if the tool belongs to its agent as such: it needs to be named in no list and no grant.
@@ -182,6 +213,9 @@ impl ToolSpec {
             input_schema,
             output_schema: None,
             examples: Vec::new(),
+            declared_risk: None,
+            effect_description: None,
+            irreversible: None,
             has_said: false,
             innate: false,
             last_resort: false,
@@ -258,6 +292,48 @@ impl ToolSpec {
         if self.effects == Effects::Writes {
             self.approval = NeedsApproval::Always;
         }
+        self
+    }
+
+    /// Declares the risk of the calls.
+    #[must_use]
+    pub fn risk(mut self, risk: Risk) -> Self {
+        self.declared_risk = Some(risk);
+        self
+    }
+
+    /// Returns the risk of the calls. Where it was not declared, it follows from the effects: `Low` for a tool that only
+    /// reads, `Medium` for one that writes, `High` for one that writes outside of the organisation or cannot be undone.
+    pub fn risk_level(&self) -> Risk {
+        let by_effects = match self.effects {
+            Effects::None | Effects::Reads => Risk::Low,
+            Effects::Writes if self.external || self.irreversible.is_some() => Risk::High,
+            Effects::Writes => Risk::Medium,
+        };
+        self.declared_risk.unwrap_or(by_effects)
+    }
+
+    /// Says for the approver what a call would do. The names of arguments in braces stand for their values.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::tool::{Effects, ToolSpec};
+    /// # #[derive(schemars::JsonSchema)] struct Payment { cents: u32, to: String }
+    ///
+    /// let pay = ToolSpec::of::<Payment>("pay", "Pays.", Effects::Writes)
+    ///     .effect_description("Pays {cents} cents to {to}.");
+    /// # let _ = pay;
+    /// ```
+    #[must_use]
+    pub fn effect_description(mut self, effect: impl Into<Cow<'static, str>>) -> Self {
+        self.effect_description = Some(effect.into());
+        self
+    }
+
+    /// Declares that the effect of a call cannot be undone, for this reason.
+    #[must_use]
+    pub fn irreversible(mut self, why: impl Into<Cow<'static, str>>) -> Self {
+        self.irreversible = Some(why.into());
         self
     }
 

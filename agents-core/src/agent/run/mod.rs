@@ -10,11 +10,11 @@ pub use stream::{Partial, PartialStream, RunStream, TextDelta, TextStream};
 use super::{Agent, held::Held};
 use crate::{
     Error, ErrorKind, Json,
-    context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer},
+    context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer, until_waiting},
     journal::{Stored, Terms},
     observe, panics,
     place::check_run,
-    run::{Outcome, Stop},
+    run::{ApprovalRequest, Outcome, Stop},
 };
 use driver::{steer, stored_outcome};
 use futures_util::future::BoxFuture;
@@ -59,6 +59,15 @@ pub struct Run<'a, A: Agent> {
     settings: Settings,
     /// Is `true` if a setting was made that only the root of a run can have.
     needs_own_run: bool,
+}
+
+/// State of a run that ends when it waits: see [`Run::until_waiting`].
+#[derive(Debug)]
+pub enum Progress<T> {
+    /// The run is over.
+    Done(Outcome<T>),
+    /// The run waits for decisions about these requests, in the order in which they were made.
+    Waiting(Vec<ApprovalRequest>),
 }
 
 impl<'a, A: Agent> Run<'a, A> {
@@ -129,6 +138,65 @@ impl<'a, A: Agent> Run<'a, A> {
     /// # Errors
     /// Only when the run cannot start as it is configured; later errors are in [`Outcome::result`].
     pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
+        match self.go().await? {
+            Progress::Done(outcome) => Ok(outcome),
+            // Only a run with an activity ends when it waits.
+            Progress::Waiting(_) => Err(Error::new(ErrorKind::Journal, "the run waits for people")),
+        }
+    }
+
+    /// Runs until the end, or until the run waits for people and nothing else in it moves. The run then ends in this
+    /// process: it costs no task and no memory. Run it again with its journal when there are decisions.
+    ///
+    /// The approver is asked as in any run. An approver that has a decision gives it at once; one that takes its time is
+    /// waited for only as long as something else in the run moves. Without an approver, each request waits. Code
+    /// between the agents of the run is run again, as it is after the end of a process; a tool that writes and is not
+    /// idempotent is never dropped while it runs.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}};
+    /// # use agents::tool::{FnTool, NeedsApproval};
+    /// # use serde_json::json;
+    /// use agents::{agent::Progress, journal::MemoryJournal, run::{Approval, ApprovalRequest}};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = json!({"type": "object"});
+    /// # let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let pay = pay.approval(NeedsApproval::Always);
+    /// # let (model, _) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("paid")]);
+    /// # let payer = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
+    /// let journal = MemoryJournal::new();
+    /// let Progress::Waiting(requests) = payer.run("Pay.").journal(journal.clone()).until_waiting().await? else {
+    ///     panic!("nothing may be paid before somebody decides");
+    /// };
+    /// assert_eq!(requests[0].tool_name, "pay");
+    ///
+    /// // Days later, in another process.
+    /// let yes = |_: ApprovalRequest| async { Approval::Approve };
+    /// let run = payer.run("Pay.").journal(journal).approver(yes);
+    /// assert_eq!(run.await?, "paid");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the run cannot start as it is configured, has no journal, or is within another run; later errors are in
+    /// [`Outcome::result`].
+    pub async fn until_waiting(mut self) -> Result<Progress<A::Out>, Error> {
+        if self.settings.journal.is_none() {
+            let why = "a run that ends when it waits needs a journal from which it goes on; give it one with `.journal(..)`";
+            return Err(Error::new(ErrorKind::Build, why));
+        }
+        if RunContext::current().is_some() {
+            let why = "`until_waiting` is for the outermost run; a run within another one is awaited, and waits with it";
+            return Err(Error::new(ErrorKind::Build, why));
+        }
+        self.settings.activity = Some(Default::default());
+        self.go().await
+    }
+
+    async fn go(self) -> Result<Progress<A::Out>, Error> {
         let Run {
             agent,
             input,
@@ -189,7 +257,7 @@ impl<'a, A: Agent> Run<'a, A> {
                 exchange.settle(&root.node, &outcome);
             }
             root.close_journal().await;
-            return Ok(outcome);
+            return Ok(Progress::Done(outcome));
         }
         // A stored run that is dropped goes on from its journal, and is settled then.
         let exchange = root.settings.exchange.as_ref();
@@ -199,7 +267,21 @@ impl<'a, A: Agent> Run<'a, A> {
         let own = root.settings.journal.as_ref();
         let writer = own.and(root.settings.writer.clone());
         let run = Going::on(writer, steer(agent, input, &root));
-        let mut outcome = observe::observed(&root, agent.name(), run).await;
+        let run = observe::observed(&root, agent.name(), run);
+        // A run within another one is put down with it.
+        let activity = root.settings.activity.as_ref();
+        let activity = activity.filter(|_| around.is_none());
+        let put_down = async || root.node.machine().put_down().await;
+        let mut outcome = match until_waiting(activity, run, put_down).await {
+            Ok(outcome) => outcome,
+            Err(waiting) => {
+                root.close_journal().await;
+                let waiting = waiting.map_err(|error| {
+                    Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
+                });
+                return Ok(Progress::Waiting(waiting?));
+            }
+        };
         // The cost is charged before the end of the run is stored: after that, it is not charged again.
         if let Some(around) = &around {
             around.charge(outcome.usage, outcome.cost);
@@ -232,7 +314,7 @@ impl<'a, A: Agent> Run<'a, A> {
             Err(error) if error.kind() == ErrorKind::Build && outcome.usage.requests == 0 => {
                 Err(error)
             }
-            result => Ok(Outcome { result, ..outcome }),
+            result => Ok(Progress::Done(Outcome { result, ..outcome })),
         }
     }
 }

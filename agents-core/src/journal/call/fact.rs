@@ -8,7 +8,7 @@ use crate::{
     recovery::{FixError, Plan},
     run::{ApprovalDecision, Attachment, Stop},
     secret::SecretScope,
-    tool::{Effects, ToolSpec},
+    tool::{Effects, Risk, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, sync::Arc, time::Duration};
@@ -147,6 +147,17 @@ pub(crate) struct Called {
     /// Is `true` if the tool is made for being asked the same again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) polls: bool,
+    /// Risk of the call.
+    #[serde(default = "unknown_risk")]
+    pub(crate) risk: Risk,
+    /// Effect of the call in words, with the names of arguments in braces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) effect: Option<Cow<'static, str>>,
+}
+
+/// Returns the risk of a call that was stored without one.
+fn unknown_risk() -> Risk {
+    Risk::High
 }
 
 impl Called {
@@ -163,6 +174,8 @@ impl Called {
             reads: spec.effects == Effects::Reads,
             knowledge,
             polls: spec.polls,
+            risk: spec.risk_level(),
+            effect: spec.effect_description.clone(),
         }
     }
 }

@@ -35,9 +35,10 @@ use crate::{
     model::ToolCall,
     recovery::RepairAgentRef,
     run::{Approval, ApprovalDecision, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
-    tool::Effects,
+    tool::{Effects, Risk},
 };
 use serde::Serialize;
+use serde_json::Value;
 use std::{
     fmt::{self, Write},
     sync::Arc,
@@ -79,6 +80,8 @@ pub(crate) struct Call {
     waited: Option<Duration>,
     /// Approval of the arguments at hand: it holds for each execution with them.
     approved: Option<Approved>,
+    /// Approval of arguments that the approver gave, until they are read.
+    edited: Option<Approved>,
     /// Name of the person or program that refused the arguments at hand, if the approver gave one.
     pub(crate) denied_by: Option<String>,
     /// Is `true` if the approver refused the arguments and asks for a change.
@@ -198,6 +201,7 @@ impl Call {
             shown: None,
             waited: None,
             approved: None,
+            edited: None,
             denied_by: None,
             revised: false,
             hint: None,
@@ -401,7 +405,7 @@ impl Call {
             self.candidates.read(changes);
         }
         if is_new {
-            (self.approved, self.begun) = (None, None);
+            (self.approved, self.begun) = (self.edited.take(), None);
         }
         if let Some(reason) = denied {
             (self.denied_by, self.revised) = (None, false);
@@ -428,6 +432,13 @@ impl Call {
                 self.stage = Stage::Execute { args };
                 return After::default();
             }
+            Approval::ApproveWith { args } => {
+                let took = Some(took);
+                self.edited = Some(Approved { by, took });
+                self.candidates.edit(args.as_str().to_owned(), self.round());
+                self.stage = Stage::Read;
+                return After::default();
+            }
             Approval::Deny { reason } => format!("not approved: {reason}"),
             Approval::Revise { note } => {
                 format!("not approved as it is: {note}; change the call and make it again")
@@ -435,6 +446,15 @@ impl Call {
         };
         self.denied_by = by;
         self.candidates.withdraw();
+        self.denied(args, Cause::denied(why))
+    }
+
+    /// Records that the arguments which the approver gave do not fit.
+    fn edit_misread(&mut self, by: Option<String>, text: String, error: &ToolError) -> After {
+        self.denied_by = by;
+        let args = Json::parse(&*text).unwrap_or_else(|_| Json::string(&text));
+        let why =
+            format!("not approved: the approver gave other arguments, which do not fit: {error}");
         self.denied(args, Cause::denied(why))
     }
 
@@ -497,6 +517,14 @@ impl Call {
         });
     }
 
+    /// Records that the run was put down while the call was in progress. An execution that goes on is begun again,
+    /// which is no other execution.
+    pub(crate) fn put_down(&mut self) {
+        if let Stage::Running { args } = &self.stage {
+            self.stage = Stage::Execute { args: args.clone() };
+        }
+    }
+
     /// Records that the process ended while the call was in progress.
     ///
     /// An execution that was under way and may have taken effect is an attempt. It is recorded before another execution
@@ -509,9 +537,7 @@ impl Call {
             _ => return,
         };
         if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
-            // The tool goes on from where it was, which is no other execution.
-            self.stage = Stage::Execute { args };
-            return;
+            return self.put_down();
         }
         self.interruptions += 1;
         if self.writes() || self.ends_its_process() {
@@ -640,6 +666,23 @@ impl Call {
             Some(Called { reads: true, .. }) => Effects::Reads,
             _ => Effects::None,
         }
+    }
+
+    /// Returns the risk of the call.
+    pub(crate) fn risk(&self) -> Risk {
+        self.tool.as_ref().map_or(Risk::High, |tool| tool.risk)
+    }
+
+    /// Returns the effect of the call with these arguments in words, if the tool declares it.
+    pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
+        let effect = self.tool.as_ref()?.effect.as_ref()?;
+        let args = args.to_value().ok()?;
+        Some(filled(effect, &args))
+    }
+
+    /// Returns `true` if the text at hand is what the approver gave, and was not read yet.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.edited.is_some()
     }
 
     /// Returns `true` if a tool that writes has begun to run.
@@ -791,6 +834,33 @@ impl Call {
 
 /// Number of interruptions of a call after which it is in doubt.
 const MOST_INTERRUPTIONS: u32 = 3;
+
+/// Returns a text in which the values of arguments are put in the place of their names in braces.
+fn filled(text: &str, args: &Value) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let value = after.split_once('}').and_then(|(name, after)| {
+            let value = match args.get(name)? {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            Some((value, after))
+        });
+        match value {
+            Some((value, after)) => {
+                filled.push_str(&value);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + rest
+}
 
 /// Remark on a result that a delegate could not complete.
 const PARTIAL: &str = "this result is partial: the work could not be completed";

@@ -33,6 +33,9 @@ impl Call {
             text,
             changes,
         } = refused;
+        if let Some(edited) = self.edited.take() {
+            return self.edit_misread(edited.by, text, &error);
+        }
         self.candidates.read(changes);
         let news = News::Failed(Box::new(error.receipt()));
         if !self.candidates.is_given() {

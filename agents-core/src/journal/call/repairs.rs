@@ -93,7 +93,11 @@ fn fixed<F: Fault>(
     let before = one.instead_of.map(|before| candidates.get(before));
     let failed = before.and_then(Candidate::failed);
     let field = failed.and_then(|failed| failed.error.field());
-    let was = failed.map_or("", |failed| &failed.text);
+    let was = match (failed, before) {
+        (Some(failed), _) => &failed.text,
+        (None, Some(before)) => before.text(),
+        (None, None) => "",
+    };
     match field.filter(|_| one.is_one_value()) {
         Some(field) => {
             let was = text_at(was, field).map(|was| masker.text(was));

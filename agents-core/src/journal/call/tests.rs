@@ -14,6 +14,7 @@ use crate::{
     reader::Changes,
     recovery::{Backoff, FixError, Plan, PlanStep, RepairAgentRef},
     run::{Approval, ApprovalDecision},
+    tool::Risk,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -44,6 +45,8 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         reads: !writes,
         knowledge: false,
         polls: false,
+        risk: Risk::Medium,
+        effect: None,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()

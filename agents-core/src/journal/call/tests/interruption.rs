@@ -184,6 +184,8 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         reads: false,
         knowledge: false,
         polls: false,
+        risk: Risk::Medium,
+        effect: None,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];

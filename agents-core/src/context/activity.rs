@@ -1,0 +1,122 @@
+//! Activity of a run: whether anything in it moves, or whether all of it waits for people.
+
+use crate::run::ApprovalRequest;
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    task::{Poll, Waker},
+};
+
+/// Activity of a run and of the runs within it. It is kept only for a run that ends when it waits.
+#[derive(Default)]
+pub(crate) struct Activity(Mutex<Moving>);
+
+#[derive(Default)]
+struct Moving {
+    /// Number of requests and executions that go on.
+    working: usize,
+    /// Requests that nobody has decided, by number.
+    waiting: Vec<(u64, ApprovalRequest)>,
+    asked: u64,
+    /// Waker of the run, for parts of it that go on in other tasks.
+    waker: Option<Waker>,
+}
+
+impl Activity {
+    fn moving(&self) -> MutexGuard<'_, Moving> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Moving) -> R) -> R {
+        let (result, waker) = {
+            let mut moving = self.moving();
+            let result = change(&mut moving);
+            let rests = moving.working == 0;
+            let waker = moving.waker.take_if(|_| rests);
+            (result, waker)
+        };
+        waker.into_iter().for_each(Waker::wake);
+        result
+    }
+
+    /// Counts work that may not be dropped, until the guard is.
+    pub(crate) fn work(self: &Arc<Self>) -> Working {
+        self.goes_on();
+        Working(self.clone())
+    }
+
+    /// Counts one more work that may not be dropped.
+    pub(super) fn goes_on(&self) {
+        self.moving().working += 1;
+    }
+
+    /// Counts one such work less.
+    pub(super) fn rests(&self) {
+        self.change(|moving| moving.working -= 1);
+    }
+
+    /// Adds a request that waits for a decision, until the guard is dropped.
+    pub(crate) fn wait(self: &Arc<Self>, request: ApprovalRequest) -> Waiting {
+        let number = self.change(|moving| {
+            moving.asked += 1;
+            moving.waiting.push((moving.asked, request));
+            moving.asked
+        });
+        Waiting(self.clone(), number)
+    }
+
+    /// Returns the requests that the run waits for, if nothing else in the run moves.
+    fn waits_for(&self, waker: &Waker) -> Option<Vec<ApprovalRequest>> {
+        let mut moving = self.moving();
+        if moving.working == 0 && !moving.waiting.is_empty() {
+            let waiting = moving.waiting.iter();
+            return Some(waiting.map(|(_, request)| request.clone()).collect());
+        }
+        moving.waker = Some(waker.clone());
+        None
+    }
+}
+
+/// Guard of work that may not be dropped.
+pub(crate) struct Working(Arc<Activity>);
+
+impl Drop for Working {
+    fn drop(&mut self) {
+        self.0.rests();
+    }
+}
+
+/// Guard of a request that waits for a decision.
+pub(crate) struct Waiting(Arc<Activity>, u64);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let mut moving = self.0.moving();
+        moving.waiting.retain(|(number, _)| *number != self.1);
+    }
+}
+
+/// Carries out work until it ends, or until all of it waits for people: then `put_down` is carried out, the work is
+/// dropped, and the requests are returned.
+pub(crate) async fn until_waiting<T, E>(
+    activity: Option<&Arc<Activity>>,
+    work: impl Future<Output = T>,
+    put_down: impl AsyncFnOnce() -> Result<(), E>,
+) -> Result<T, Result<Vec<ApprovalRequest>, E>> {
+    let mut work = pin!(work);
+    let waits = poll_fn(|cx| {
+        if let Poll::Ready(output) = work.as_mut().poll(cx) {
+            return Poll::Ready(Ok(output));
+        }
+        match activity.and_then(|activity| activity.waits_for(cx.waker())) {
+            Some(requests) => Poll::Ready(Err(requests)),
+            None => Poll::Pending,
+        }
+    });
+    match waits.await {
+        Ok(output) => Ok(output),
+        // The work lives until its last facts are stored.
+        Err(requests) => Err(put_down().await.map(|()| requests)),
+    }
+}
