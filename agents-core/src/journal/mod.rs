@@ -17,6 +17,7 @@ mod entry;
 mod events;
 mod fact;
 mod fold;
+mod follower;
 mod frame;
 mod key;
 mod outcome;
@@ -31,6 +32,7 @@ mod terms;
 mod tests;
 
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
+pub use follower::{Asked, Began, CallStep, Ended, Followed, Follower};
 pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
 
 pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer, Misread};

@@ -16,6 +16,7 @@ pub(crate) struct Position<'a> {
     /// Index of the fact's entry.
     pub(crate) index: usize,
     pub(crate) entry: &'a Entry,
+    pub(crate) started: &'a Started,
     pub(crate) projection: &'a Projection,
 }
 
@@ -26,16 +27,30 @@ impl Position<'_> {
     }
 }
 
-/// Folds the entries of a journal, and returns its last number and each run in it. `fold` is called to fold each fact,
-/// and may look at more than the state.
-pub(crate) fn refold(
-    entries: &[Entry],
-    masker: &Arc<Masker>,
-    mut fold: impl FnMut(&mut State, Fact, Position<'_>) -> After,
-) -> Result<(u64, Vec<Stored>), JournalError> {
-    let mut runs: Vec<Stored> = Vec::new();
-    for (index, entry) in entries.iter().enumerate() {
-        let nth = index as u64 + 1;
+/// Runs of a journal, which follow from the entries that were folded so far.
+pub(crate) struct Refold {
+    masker: Arc<Masker>,
+    pub(crate) runs: Vec<Stored>,
+    /// Number of the last entry.
+    pub(crate) seq: u64,
+}
+
+impl Refold {
+    pub(crate) fn new(masker: Arc<Masker>) -> Self {
+        Refold {
+            masker,
+            runs: Vec::new(),
+            seq: 0,
+        }
+    }
+
+    /// Folds the next entry. `fold` is called to fold its fact, and may look at more than the state.
+    pub(crate) fn on(
+        &mut self,
+        entry: &Entry,
+        fold: impl FnOnce(&mut State, Fact, Position<'_>) -> After,
+    ) -> Result<(), JournalError> {
+        let nth = self.seq.saturating_add(1);
         let Entry {
             seq,
             at: _,
@@ -58,56 +73,58 @@ pub(crate) fn refold(
             let why = format!("entry {nth} (`{kind}`) does not follow from those before it");
             JournalError::new(why)
         };
-        match (fact, usize::try_from(*run).ok()) {
-            (Fact::Started(started), Some(run)) if run == runs.len() => {
-                started
-                    .check()
-                    .map_err(|why| JournalError::new(format!("entry {nth} (`started`): {why}")))?;
-                let mut state = State::of(started.place.clone(), &started.agent);
-                let fact = Fact::Started(started.clone());
-                let projection = &projection_of(masker, &started);
-                let position = Position {
-                    index,
-                    entry,
-                    projection,
-                };
-                fold(&mut state, fact, position);
-                runs.push(Stored {
-                    run: entry.run,
-                    started: *started,
-                    state,
-                });
-            }
-            (fact, Some(run)) if run < runs.len() => {
-                let Stored { started, state, .. } = &mut runs[run];
-                if state.places.len() <= *place as usize {
-                    return Err(not_known());
-                }
-                let projection = &projection_of(masker, started);
-                let position = Position {
-                    index,
-                    entry,
-                    projection,
-                };
-                let is_put_down = matches!(fact, Fact::PutDown);
-                if fold(state, fact, position).ignored {
-                    return Err(not_known());
-                }
-                // The runs within it were put down with it.
-                let within = runs.iter_mut().filter(|_| is_put_down);
-                within.for_each(|run| run.state.put_down = true);
-            }
-            _ => return Err(not_known()),
+        let run = usize::try_from(*run).map_err(|_| not_known())?;
+        if let Fact::Started(started) = &fact
+            && run == self.runs.len()
+        {
+            started
+                .check()
+                .map_err(|why| JournalError::new(format!("entry {nth} (`started`): {why}")))?;
+            self.runs.push(Stored {
+                run: entry.run,
+                started: (**started).clone(),
+                state: State::of(started.place.clone(), &started.agent),
+            });
+        } else if matches!(fact, Fact::Started(_)) {
+            return Err(not_known());
         }
+        let Stored { started, state, .. } = self.runs.get_mut(run).ok_or_else(not_known)?;
+        if state.places.len() <= *place as usize {
+            return Err(not_known());
+        }
+        let projection = &Projection {
+            masker: self.masker.clone(),
+            max_output_bytes: started.terms.max_output_bytes,
+        };
+        let position = Position {
+            index: usize::try_from(self.seq).unwrap_or(usize::MAX),
+            entry,
+            started,
+            projection,
+        };
+        let is_start = matches!(fact, Fact::Started(_));
+        let is_put_down = matches!(fact, Fact::PutDown);
+        if fold(state, fact, position).ignored && !is_start {
+            return Err(not_known());
+        }
+        // The runs within it were put down with it.
+        let within = self.runs.iter_mut().filter(|_| is_put_down);
+        within.for_each(|run| run.state.put_down = true);
+        self.seq = *seq;
+        Ok(())
     }
-    let last = entries.last().map_or(0, |entry| entry.seq);
-    Ok((last, runs))
 }
 
-/// Returns the settings on which the receipts of a stored run depend.
-fn projection_of(masker: &Arc<Masker>, started: &Started) -> Projection {
-    Projection {
-        masker: masker.clone(),
-        max_output_bytes: started.terms.max_output_bytes,
+/// Folds the entries of a journal, and returns its last number and each run in it. `fold` is called to fold each fact,
+/// and may look at more than the state.
+pub(crate) fn refold(
+    entries: &[Entry],
+    masker: &Arc<Masker>,
+    mut fold: impl FnMut(&mut State, Fact, Position<'_>) -> After,
+) -> Result<(u64, Vec<Stored>), JournalError> {
+    let mut folded = Refold::new(masker.clone());
+    for entry in entries {
+        folded.on(entry, &mut fold)?;
     }
+    Ok((folded.seq, folded.runs))
 }

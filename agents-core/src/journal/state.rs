@@ -152,6 +152,16 @@ impl State {
         calls.find(|call| call.seq == seq)
     }
 
+    /// Returns the schema of a tool's arguments, as it was last offered to a model of the run.
+    pub(crate) fn schema_of(&self, tool: &str) -> Option<serde_json::Value> {
+        self.offers.iter().rev().find_map(|offer| {
+            let tools = offer.tools.to_value().ok()?;
+            let mut declared = tools.as_array()?.iter().map(|tool| &tool["function"]);
+            let declared = declared.find(|declared| declared["name"] == tool)?;
+            Some(declared["parameters"].clone())
+        })
+    }
+
     /// Applies `f` to the place and to those above.
     pub(super) fn each_up(&mut self, id: PlaceId, mut f: impl FnMut(&mut Place)) {
         let mut at = Some(id);

@@ -1,0 +1,341 @@
+//! A journal that is followed entry by entry, while its run goes on.
+
+use super::{
+    Call, CallFact, Entry, Fact, JournalError, PlaceId, Started, State,
+    call::Action,
+    refold::{Position, Refold},
+};
+use crate::{
+    Json,
+    error::ErrorRecord,
+    run::{ApprovalDecision, ApprovalRequest, Event, Timestamp},
+    secret::{Masker, shown},
+    tool::{Effects, Risk},
+};
+use serde_json::Value;
+use std::{fmt, sync::Arc};
+
+/// Follows a journal entry by entry: says what each entry means for people, and for tables beside the journal.
+///
+/// The process that runs the agent, a page that shows the run and a check of an audit table follow the same journal, and
+/// get the same from it. No agent, model or tool is needed. Secrets are shown by their names.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::journal::{Follower, MemoryJournal};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("42")]);
+/// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let journal = MemoryJournal::new();
+/// agent.run("?").journal(journal.clone()).await?;
+///
+/// let mut follower = Follower::new();
+/// for entry in journal.entries() {
+///     for event in follower.on(&entry)?.events {
+///         println!("{} {}", event.at, event.agent);
+///     }
+/// }
+/// assert_eq!(follower.seq(), 9);
+/// # Ok(())
+/// # }
+/// ```
+pub struct Follower {
+    folded: Refold,
+    run_id: Arc<str>,
+}
+
+/// Meaning of an entry: see [`Follower`].
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Followed {
+    /// Events of the entry. Those of nested runs are left out. An event is numbered by its entry.
+    pub events: Vec<Event>,
+    /// Step of a call that the entry records, if it records one; nested runs included.
+    pub step: Option<CallStep>,
+}
+
+/// Step of a call that matters outside of the run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum CallStep {
+    /// A person is asked whether a call may run.
+    Asked(Box<Asked>),
+    /// A decision about a call holds.
+    Decided {
+        /// Id of the request: see [`ApprovalRequest::id`].
+        request: String,
+        /// Decision.
+        decided: ApprovalDecision,
+    },
+    /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs.
+    Began(Box<Began>),
+    /// An execution of a tool has ended.
+    Ended(Box<Ended>),
+}
+
+/// Request for approval, with what is needed to decide about it elsewhere.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Asked {
+    /// Request itself.
+    pub request: ApprovalRequest,
+    /// Place of the calling agent in the run.
+    pub place: String,
+    /// Digest of the exact arguments, made with the key of the run.
+    pub args_digest: String,
+    /// JSON Schema of the arguments, as it was offered to the model.
+    pub schema: Option<Value>,
+}
+
+/// Begin of an execution.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Began {
+    /// Id of the call's receipt.
+    pub call_id: String,
+    /// Id that a request for approval of this call has, with these arguments.
+    pub request: String,
+    /// Is `true` if the call was approved.
+    pub approved: bool,
+    /// Name of the person or program that approved it, if the approver gave one.
+    pub approved_by: Option<String>,
+    /// Place of the calling agent in the run.
+    pub place: String,
+    /// Name of the calling agent.
+    pub agent: String,
+    /// Name of the tool.
+    pub tool: String,
+    /// Version of the tool.
+    pub version: String,
+    /// Effects of the tool.
+    pub effects: Effects,
+    /// Risk of the call.
+    pub risk: Risk,
+    /// Arguments of the call.
+    pub args: Json,
+    /// Digest of the exact arguments, made with the key of the run.
+    pub args_digest: String,
+    /// Number of the execution, from 1.
+    pub attempt: u32,
+    /// Key by which services know the call; `None` for a tool that does not write.
+    pub key: Option<String>,
+}
+
+/// End of an execution.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Ended {
+    /// Id of the call's receipt.
+    pub call_id: String,
+    /// Id that a request for approval of this call has, with these arguments.
+    pub request: String,
+    /// Number of the execution, from 1.
+    pub attempt: u32,
+    /// Output of the tool, or its error.
+    pub result: Result<Json, ErrorRecord>,
+    /// Is `true` if it is not known whether the tool took effect.
+    pub effect_unknown: bool,
+}
+
+impl Default for Follower {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Follower {
+    /// Creates the follower of an empty journal.
+    pub fn new() -> Self {
+        Follower {
+            folded: Refold::new(Masker::new()),
+            run_id: "".into(),
+        }
+    }
+
+    /// Returns the number of the last entry; 0 before the first one.
+    pub fn seq(&self) -> u64 {
+        self.folded.seq
+    }
+
+    /// Returns the id of the run; empty before the first entry.
+    pub fn run_id(&self) -> &str {
+        &self.run_id
+    }
+
+    /// Takes the next entry, and returns its meaning.
+    ///
+    /// # Errors
+    /// When the entry does not follow from those before it; the follower then stays as it was.
+    pub fn on(&mut self, entry: &Entry) -> Result<Followed, JournalError> {
+        let mut followed = Followed::default();
+        let run_id = &mut self.run_id;
+        self.folded.on(entry, |state, fact, position| {
+            let Position {
+                entry,
+                started,
+                projection,
+                ..
+            } = position;
+            if entry.run == 0 && run_id.is_empty() {
+                *run_id = started.run_id.as_str().into();
+            }
+            let (place, at) = (entry.place, entry.at);
+            let before = step_before(state, place, &fact, started, &projection.masker);
+            let ended = ended_call(&fact);
+            let (after, told) = state.fold_and_tell(place, fact, at, projection);
+            if after.ignored {
+                return after;
+            }
+            followed.step = before.or_else(|| step_after(state, place, ended?, &projection.masker));
+            if entry.run == 0 {
+                let (agent, depth) = (state.place(place).agent.clone(), state.place(place).depth);
+                let event = |kind| Event {
+                    run_id: run_id.clone(),
+                    seq: entry.seq,
+                    at: Timestamp::from_millis(at.as_millis()),
+                    agent: agent.clone(),
+                    depth,
+                    place: told.place.clone(),
+                    kind,
+                };
+                followed.events = told.kinds.into_iter().map(event).collect();
+            }
+            after
+        })?;
+        Ok(followed)
+    }
+}
+
+/// Returns the step that a fact records, from the state before the fact.
+fn step_before(
+    state: &State,
+    place: PlaceId,
+    fact: &Fact,
+    started: &Started,
+    masker: &Masker,
+) -> Option<CallStep> {
+    let agent = || state.place(place).agent.to_string();
+    let path = || state.path(place).to_string();
+    let (seq, fact) = match fact {
+        Fact::Call { seq, fact } => (*seq, fact),
+        Fact::Confirming(request) => {
+            let request = ApprovalRequest {
+                args: seen(&request.args),
+                ..(**request).clone()
+            };
+            return Some(CallStep::Asked(Box::new(Asked {
+                args_digest: digest(started, &request.args),
+                place: path(),
+                schema: None,
+                request,
+            })));
+        }
+        Fact::Confirmed(decided) => {
+            return Some(CallStep::Decided {
+                request: path(),
+                decided: decided.clone(),
+            });
+        }
+        _ => return None,
+    };
+    let call = state.call_at(place, seq)?;
+    match fact {
+        CallFact::Asked => {
+            let request = state.approval_request(place, call, masker)?;
+            Some(CallStep::Asked(Box::new(Asked {
+                args_digest: digest(started, &request.args),
+                schema: state.schema_of(&request.tool_name),
+                place: path(),
+                request: ApprovalRequest {
+                    args: seen(&request.args),
+                    ..request
+                },
+            })))
+        }
+        CallFact::Decided { decided, .. } => Some(CallStep::Decided {
+            request: key(call),
+            decided: decided.clone(),
+        }),
+        CallFact::Begun { intent } => {
+            let args = match call.next() {
+                Action::Execute(args) => args,
+                _ => call.input(),
+            };
+            Some(CallStep::Began(Box::new(Began {
+                call_id: call.id().map(ToString::to_string).unwrap_or_default(),
+                request: key(call),
+                approved: call.is_approved(),
+                approved_by: call.approver(),
+                place: path(),
+                agent: agent(),
+                tool: call.tool().to_owned(),
+                version: call.version().unwrap_or_default().to_owned(),
+                effects: call.effects(),
+                risk: call.risk(),
+                args_digest: digest(started, &args),
+                args: seen(&args),
+                attempt: call.attempt(),
+                key: intent.as_ref().map(|intent| intent.key.clone()),
+            })))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the call whose execution ends with this fact.
+fn ended_call(fact: &Fact) -> Option<u32> {
+    match fact {
+        Fact::Call {
+            seq,
+            fact: CallFact::Ended { .. } | CallFact::Interrupted(_),
+        } => Some(*seq),
+        _ => None,
+    }
+}
+
+/// Returns the end of the last execution of a call, from the state after the fact.
+fn step_after(state: &State, place: PlaceId, seq: u32, masker: &Masker) -> Option<CallStep> {
+    let call = state.call_at(place, seq)?;
+    let last = call.attempts.last()?;
+    let result = match (&last.error, call.result()) {
+        (Some(error), _) => Err((**error).clone()),
+        (None, Some(Ok(output))) => Ok(seen(&masker.seen(output))),
+        (None, _) => return None,
+    };
+    Some(CallStep::Ended(Box::new(Ended {
+        call_id: call.id().map(ToString::to_string).unwrap_or_default(),
+        request: key(call),
+        attempt: last.number,
+        result,
+        effect_unknown: last.effect_unknown,
+    })))
+}
+
+fn key(call: &Call) -> String {
+    call.key().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Returns the digest of arguments as they are stored.
+fn digest(started: &Started, args: &Json) -> String {
+    let text = crate::json::canonical(args.as_str());
+    match started.key {
+        Some(key) => key.digest(&text).to_string(),
+        None => crate::hex::id(&hmac_sha256::Hash::hash(text.as_bytes())).to_string(),
+    }
+}
+
+/// Returns a value with the names of secrets in the place of references.
+fn seen(value: &Json) -> Json {
+    Json::parse(shown(value.as_str())).unwrap_or_else(|_| value.clone())
+}
+
+impl fmt::Debug for Follower {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Follower")
+            .field("run_id", &self.run_id)
+            .field("seq", &self.seq())
+            .finish_non_exhaustive()
+    }
+}
