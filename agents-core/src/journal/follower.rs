@@ -13,7 +13,7 @@ use crate::{
     tool::{Effects, Risk},
 };
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Follows a journal entry by entry: says what each entry means for people, and for tables beside the journal.
 ///
@@ -44,6 +44,8 @@ use std::{fmt, sync::Arc};
 pub struct Follower {
     folded: Refold,
     run_id: Arc<str>,
+    /// Index of the run of each request so far.
+    asked: BTreeMap<String, u32>,
 }
 
 /// Meaning of an entry: see [`Follower`].
@@ -151,6 +153,7 @@ impl Follower {
         Follower {
             folded: Refold::new(Masker::new()),
             run_id: "".into(),
+            asked: BTreeMap::new(),
         }
     }
 
@@ -162,6 +165,14 @@ impl Follower {
     /// Returns the id of the run; empty before the first entry.
     pub fn run_id(&self) -> &str {
         &self.run_id
+    }
+
+    /// Returns the digest that other arguments of a requested call have: the call is about to run with them if an
+    /// approver gives them. Returns `None` if there was no such request.
+    pub fn args_digest(&self, request: &str, args: &Json) -> Option<String> {
+        let run = *self.asked.get(request)?;
+        let run = self.folded.runs.iter().find(|one| one.run == run)?;
+        Some(digest(&run.started, args))
     }
 
     /// Takes the next entry, and returns its meaning.
@@ -204,6 +215,9 @@ impl Follower {
             }
             after
         })?;
+        if let Some(CallStep::Asked(asked)) = &followed.step {
+            self.asked.insert(asked.request.id.clone(), entry.run);
+        }
         Ok(followed)
     }
 }

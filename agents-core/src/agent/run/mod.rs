@@ -63,6 +63,7 @@ pub struct Run<'a, A: Agent> {
 
 /// State of a run that ends when it waits: see [`Run::until_waiting`].
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
 pub enum Progress<T> {
     /// The run is over.
     Done(Outcome<T>),

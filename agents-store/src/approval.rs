@@ -1,0 +1,166 @@
+//! Requests for approval, and decisions about them.
+
+use crate::run::words;
+use agents_core::{run::Timestamp, tool::Risk};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Request for approval that is about to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewApproval {
+    /// Id of the request, for deciders.
+    pub id: String,
+    /// Id of the request in its run.
+    pub request: String,
+    /// Place of the calling agent in the run. A request follows an earlier one at the same place, for the same tool, of
+    /// which a revision was asked; it then gets the correlation id of that request.
+    pub place: String,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub version: String,
+    /// Arguments in short, without personal data and secrets.
+    pub args_summary: String,
+    /// Effect of the call in words.
+    pub effect_description: String,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// User whom the run works for.
+    pub user_id: Option<String>,
+    /// Digest of the exact arguments.
+    pub args_digest: String,
+    /// Time after which the request expires.
+    pub expires_after: Duration,
+    /// Exact request, encoded.
+    pub detail: Vec<u8>,
+}
+
+/// Stored request for approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Approval {
+    /// Id of the request, for deciders.
+    pub id: String,
+    /// Id of the run.
+    pub run: String,
+    /// Id of the request in its run.
+    pub request: String,
+    /// Id that the request shares with those that it revises.
+    pub correlation_id: String,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// User whom the run works for.
+    pub user_id: Option<String>,
+    /// Whoever started the run.
+    pub started_by: Option<String>,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub version: String,
+    /// Arguments in short, without personal data and secrets.
+    pub args_summary: String,
+    /// Effect of the call in words.
+    pub effect_description: String,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// Digest of the exact arguments.
+    pub args_digest: String,
+    /// Time of the request.
+    pub requested_at: Timestamp,
+    /// Time at which the request expires.
+    pub expires_at: Timestamp,
+    /// State of the request.
+    pub status: ApprovalStatus,
+    /// Exact request, encoded.
+    pub detail: Vec<u8>,
+    /// Whoever decided.
+    pub decided_by: Option<String>,
+    /// Time of the decision.
+    pub decided_at: Option<Timestamp>,
+    /// Reason or note of the decider.
+    pub note: Option<String>,
+    /// Arguments that the decider gave in the place of those of the call, encoded.
+    pub edited: Option<Vec<u8>>,
+    /// Time until which the approval can be used.
+    pub use_by: Option<Timestamp>,
+}
+
+/// State of a request for approval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalStatus {
+    /// Nobody has decided.
+    Pending,
+    /// The call may run.
+    Approved,
+    /// The call may not run.
+    #[serde(alias = "rejected")]
+    Denied,
+    /// The call is to be changed.
+    RevisionRequested,
+    /// Nobody has decided in time, or the approval was not used in time.
+    Expired,
+    /// The run has ended before.
+    Cancelled,
+    /// The call was approved, and has begun to run.
+    Consumed,
+}
+
+words!(ApprovalStatus {
+    Pending = "pending",
+    Approved = "approved",
+    Denied = "denied",
+    RevisionRequested = "revision_requested",
+    Expired = "expired",
+    Cancelled = "cancelled",
+    Consumed = "consumed",
+});
+
+/// Decision about a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Id of the request.
+    pub id: String,
+    /// Tenant of the decider; `None` for an operator of all tenants. The request of another tenant does not exist.
+    pub tenant: Option<String>,
+    /// Whoever decides.
+    pub by: String,
+    /// Answer to the request.
+    pub answer: Answer,
+}
+
+/// Answer to a request for approval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// The call may run.
+    Approve {
+        /// Arguments in the place of those of the call, encoded.
+        edited: Option<Vec<u8>>,
+        /// Digest of these arguments.
+        edited_digest: Option<String>,
+        /// Time within which the approval has to be used.
+        use_within: Duration,
+    },
+    /// The call may not run, for this reason.
+    Deny(String),
+    /// The call is to be changed, as the note says.
+    Revise(String),
+}
+
+/// Choice of requests. The default chooses all requests of all tenants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ApprovalFilter {
+    /// Requests of this tenant.
+    pub tenant: Option<String>,
+    /// Requests of this run.
+    pub run: Option<String>,
+    /// Requests in this state.
+    pub status: Option<ApprovalStatus>,
+    /// Requests that were made after the one with this id. The oldest comes first.
+    pub after: Option<String>,
+    /// Maximum number of requests; 0 for 100.
+    pub limit: u32,
+}

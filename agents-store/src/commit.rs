@@ -1,0 +1,75 @@
+//! Commits: the entries of one step, and what follows from them.
+
+use crate::NewApproval;
+use agents_core::{run::Timestamp, tool::Risk};
+
+/// Step of a run that is about to be stored: the entries of its journal, and the rows that follow from them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// Id of the commit. A commit with the id of the last one was stored before, and nothing is stored again.
+    pub id: String,
+    /// Number of the last entry before this commit.
+    pub after: u64,
+    /// Number of the last entry of this commit.
+    pub last: u64,
+    /// Entries, encoded.
+    pub entries: Vec<u8>,
+    /// Requests for approval that are made. One that is there already, with the same arguments, stays as it is.
+    pub asked: Vec<NewApproval>,
+    /// Executions that begin.
+    pub began: Vec<Begin>,
+    /// Executions that have ended.
+    pub ended: Vec<Finish>,
+}
+
+/// Stored commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed {
+    /// Number of the last entry before the commit.
+    pub after: u64,
+    /// Number of the last entry of the commit.
+    pub last: u64,
+    /// Entries, encoded.
+    pub entries: Vec<u8>,
+    /// Time of the commit.
+    pub at: Timestamp,
+}
+
+/// Begin of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// Id of the execution, which no other execution has.
+    pub id: String,
+    /// Id of the call's receipt.
+    pub call_id: String,
+    /// Number of the execution among those of its call, from 1.
+    pub attempt: u32,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub version: String,
+    /// Arguments, encoded.
+    pub input: Vec<u8>,
+    /// Digest of the exact arguments.
+    pub args_digest: String,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// Request whose approval the execution needs; `None` if it needs none. An approval is used by the first execution
+    /// that names it; later attempts with the same arguments may name it again.
+    pub needs: Option<String>,
+}
+
+/// End of an execution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finish {
+    /// Id of the execution.
+    pub id: String,
+    /// Output, encoded, if the tool has one.
+    pub output: Option<Vec<u8>>,
+    /// Error in words, if the execution failed.
+    pub error: Option<String>,
+    /// Is `true` if it is not known whether the tool took effect.
+    pub effect_unknown: bool,
+}

@@ -1,0 +1,202 @@
+//! Checks that every store has to pass, yours included.
+//!
+//! Each [`Case`] gets an empty store, and panics if the store does not keep its promise. Call [`check`] in a test:
+//!
+//! ```
+//! use agents_store::{SqliteStore, conformance};
+//! use std::sync::Arc;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! conformance::check(async || Arc::new(SqliteStore::in_memory().await.unwrap())).await;
+//! # }
+//! ```
+//!
+//! The cases take real time, some 100 ms each where a lease or a request has to expire.
+
+#![allow(clippy::unwrap_used, reason = "a promise that is not kept is a panic")]
+
+mod approvals;
+mod commits;
+mod leases;
+mod runs;
+
+use crate::{
+    Begin, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store, StoreError,
+};
+use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
+
+/// Store that a case checks.
+pub type Checked = Arc<dyn Store>;
+
+/// One promise, and the check of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    /// Promise, as the name of a function.
+    pub name: &'static str,
+    run: fn(Checked) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl Case {
+    /// Checks an empty store.
+    ///
+    /// # Panics
+    /// When the store does not keep the promise.
+    pub async fn check(&self, store: Checked) {
+        (self.run)(store).await;
+    }
+}
+
+macro_rules! cases {
+    ($($module:ident::{$($name:ident),+ $(,)?};)+) => {
+        /// All cases.
+        pub const CASES: &[Case] = &[$($(
+            Case { name: stringify!($name), run: |store| Box::pin($module::$name(store)) },
+        )+)+];
+    };
+}
+
+cases! {
+    runs::{
+        a_run_is_returned_as_it_was_stored,
+        a_key_stands_for_one_run_of_a_tenant_and_an_agent,
+        one_of_many_starts_with_a_key_stores_a_run,
+        runs_are_listed_the_newest_first_page_by_page,
+        a_run_that_is_not_there_is_none,
+        a_cancelled_run_is_ready_and_keeps_who_cancelled_it,
+        a_held_run_is_not_claimed_until_it_is_released,
+    };
+    leases::{
+        one_of_many_workers_gets_a_run,
+        a_worker_gets_runs_of_its_agents_only,
+        the_highest_priority_goes_first_then_the_oldest,
+        a_run_whose_lease_has_ended_is_claimed_with_a_greater_fence,
+        a_late_commit_of_an_earlier_worker_is_refused,
+        a_renewed_lease_is_not_claimed,
+        a_run_that_is_given_back_is_not_the_workers_any_more,
+        a_waiting_run_goes_on_at_its_time,
+        a_message_that_came_while_the_run_was_put_down_makes_it_ready,
+        a_run_that_is_claimed_in_vain_is_held,
+        a_tenant_has_no_more_runs_under_way_than_allowed,
+        a_run_that_is_over_is_not_claimed,
+    };
+    commits::{
+        commits_are_returned_in_order_and_from_a_number,
+        a_commit_behind_another_entry_is_refused,
+        a_commit_that_is_repeated_is_stored_once,
+        a_refused_commit_leaves_nothing_behind,
+        bytes_are_kept_as_they_are,
+    };
+    approvals::{
+        a_request_is_stored_with_its_commit_and_once,
+        one_of_many_decisions_wins,
+        a_decision_makes_a_waiting_run_ready,
+        the_request_of_another_tenant_does_not_exist,
+        a_request_expires_and_cannot_be_decided_then,
+        an_execution_without_its_approval_is_refused,
+        an_approval_covers_these_arguments_only,
+        an_approval_that_was_not_used_in_time_is_refused,
+        an_approval_is_used_once_and_by_each_attempt,
+        edited_arguments_are_covered_and_the_first_ones_are_not,
+        a_request_after_a_revision_has_its_correlation_id,
+        the_requests_of_a_run_that_is_over_are_cancelled,
+        requests_are_listed_the_oldest_first_page_by_page,
+    };
+}
+
+/// Checks all cases, each with a store of its own.
+///
+/// # Panics
+/// When a store does not keep a promise; the name of the case is printed before.
+pub async fn check<S: Store>(open: impl AsyncFn() -> Arc<S>) {
+    for case in CASES {
+        println!("{}", case.name);
+        case.check(open().await).await;
+    }
+}
+
+/// Time of a lease or a request that is to end within a case.
+const SHORT: Duration = Duration::from_millis(80);
+/// Time of a lease or a request that is not to end within a case.
+const LONG: Duration = Duration::from_secs(60);
+
+fn new_run(id: &str) -> NewRun {
+    NewRun {
+        id: id.to_owned(),
+        tenant: "acme".to_owned(),
+        agent: "payer".to_owned(),
+        data: b"input".to_vec(),
+        ..NewRun::default()
+    }
+}
+
+async fn create(store: &Checked, id: &str) -> Run {
+    store.create(&new_run(id)).await.expect("a run is stored")
+}
+
+fn claim(worker: &str, time: Duration) -> Claim {
+    Claim {
+        worker: worker.to_owned(),
+        agents: vec!["payer".to_owned()],
+        run: None,
+        time,
+        per_tenant: 0,
+        most_claims: 3,
+    }
+}
+
+async fn claimed(store: &Checked, worker: &str) -> Lease {
+    let lease = store.claim(&claim(worker, LONG)).await;
+    lease
+        .expect("a claim works")
+        .expect("there is a run to claim")
+}
+
+fn step(id: &str, after: u64, last: u64) -> Commit {
+    Commit {
+        id: id.to_owned(),
+        after,
+        last,
+        entries: format!("entries {after} to {last}").into_bytes(),
+        ..Commit::default()
+    }
+}
+
+fn request(request: &str, digest: &str) -> NewApproval {
+    NewApproval {
+        id: format!("approval-{request}"),
+        request: request.to_owned(),
+        place: "payer".to_owned(),
+        agent_name: "payer".to_owned(),
+        tool_name: "pay".to_owned(),
+        version: "1.0.0".to_owned(),
+        args_summary: "cents 100".to_owned(),
+        effect_description: "Pays.".to_owned(),
+        risk_level: Risk::High,
+        user_id: Some("ada".to_owned()),
+        args_digest: digest.to_owned(),
+        expires_after: LONG,
+        detail: b"detail".to_vec(),
+    }
+}
+
+fn execution(id: &str, needs: Option<&str>, digest: &str) -> Begin {
+    Begin {
+        id: id.to_owned(),
+        call_id: "call-1".to_owned(),
+        attempt: 1,
+        agent_name: "payer".to_owned(),
+        tool_name: "pay".to_owned(),
+        version: "1.0.0".to_owned(),
+        input: b"args".to_vec(),
+        args_digest: digest.to_owned(),
+        risk_level: Risk::High,
+        needs: needs.map(str::to_owned),
+    }
+}
+
+#[track_caller]
+fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>, kind: ErrorKind) {
+    let error = result.expect_err("this has to be refused");
+    assert_eq!(error.kind(), kind, "{error}");
+}

@@ -1,0 +1,60 @@
+//! Errors of stores.
+
+use std::fmt;
+
+/// Error of a store, with its kind and a description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreError {
+    kind: ErrorKind,
+    message: String,
+}
+
+/// Kind of a [`StoreError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The store cannot be reached, or is too busy; the same call may succeed later.
+    Unavailable,
+    /// The lease is no longer the caller's: another worker has the run.
+    LeaseLost,
+    /// Entries were stored since the caller has read them.
+    Conflict,
+    /// There is no such run or request, or it belongs to another tenant.
+    NotFound,
+    /// The request was decided before, or its time is over.
+    Settled,
+    /// The execution may not begin: no approval covers it.
+    NotApproved,
+    /// The store was written by a later version.
+    Newer,
+    /// The store cannot be read or written for another reason.
+    Failed,
+}
+
+impl StoreError {
+    /// Creates an error.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        StoreError {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.kind
+    }
+
+    /// Returns `true` if the same call may succeed later.
+    pub fn may_pass(&self) -> bool {
+        self.kind == ErrorKind::Unavailable
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for StoreError {}

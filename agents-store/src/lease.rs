@@ -1,0 +1,64 @@
+//! Leases: the right of one worker to go on with a run.
+
+use crate::{End, Run};
+use agents_core::run::Timestamp;
+use std::time::Duration;
+
+/// Request of a worker for a run that can go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Name of the worker.
+    pub worker: String,
+    /// Names of the agents that the worker knows.
+    pub agents: Vec<String>,
+    /// Run to claim; `None` for any.
+    pub run: Option<String>,
+    /// Time for which the lease holds unless it is renewed.
+    pub time: Duration,
+    /// Maximum number of runs of one tenant that are under way at once; 0 for no limit.
+    pub per_tenant: u32,
+    /// Number of claims in a row without a new entry after which a run is held.
+    pub most_claims: u32,
+}
+
+/// Right of one worker to go on with a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Run as it was when it was claimed.
+    pub run: Run,
+    /// Name of the worker.
+    pub worker: String,
+    /// Fencing token: the later of two leases has the greater one.
+    pub fence: u64,
+    /// Time until which the lease holds, by the clock of the store.
+    pub until: Timestamp,
+}
+
+/// Answer to the renewal of a lease.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renewed {
+    /// Time until which the lease holds, by the clock of the store.
+    pub until: Timestamp,
+    /// Number of messages for the run so far.
+    pub messages: u64,
+    /// Whoever cancelled the run, if somebody did.
+    pub cancelled_by: Option<String>,
+}
+
+/// State in which a worker leaves a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Another worker may go on with the run.
+    Ready,
+    /// The run waits for messages, or until a time.
+    Waiting {
+        /// Time at which the run goes on by itself.
+        wake_at: Option<Timestamp>,
+        /// Number of messages that the worker has seen. If there are more by now, the run can go on at once.
+        messages: u64,
+    },
+    /// The run is over.
+    Done(End),
+    /// The run cannot go on until somebody releases it, for this reason.
+    Held(String),
+}

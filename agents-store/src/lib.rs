@@ -1,0 +1,38 @@
+//! Stores of durable agent runs.
+//!
+//! A [`Store`] keeps runs, their journals and the questions to people that they wait for. Any number of processes may use
+//! one store. [`SqliteStore`] is a store in one file, or in memory.
+//!
+//! A store knows nothing of agents. It keeps the contents of journals and requests as bytes, which `agents-runtime`
+//! encodes. It promises these things, and [`conformance`] checks them:
+//!
+//! - **A commit is stored whole or not at all**, and is durable when it returns. A commit that is repeated with its id
+//!   has no further effect.
+//! - **One worker at a time has the lease of a run.** A commit under an earlier lease is refused, however late it comes.
+//! - **A decision is made once.** Of several deciders one wins, and the others are told who.
+//! - **An approval is used once**: by the commit that begins the execution with exactly these arguments.
+//! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
+//!
+//! The store says of each error whether it is worth another try: see [`StoreError`].
+
+#[cfg(feature = "conformance")]
+pub mod conformance;
+
+mod approval;
+mod commit;
+mod error;
+mod lease;
+mod run;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod store;
+
+pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
+pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
+pub use commit::{Begin, Commit, Committed, Finish};
+pub use error::{ErrorKind, StoreError};
+pub use lease::{Claim, Lease, Renewed, Rest};
+pub use run::{End, NewRun, Run, RunFilter, RunStatus};
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteStore;
+pub use store::Store;

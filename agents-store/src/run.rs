@@ -1,0 +1,136 @@
+//! Runs, as a store keeps them.
+
+use agents_core::run::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// Run that is about to be stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewRun {
+    /// Id of the run, which no other run has.
+    pub id: String,
+    /// Tenant that the run works for; empty if there are no tenants.
+    pub tenant: String,
+    /// Key by which the caller knows the run. A tenant has one run of an agent with a key.
+    pub key: Option<String>,
+    /// Name of the agent.
+    pub agent: String,
+    /// Whoever started the run.
+    pub started_by: Option<String>,
+    /// Priority: of the runs that can go on, the one with the highest goes first. 0 by default.
+    pub priority: i32,
+    /// Input and settings of the run, encoded.
+    pub data: Vec<u8>,
+}
+
+/// Stored run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Id of the run.
+    pub id: String,
+    /// Tenant that the run works for.
+    pub tenant: String,
+    /// Key by which the caller knows the run.
+    pub key: Option<String>,
+    /// Name of the agent.
+    pub agent: String,
+    /// Whoever started the run.
+    pub started_by: Option<String>,
+    /// Priority of the run.
+    pub priority: i32,
+    /// Input and settings of the run, encoded.
+    pub data: Vec<u8>,
+    /// State of the run.
+    pub status: RunStatus,
+    /// Time at which a waiting run goes on by itself.
+    pub wake_at: Option<Timestamp>,
+    /// End of the run, if it is done.
+    pub end: Option<End>,
+    /// Reason why the run is held, if it is.
+    pub held: Option<String>,
+    /// Whoever cancelled the run, if somebody did.
+    pub cancelled_by: Option<String>,
+    /// Number of the last entry of its journal; 0 for an empty journal.
+    pub last_seq: u64,
+    /// Number of messages so far: a decision, a cancellation. A worker that has seen fewer has to look again.
+    pub messages: u64,
+    /// Number of claims so far; the last of them is the fencing token.
+    pub fence: u64,
+    /// Time at which the run was stored.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
+
+/// State of a stored run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// A worker may claim the run.
+    Ready,
+    /// A worker has the run.
+    Running,
+    /// The run waits for decisions, or for a time.
+    Waiting,
+    /// The run is over.
+    Done,
+    /// The run cannot go on until somebody releases it.
+    Held,
+}
+
+/// End of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum End {
+    /// The run has an answer.
+    Answered,
+    /// The run has failed, or was stopped.
+    Failed,
+    /// The run was cancelled.
+    Cancelled,
+}
+
+/// Choice of runs. The default chooses all runs of all tenants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilter {
+    /// Runs of this tenant.
+    pub tenant: Option<String>,
+    /// Runs of this agent.
+    pub agent: Option<String>,
+    /// Runs in this state.
+    pub status: Option<RunStatus>,
+    /// Runs that were stored before the one with this id. The newest comes first.
+    pub before: Option<String>,
+    /// Maximum number of runs; 0 for 100.
+    pub limit: u32,
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Returns the word by which tables name the value.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($type::$variant => $word),+
+                }
+            }
+
+            /// Reads the word by which tables name the value.
+            pub fn read(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some($type::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+words!(RunStatus { Ready = "ready", Running = "running", Waiting = "waiting", Done = "done", Held = "held" });
+words!(End { Answered = "answered", Failed = "failed", Cancelled = "cancelled" });

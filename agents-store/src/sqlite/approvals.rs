@@ -1,0 +1,287 @@
+//! Rows of requests for approval.
+
+use super::{
+    leases::millis,
+    runs::{limit, time, time_if_any, word},
+};
+use crate::{
+    Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, ErrorKind, Lease, NewApproval,
+    StoreError,
+};
+use agents_core::tool::Risk;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
+     version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
+     decided_by, decided_at, note, edited, use_by";
+
+pub(super) fn risk(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    }
+}
+
+fn read_risk(word: &str) -> Option<Risk> {
+    [Risk::Low, Risk::Medium, Risk::High]
+        .into_iter()
+        .find(|one| risk(*one) == word)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
+    Ok(Approval {
+        id: row.get("id")?,
+        run: row.get("run_id")?,
+        request: row.get("request")?,
+        correlation_id: row.get("correlation_id")?,
+        tenant_id: row.get("tenant_id")?,
+        user_id: row.get("user_id")?,
+        started_by: row.get("started_by")?,
+        agent_name: row.get("agent_name")?,
+        tool_name: row.get("tool_name")?,
+        version: row.get("version")?,
+        args_summary: row.get("args_summary")?,
+        effect_description: row.get("effect_description")?,
+        risk_level: word(row, "risk_level", read_risk)?,
+        args_digest: row.get("args_digest")?,
+        requested_at: time(row, "requested_at")?,
+        expires_at: time(row, "expires_at")?,
+        status: word(row, "status", ApprovalStatus::read)?,
+        detail: row.get("detail")?,
+        decided_by: row.get("decided_by")?,
+        decided_at: time_if_any(row, "decided_at")?,
+        note: row.get("note")?,
+        edited: row.get("edited")?,
+        use_by: time_if_any(row, "use_by")?,
+    })
+}
+
+/// Stores a request. One for the same call with the same arguments stays as it is.
+pub(super) fn ask(
+    db: &Connection,
+    now: u64,
+    lease: &Lease,
+    asked: &NewApproval,
+) -> Result<(), StoreError> {
+    let run = &lease.run;
+    let mut revised = db.prepare_cached(
+        "SELECT correlation_id FROM agent_approvals
+         WHERE run_id = ?1 AND place = ?2 AND tool_name = ?3 AND status = 'revision_requested'
+         ORDER BY number DESC LIMIT 1",
+    )?;
+    let revised = revised.query_row(params![run.id, asked.place, asked.tool_name], |row| {
+        row.get::<_, String>(0)
+    });
+    let correlation = revised.optional()?.unwrap_or_else(|| asked.id.clone());
+    let mut insert = db.prepare_cached(
+        "INSERT INTO agent_approvals
+             (id, run_id, request, place, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, version,
+              args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 'pending', ?18)
+         ON CONFLICT (run_id, request) DO NOTHING",
+    )?;
+    insert.execute(params![
+        asked.id,
+        run.id,
+        asked.request,
+        asked.place,
+        correlation,
+        run.tenant,
+        asked.user_id,
+        run.started_by,
+        asked.agent_name,
+        asked.tool_name,
+        asked.version,
+        asked.args_summary,
+        asked.effect_description,
+        risk(asked.risk_level),
+        asked.args_digest,
+        now,
+        now + millis(asked.expires_after),
+        asked.detail
+    ])?;
+    Ok(())
+}
+
+/// Uses the approval of a request for an execution with these arguments, and returns who gave it.
+pub(super) fn consume(
+    db: &Connection,
+    now: u64,
+    run: &str,
+    request: &str,
+    digest: &str,
+) -> Result<Option<String>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS}, coalesce(edited_digest, args_digest) AS covers FROM agent_approvals
+         WHERE run_id = ?1 AND (request = ?2 OR edited_digest = ?3)
+         ORDER BY request = ?2 DESC, number DESC"
+    );
+    let refused = |why: String| Err(StoreError::new(ErrorKind::NotApproved, why));
+    let mut found = db.prepare_cached(&sql)?;
+    let found = found.query_row(params![run, request, digest], |row| {
+        Ok((read(row)?, row.get::<_, String>("covers")?))
+    });
+    let Some((approval, covers)) = found.optional()? else {
+        return refused(format!("request `{request}` of run `{run}` was not made"));
+    };
+    let tool = &approval.tool_name;
+    if covers != digest {
+        return refused(format!(
+            "the approval of `{tool}` is for other arguments than those that would run"
+        ));
+    }
+    match approval.status {
+        ApprovalStatus::Consumed => return Ok(approval.decided_by),
+        ApprovalStatus::Approved => {}
+        status => return refused(format!("the request about `{tool}` is {status}")),
+    }
+    if approval
+        .use_by
+        .is_some_and(|use_by| use_by.as_millis() <= now)
+    {
+        return refused(format!(
+            "the approval of `{tool}` was not used in time; ask again"
+        ));
+    }
+    let mut used =
+        db.prepare_cached("UPDATE agent_approvals SET status = 'consumed' WHERE id = ?1")?;
+    used.execute([&approval.id])?;
+    Ok(approval.decided_by)
+}
+
+/// Decides about a request. The error is returned within, since an expiry that is found on the way stays.
+pub(super) fn decide(
+    db: &Connection,
+    now: u64,
+    decision: &Decision,
+) -> Result<Result<Approval, StoreError>, StoreError> {
+    expire(db, now)?;
+    let Decision {
+        id,
+        tenant,
+        by,
+        answer,
+    } = decision;
+    let found = find(db, id)?;
+    let own = |approval: &Approval| tenant.as_ref().is_none_or(|own| *own == approval.tenant_id);
+    let Some(approval) = found.filter(own) else {
+        let why = format!("there is no request `{id}`");
+        return Ok(Err(StoreError::new(ErrorKind::NotFound, why)));
+    };
+    if approval.status != ApprovalStatus::Pending {
+        let by = approval.decided_by.iter();
+        let by: String = by.map(|by| format!(" by {by}")).collect();
+        let why = format!("the request `{id}` is {}{by} already", approval.status);
+        return Ok(Err(StoreError::new(ErrorKind::Settled, why)));
+    }
+    let (status, note, edited, edited_digest, use_by) = match answer {
+        Answer::Approve {
+            edited,
+            edited_digest,
+            use_within,
+        } => {
+            let use_by = now + millis(*use_within);
+            (
+                "approved",
+                None,
+                edited.clone(),
+                edited_digest.clone(),
+                Some(use_by),
+            )
+        }
+        Answer::Deny(reason) => ("denied", Some(reason), None, None, None),
+        Answer::Revise(note) => ("revision_requested", Some(note), None, None, None),
+    };
+    let mut update = db.prepare_cached(
+        "UPDATE agent_approvals
+         SET status = ?2, decided_by = ?3, decided_at = ?4, note = ?5, edited = ?6, edited_digest = ?7, use_by = ?8
+         WHERE id = ?1",
+    )?;
+    update.execute(params![
+        id,
+        status,
+        by,
+        now,
+        note,
+        edited,
+        edited_digest,
+        use_by
+    ])?;
+    wake(db, now, &approval.run)?;
+    let decided = find(db, id)?;
+    Ok(decided.ok_or_else(|| StoreError::new(ErrorKind::Failed, "the request is gone")))
+}
+
+/// Tells the run of a decision: a run that waits is ready.
+fn wake(db: &Connection, now: u64, run: &str) -> Result<(), StoreError> {
+    let mut wake = db.prepare_cached(
+        "UPDATE agent_runs
+         SET messages = messages + 1, status = iif(status = 'waiting', 'ready', status), updated_at = ?2
+         WHERE id = ?1",
+    )?;
+    wake.execute(params![run, now])?;
+    Ok(())
+}
+
+/// Returns `true` if a pending request has expired.
+pub(super) fn any_due(db: &Connection, now: u64) -> Result<bool, StoreError> {
+    let mut due = db.prepare_cached(
+        "SELECT 1 FROM agent_approvals WHERE status = 'pending' AND expires_at <= ?1",
+    )?;
+    Ok(due.exists([now])?)
+}
+
+/// Marks the requests whose time is over.
+pub(super) fn expire(db: &Connection, now: u64) -> Result<(), StoreError> {
+    let mut due = db.prepare_cached(
+        "UPDATE agent_approvals SET status = 'expired', decided_at = ?1
+         WHERE status = 'pending' AND expires_at <= ?1 RETURNING run_id",
+    )?;
+    let runs: Vec<String> = due
+        .query_map([now], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for run in runs {
+        wake(db, now, &run)?;
+    }
+    Ok(())
+}
+
+/// Cancels the open requests of a run that is over.
+pub(super) fn cancel(db: &Connection, now: u64, run: &str) -> Result<(), StoreError> {
+    let mut cancel = db.prepare_cached(
+        "UPDATE agent_approvals SET status = 'cancelled', decided_at = ?2
+         WHERE run_id = ?1 AND status IN ('pending', 'approved')",
+    )?;
+    cancel.execute(params![run, now])?;
+    Ok(())
+}
+
+pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Approval>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM agent_approvals WHERE id = ?1");
+    let mut found = db.prepare_cached(&sql)?;
+    Ok(found.query_row([id], read).optional()?)
+}
+
+pub(super) fn list(db: &Connection, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_approvals
+         WHERE (:tenant IS NULL OR tenant_id = :tenant)
+           AND (:run IS NULL OR run_id = :run)
+           AND (:status IS NULL OR status = :status)
+           AND (:after IS NULL OR number > (SELECT number FROM agent_approvals WHERE id = :after))
+         ORDER BY number LIMIT :limit"
+    );
+    let mut found = db.prepare_cached(&sql)?;
+    let rows = found.query_map(
+        named_params! {
+            ":tenant": filter.tenant,
+            ":run": filter.run,
+            ":status": filter.status.map(ApprovalStatus::as_str),
+            ":after": filter.after,
+            ":limit": limit(filter.limit),
+        },
+        read,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}

@@ -1,0 +1,345 @@
+//! A store in one SQLite file, or in memory.
+
+mod approvals;
+mod commits;
+mod leases;
+mod runs;
+mod thread;
+
+use crate::{
+    Approval, ApprovalFilter, Claim, Commit, Committed, Decision, ErrorKind, Lease, NewRun,
+    Renewed, Rest, Run, RunFilter, Store, StoreError,
+};
+use agents_core::run::Timestamp;
+use async_trait::async_trait;
+use rusqlite::{Connection, OpenFlags};
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+use thread::Thread;
+
+mod embedded {
+    refinery::embed_migrations!("migrations");
+}
+
+/// Time for which SQLite waits for another process that writes.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Store in one SQLite file, or in memory. Clones share their connection.
+///
+/// Any number of processes of one machine may open the same file. Commits of several runs that come at once share one
+/// transaction. A commit is on the disk when it returns (`synchronous=FULL`). The file is readable by its owner alone.
+///
+/// ```
+/// use agents_store::{NewRun, SqliteStore, Store};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?; // or `SqliteStore::open("agents.db").await?`
+/// let run = NewRun { id: "1".into(), agent: "payer".into(), key: Some("october".into()), ..NewRun::default() };
+/// let stored = store.create(&run).await?;
+/// let again = store.create(&NewRun { id: "2".into(), ..run }).await?;
+/// assert_eq!(again, stored, "the key stands for one run");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct SqliteStore {
+    writer: Thread,
+    /// Connection of its own for reads; a store in memory has only one connection.
+    reader: Option<Thread>,
+    clock: Clock,
+    path: Option<Arc<PathBuf>>,
+}
+
+/// Clock of the store, which never goes back.
+#[derive(Clone)]
+struct Clock {
+    last: Arc<AtomicU64>,
+    now: Arc<dyn Fn() -> Timestamp + Send + Sync>,
+}
+
+impl Clock {
+    fn now(&self) -> u64 {
+        let now = (self.now)().as_millis();
+        self.last.fetch_max(now, SeqCst).max(now)
+    }
+}
+
+fn system_time() -> Timestamp {
+    let passed = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    Timestamp::from_millis(u64::try_from(passed.as_millis()).unwrap_or(u64::MAX))
+}
+
+impl SqliteStore {
+    /// Opens a store; a missing file is created.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or written, is no database, or was written by a later version.
+    pub async fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let opened = tokio::task::spawn_blocking(move || {
+            create(&path)?;
+            let writer = prepared(connection(&path, false)?)?;
+            let reader = connection(&path, true)?;
+            Self::of(writer, Some(reader), Some(path))
+        });
+        joined(opened.await)
+    }
+
+    /// Creates an empty store in memory, which is gone with its last clone.
+    ///
+    /// # Errors
+    /// When SQLite has no memory left.
+    pub async fn in_memory() -> Result<Self, StoreError> {
+        let opened = tokio::task::spawn_blocking(|| {
+            let writer = prepared(Connection::open_in_memory()?)?;
+            Self::of(writer, None, None)
+        });
+        joined(opened.await)
+    }
+
+    fn of(
+        writer: Connection,
+        reader: Option<Connection>,
+        path: Option<PathBuf>,
+    ) -> Result<Self, StoreError> {
+        let failed = |error: std::io::Error| {
+            StoreError::new(
+                ErrorKind::Failed,
+                format!("the store's thread cannot start: {error}"),
+            )
+        };
+        Ok(SqliteStore {
+            writer: Thread::of_writer(writer).map_err(failed)?,
+            reader: reader.map(Thread::of_reader).transpose().map_err(failed)?,
+            clock: Clock {
+                last: Arc::default(),
+                now: Arc::new(system_time),
+            },
+            path: path.map(Arc::new),
+        })
+    }
+
+    /// Sets the clock, for tests. By default the store goes by the system's clock; in any case its time never goes back.
+    #[must_use]
+    pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Clock {
+            last: Arc::default(),
+            now: Arc::new(now),
+        };
+        self
+    }
+
+    /// Returns the path of the file; `None` for a store in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_ref().map(|path| path.as_path())
+    }
+
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection, u64) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let clock = self.clock.clone();
+        let work = move |connection: &Connection| work(connection, clock.now());
+        self.writer.run(work).await
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.reader.as_ref().unwrap_or(&self.writer).run(work).await
+    }
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("path", &self.path())
+            .finish_non_exhaustive()
+    }
+}
+
+fn joined<T>(
+    result: Result<Result<T, StoreError>, tokio::task::JoinError>,
+) -> Result<T, StoreError> {
+    result.unwrap_or_else(|error| Err(StoreError::new(ErrorKind::Failed, error.to_string())))
+}
+
+/// Creates a missing file, readable by its owner alone.
+fn create(path: &Path) -> Result<(), StoreError> {
+    let mut how = std::fs::OpenOptions::new();
+    how.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
+    let opened = how.open(path).map(drop);
+    opened.map_err(|error| {
+        StoreError::new(
+            ErrorKind::Failed,
+            format!("the store {} cannot be opened: {error}", path.display()),
+        )
+    })
+}
+
+fn connection(path: &Path, reads: bool) -> Result<Connection, StoreError> {
+    let flags = match reads {
+        true => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_timeout(PATIENCE)?;
+    Ok(connection)
+}
+
+/// Sets a connection up, and brings its tables up to date.
+fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_timeout(PATIENCE)?;
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "foreign_keys", true)?;
+    migrate(&mut connection)?;
+    Ok(connection)
+}
+
+fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    let runner = embedded::migrations::runner();
+    let known = runner
+        .get_migrations()
+        .iter()
+        .map(|one| one.version())
+        .max();
+    let newer = |found: i32| {
+        let why = format!(
+            "the store has tables of version {found}, and this version of the program knows {}; use the later program",
+            known.unwrap_or(0)
+        );
+        StoreError::new(ErrorKind::Newer, why)
+    };
+    let has_any: bool = connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'refinery_schema_history')",
+        [],
+        |row| row.get(0),
+    )?;
+    if has_any {
+        let found: Option<i32> = connection.query_row(
+            "SELECT max(version) FROM refinery_schema_history",
+            [],
+            |row| row.get(0),
+        )?;
+        if let Some(found) = found.filter(|found| Some(*found) > known) {
+            return Err(newer(found));
+        }
+        if found == known {
+            return Ok(());
+        }
+    }
+    // Two processes that open a new store at once: the second one waits here.
+    let lock = "BEGIN IMMEDIATE; COMMIT";
+    connection.execute_batch(lock)?;
+    let migrated = runner.run(connection);
+    migrated.map(drop).map_err(|error| {
+        StoreError::new(
+            ErrorKind::Failed,
+            format!("the tables of the store cannot be brought up to date: {error}"),
+        )
+    })
+}
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(Timestamp::from_millis(self.clock.now()))
+    }
+
+    async fn create(&self, run: &NewRun) -> Result<Run, StoreError> {
+        let run = run.clone();
+        self.write(move |db, now| runs::create(db, now, &run)).await
+    }
+
+    async fn run(&self, id: &str) -> Result<Option<Run>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |db| runs::find(db, &id)).await
+    }
+
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| runs::list(db, &filter)).await
+    }
+
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+        let (claim, clock) = (claim.clone(), self.clock.clone());
+        // Mostly there is nothing to claim, and a transaction that writes would keep others waiting.
+        let wanted = claim.clone();
+        if !self
+            .read(move |db| leases::any(db, clock.now(), &wanted))
+            .await?
+        {
+            return Ok(None);
+        }
+        self.write(move |db, now| leases::claim(db, now, &claim))
+            .await
+    }
+
+    async fn renew(&self, lease: &Lease, time: Duration) -> Result<Renewed, StoreError> {
+        let lease = lease.clone();
+        self.write(move |db, now| leases::renew(db, now, &lease, time))
+            .await
+    }
+
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+        let (lease, commit) = (lease.clone(), commit.clone());
+        self.write(move |db, now| commits::commit(db, now, &lease, &commit))
+            .await
+    }
+
+    async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError> {
+        let (lease, rest) = (lease.clone(), rest.clone());
+        self.write(move |db, now| leases::release(db, now, &lease, &rest))
+            .await
+    }
+
+    async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError> {
+        let run = run.to_owned();
+        self.read(move |db| commits::list(db, &run, after)).await
+    }
+
+    async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError> {
+        let (run, by) = (run.to_owned(), by.to_owned());
+        self.write(move |db, now| runs::cancel(db, now, &run, &by))
+            .await
+    }
+
+    async fn unhold(&self, run: &str, _: &str) -> Result<Run, StoreError> {
+        let run = run.to_owned();
+        self.write(move |db, now| runs::unhold(db, now, &run)).await
+    }
+
+    async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError> {
+        let decision = decision.clone();
+        self.write(move |db, now| approvals::decide(db, now, &decision))
+            .await?
+    }
+
+    async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |db| approvals::find(db, &id)).await
+    }
+
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
+        let (filter, clock) = (filter.clone(), self.clock.clone());
+        let is_due = self
+            .read(move |db| approvals::any_due(db, clock.now()))
+            .await?;
+        if is_due {
+            self.write(approvals::expire).await?;
+        }
+        self.read(move |db| approvals::list(db, &filter)).await
+    }
+}

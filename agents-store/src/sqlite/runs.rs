@@ -1,0 +1,143 @@
+//! Rows of runs.
+
+use crate::{End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
+use agents_core::run::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
+
+const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, status, wake_at, ended, held, \
+     cancelled_by, last_seq, messages, fence, created_at, updated_at";
+
+pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
+    row.get(column).map(Timestamp::from_millis)
+}
+
+pub(super) fn time_if_any(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
+    let millis: Option<u64> = row.get(column)?;
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+/// Reads a column that holds one of several words.
+pub(super) fn word<T>(
+    row: &Row<'_>,
+    column: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    read(&text).ok_or_else(|| {
+        let why = format!("`{text}` is no {column}");
+        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
+    })
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
+    let end: Option<String> = row.get("ended")?;
+    Ok(Run {
+        id: row.get("id")?,
+        tenant: row.get("tenant_id")?,
+        key: row.get("key")?,
+        agent: row.get("agent_name")?,
+        started_by: row.get("started_by")?,
+        priority: row.get("priority")?,
+        data: row.get("data")?,
+        status: word(row, "status", RunStatus::read)?,
+        wake_at: time_if_any(row, "wake_at")?,
+        end: end.and_then(|end| End::read(&end)),
+        held: row.get("held")?,
+        cancelled_by: row.get("cancelled_by")?,
+        last_seq: row.get("last_seq")?,
+        messages: row.get("messages")?,
+        fence: row.get("fence")?,
+        created_at: time(row, "created_at")?,
+        updated_at: time(row, "updated_at")?,
+    })
+}
+
+pub(super) fn create(db: &Connection, now: u64, run: &NewRun) -> Result<Run, StoreError> {
+    if let Some(key) = &run.key {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM agent_runs WHERE tenant_id = ?1 AND agent_name = ?2 AND key = ?3"
+        );
+        let mut known = db.prepare_cached(&sql)?;
+        let known = known.query_row(params![run.tenant, run.agent, key], read);
+        if let Some(known) = known.optional()? {
+            return Ok(known);
+        }
+    }
+    let mut insert = db.prepare_cached(
+        "INSERT INTO agent_runs (id, tenant_id, key, agent_name, started_by, priority, data, status, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'ready', ?8, ?8)",
+    )?;
+    insert.execute(params![
+        run.id,
+        run.tenant,
+        run.key,
+        run.agent,
+        run.started_by,
+        run.priority,
+        run.data,
+        now
+    ])?;
+    known(db, &run.id)
+}
+
+pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Run>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM agent_runs WHERE id = ?1");
+    let mut found = db.prepare_cached(&sql)?;
+    Ok(found.query_row([id], read).optional()?)
+}
+
+/// Returns the run with this id, which has to be there.
+pub(super) fn known(db: &Connection, id: &str) -> Result<Run, StoreError> {
+    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"));
+    find(db, id)?.ok_or_else(missing)
+}
+
+pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_runs
+         WHERE (:tenant IS NULL OR tenant_id = :tenant)
+           AND (:agent IS NULL OR agent_name = :agent)
+           AND (:status IS NULL OR status = :status)
+           AND (:before IS NULL OR rowid < (SELECT rowid FROM agent_runs WHERE id = :before))
+         ORDER BY rowid DESC LIMIT :limit"
+    );
+    let mut found = db.prepare_cached(&sql)?;
+    let rows = found.query_map(
+        named_params! {
+            ":tenant": filter.tenant,
+            ":agent": filter.agent,
+            ":status": filter.status.map(RunStatus::as_str),
+            ":before": filter.before,
+            ":limit": limit(filter.limit),
+        },
+        read,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+pub(super) fn limit(asked: u32) -> u32 {
+    match asked {
+        0 => 100,
+        asked => asked,
+    }
+}
+
+pub(super) fn cancel(db: &Connection, now: u64, run: &str, by: &str) -> Result<Run, StoreError> {
+    let mut cancel = db.prepare_cached(
+        "UPDATE agent_runs
+         SET cancelled_by = coalesce(cancelled_by, ?2), messages = messages + 1, updated_at = ?3,
+             status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, claims = 0
+         WHERE id = ?1 AND status <> 'done'",
+    )?;
+    cancel.execute(params![run, by, now])?;
+    known(db, run)
+}
+
+pub(super) fn unhold(db: &Connection, now: u64, run: &str) -> Result<Run, StoreError> {
+    let mut release = db.prepare_cached(
+        "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = ?2
+         WHERE id = ?1 AND status = 'held'",
+    )?;
+    release.execute(params![run, now])?;
+    known(db, run)
+}

@@ -1,0 +1,158 @@
+//! The thread that owns a connection. Work that comes while a transaction is under way is done in the next one together,
+//! so that many runs share the wait for the disk.
+
+use crate::{ErrorKind, StoreError};
+use rusqlite::Connection;
+use std::{sync::mpsc, thread};
+use tokio::sync::oneshot;
+
+/// Maximum number of jobs in one transaction.
+const MOST: usize = 256;
+
+/// Way to the thread. The thread ends when the last of them is dropped.
+#[derive(Clone)]
+pub(super) struct Thread(mpsc::Sender<Job>);
+
+/// Job: does its work, and says how it went.
+type Job = Box<dyn FnOnce(&Connection) -> Done + Send>;
+
+/// Work that was done, and is not committed yet.
+struct Done {
+    failed: Option<StoreError>,
+    /// Tells the caller, with the error if the transaction came to nothing.
+    tell: Box<dyn FnOnce(Option<StoreError>) + Send>,
+}
+
+impl Thread {
+    /// Starts a thread whose jobs are done in transactions that write.
+    pub(super) fn of_writer(connection: Connection) -> std::io::Result<Self> {
+        Self::start("agents-store", connection, |connection, jobs| {
+            transaction(connection, jobs);
+        })
+    }
+
+    /// Starts a thread whose jobs only read.
+    pub(super) fn of_reader(connection: Connection) -> std::io::Result<Self> {
+        Self::start("agents-store-reads", connection, |connection, jobs| {
+            for job in jobs {
+                (job(connection).tell)(None);
+            }
+        })
+    }
+
+    fn start(
+        name: &str,
+        connection: Connection,
+        work: fn(&Connection, Vec<Job>),
+    ) -> std::io::Result<Self> {
+        let (to, jobs) = mpsc::channel::<Job>();
+        thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(move || {
+                while let Ok(first) = jobs.recv() {
+                    let more = jobs.try_iter().take(MOST - 1);
+                    work(&connection, std::iter::once(first).chain(more).collect());
+                }
+            })?;
+        Ok(Thread(to))
+    }
+
+    /// Does this work on the thread, and returns its result when it is durable.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (to, result) = oneshot::channel();
+        let job: Job = Box::new(move |connection| {
+            let result = work(connection);
+            let failed = result.as_ref().err().cloned();
+            let tell = Box::new(move |error: Option<StoreError>| {
+                // Whoever waited may be gone.
+                let _ = to.send(match error {
+                    Some(error) => Err(error),
+                    None => result,
+                });
+            });
+            Done { failed, tell }
+        });
+        let ended = || StoreError::new(ErrorKind::Unavailable, "the thread of the store has ended");
+        self.0.send(job).map_err(|_| ended())?;
+        result.await.unwrap_or_else(|_| Err(ended()))
+    }
+}
+
+/// Does the jobs in one transaction. A job that fails leaves nothing behind, and the others stay.
+fn transaction(connection: &Connection, jobs: Vec<Job>) {
+    let mut done: Vec<Done> = Vec::with_capacity(jobs.len());
+    let begun = connection.execute_batch("BEGIN IMMEDIATE");
+    let mut broken = begun.err().map(StoreError::from);
+    for job in jobs {
+        if broken.is_some() {
+            // The caller is told that nothing was done.
+            done.push(job_undone(job));
+            continue;
+        }
+        broken = connection
+            .execute_batch("SAVEPOINT job")
+            .err()
+            .map(StoreError::from);
+        let one = job(connection);
+        let end = match one.failed {
+            None => "RELEASE job",
+            Some(_) => "ROLLBACK TO job; RELEASE job",
+        };
+        // A full disk, for one, has ended the whole transaction.
+        let ended = match connection.is_autocommit() {
+            true => one.failed.clone(),
+            false => connection.execute_batch(end).err().map(StoreError::from),
+        };
+        broken = broken.or(ended);
+        done.push(one);
+    }
+    if broken.is_none() {
+        broken = connection
+            .execute_batch("COMMIT")
+            .err()
+            .map(StoreError::from);
+    }
+    if broken.is_some() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    for one in done {
+        (one.tell)(broken.clone());
+    }
+}
+
+/// Returns a job that is not done, because its transaction came to nothing.
+fn job_undone(job: Job) -> Done {
+    Done {
+        failed: None,
+        // The job is dropped with its channel if nobody tells.
+        tell: Box::new(move |_| drop(job)),
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ffi::ErrorCode;
+        let (kind, hint) = match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
+                ErrorKind::Unavailable,
+                "; another process holds the file for too long",
+            ),
+            Some(ErrorCode::DiskFull) => (ErrorKind::Unavailable, "; free some space"),
+            Some(ErrorCode::ReadOnly) => (
+                ErrorKind::Failed,
+                "; the file and its folder have to be writable",
+            ),
+            Some(ErrorCode::CannotOpen) => (ErrorKind::Failed, "; does its folder exist?"),
+            Some(ErrorCode::NotADatabase) => {
+                (ErrorKind::Failed, "; the file is no SQLite database")
+            }
+            Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Failed, "; restore a backup"),
+            Some(ErrorCode::SystemIoFailure) => (ErrorKind::Unavailable, ""),
+            _ => (ErrorKind::Failed, ""),
+        };
+        StoreError::new(kind, format!("SQLite: {error}{hint}"))
+    }
+}

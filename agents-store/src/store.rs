@@ -1,0 +1,92 @@
+//! The trait of all stores.
+
+use crate::{
+    Approval, ApprovalFilter, Claim, Commit, Committed, Decision, Lease, NewRun, Renewed, Rest,
+    Run, RunFilter, StoreError,
+};
+use agents_core::run::Timestamp;
+use async_trait::async_trait;
+use std::{sync::Arc, time::Duration};
+
+/// Store of durable runs: see the [crate's page](crate) for what it promises. `agents_store::conformance` checks a store
+/// of your own.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a store",
+    label = "expected a store",
+    note = "a store in one file: `SqliteStore::open(\"agents.db\").await?`; in memory: `SqliteStore::in_memory().await?`"
+)]
+pub trait Store: Send + Sync + 'static {
+    /// Returns the time by the clock of the store.
+    async fn now(&self) -> Result<Timestamp, StoreError>;
+
+    /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that one is
+    /// returned, and nothing is stored.
+    async fn create(&self, run: &NewRun) -> Result<Run, StoreError>;
+
+    /// Returns the run with this id.
+    async fn run(&self, id: &str) -> Result<Option<Run>, StoreError>;
+
+    /// Returns runs, the newest first.
+    async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
+
+    /// Gives a worker a run that can go on: one that is ready, one whose time to wait is over, or one whose lease has
+    /// ended. A run that was claimed too often without a new entry is held instead.
+    async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
+
+    /// Renews a lease for this time from now.
+    async fn renew(&self, lease: &Lease, time: Duration) -> Result<Renewed, StoreError>;
+
+    /// Stores a step, whole or not at all.
+    async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
+
+    /// Gives a run back. The requests of a run that is over are cancelled.
+    async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError>;
+
+    /// Returns the commits of a run behind the entry with this number, in order.
+    async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError>;
+
+    /// Cancels a run that is not over, and returns it. A run that nobody works on is ready then, so that a worker ends
+    /// it.
+    async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError>;
+
+    /// Makes a held run ready.
+    async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
+
+    /// Decides about a request that is pending, and makes its run ready if it waits.
+    async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
+
+    /// Returns the request with this id.
+    async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
+
+    /// Returns requests, the oldest first. Requests whose time is over are expired then.
+    async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)+) => {
+        #[async_trait]
+        impl<S: Store + ?Sized> Store for Arc<S> {
+            $(async fn $name(&self $(, $arg: $type)*) -> Result<$out, StoreError> {
+                (**self).$name($($arg),*).await
+            })+
+        }
+    };
+}
+
+forward! {
+    now() -> Timestamp;
+    create(run: &NewRun) -> Run;
+    run(id: &str) -> Option<Run>;
+    runs(filter: &RunFilter) -> Vec<Run>;
+    claim(claim: &Claim) -> Option<Lease>;
+    renew(lease: &Lease, time: Duration) -> Renewed;
+    commit(lease: &Lease, commit: &Commit) -> ();
+    release(lease: &Lease, rest: &Rest) -> ();
+    commits(run: &str, after: u64) -> Vec<Committed>;
+    cancel(run: &str, by: &str) -> Run;
+    unhold(run: &str, by: &str) -> Run;
+    decide(decision: &Decision) -> Approval;
+    approval(id: &str) -> Option<Approval>;
+    approvals(filter: &ApprovalFilter) -> Vec<Approval>;
+}

@@ -1,0 +1,158 @@
+//! The SQLite store: the conformance suite, in memory and in a file, and what only a file can do.
+
+use agents_store::{
+    Claim, Commit, ErrorKind, NewRun, SqliteStore, Store, Timestamp,
+    conformance::{self, CASES},
+};
+use std::{
+    fs,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+/// A file of a test, which is removed with it.
+struct TempFile(PathBuf);
+
+impl TempFile {
+    fn new(name: &str) -> Self {
+        let name = format!("agents-store-{name}-{}.db", std::process::id());
+        let file = TempFile(std::env::temp_dir().join(name));
+        file.remove();
+        file
+    }
+
+    fn remove(&self) {
+        for end in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(format!("{}{end}", self.0.display()));
+        }
+    }
+}
+
+impl Drop for TempFile {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_in_memory_keeps_all_promises() {
+    conformance::check(async || Arc::new(SqliteStore::in_memory().await.unwrap())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_in_a_file_keeps_all_promises() {
+    for case in CASES {
+        println!("{}", case.name);
+        let file = TempFile::new(case.name);
+        case.check(Arc::new(SqliteStore::open(&file.0).await.unwrap()))
+            .await;
+    }
+}
+
+fn run(id: &str) -> NewRun {
+    NewRun {
+        id: id.to_owned(),
+        agent: "payer".to_owned(),
+        ..NewRun::default()
+    }
+}
+
+fn claim(worker: &str) -> Claim {
+    Claim {
+        worker: worker.to_owned(),
+        agents: vec!["payer".to_owned()],
+        run: None,
+        time: Duration::from_secs(60),
+        per_tenant: 0,
+        most_claims: 3,
+    }
+}
+
+#[tokio::test]
+async fn two_handles_of_one_file_see_each_other() {
+    let file = TempFile::new("two");
+    // Both create the tables.
+    let (one, two) = tokio::join!(SqliteStore::open(&file.0), SqliteStore::open(&file.0));
+    let (one, two) = (one.unwrap(), two.unwrap());
+    one.create(&run("run-1")).await.unwrap();
+    let lease = two.claim(&claim("w2")).await.unwrap().unwrap();
+    assert_eq!(one.claim(&claim("w1")).await.unwrap(), None);
+    let commit = Commit {
+        id: "a".to_owned(),
+        last: 1,
+        entries: b"entry".to_vec(),
+        ..Commit::default()
+    };
+    two.commit(&lease, &commit).await.unwrap();
+    assert_eq!(one.commits("run-1", 0).await.unwrap()[0].entries, b"entry");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_its_owner_reads_the_file() {
+    use std::os::unix::fs::PermissionsExt;
+    let file = TempFile::new("mode");
+    SqliteStore::open(&file.0).await.unwrap();
+    let mode = fs::metadata(&file.0).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+#[tokio::test]
+async fn a_file_that_is_no_store_is_refused_with_its_reason() {
+    let file = TempFile::new("foreign");
+    fs::write(&file.0, "These are my notes, and no database at all.").unwrap();
+    let error = SqliteStore::open(&file.0).await.unwrap_err();
+    assert!(
+        error.to_string().contains("the file is no SQLite database"),
+        "{error}"
+    );
+    let missing = file.0.join("nowhere.db");
+    let error = SqliteStore::open(missing).await.unwrap_err();
+    assert!(error.to_string().contains("cannot be opened"), "{error}");
+}
+
+#[tokio::test]
+async fn a_store_of_a_later_version_is_refused() {
+    let file = TempFile::new("later");
+    SqliteStore::open(&file.0).await.unwrap();
+    let db = rusqlite::Connection::open(&file.0).unwrap();
+    db.execute(
+        "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (99, 'later', '', '0')",
+        [],
+    )
+    .unwrap();
+    let error = SqliteStore::open(&file.0).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Newer);
+    assert!(error.to_string().contains("version 99"), "{error}");
+}
+
+#[tokio::test]
+async fn a_file_that_another_process_locks_is_waited_for() {
+    let file = TempFile::new("locked");
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let other = rusqlite::Connection::open(&file.0).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let creating = tokio::spawn(async move { store.create(&run("run-1")).await });
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    assert!(!creating.is_finished());
+    other.execute_batch("COMMIT").unwrap();
+    creating.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_clock_that_goes_back_does_not_bring_a_lease_back() {
+    let now = Arc::new(AtomicU64::new(10_000_000));
+    let clock = now.clone();
+    let store = SqliteStore::in_memory().await.unwrap();
+    let store = store.clock(move || Timestamp::from_millis(clock.load(SeqCst)));
+    store.create(&run("run-1")).await.unwrap();
+    store.claim(&claim("w1")).await.unwrap().unwrap();
+    now.fetch_add(61_000, SeqCst);
+    assert!(store.now().await.unwrap().as_millis() > 10_060_000);
+    now.fetch_sub(3_600_000, SeqCst);
+    assert!(store.claim(&claim("w2")).await.unwrap().is_some());
+}
