@@ -1,1 +1,80 @@
-//! Durable runs.
+//! Durable runs: started in one process, worked in another, decided about in a third.
+//!
+//! A [`Runtime`] knows a store, the code of its agents, and what they need: models, secrets, policies. A run is data in
+//! the store. Any number of processes [`work`](Runtime::work) on the runs of one store. A run that waits for a person
+//! costs no task and no memory.
+//!
+//! ```
+//! use agents::prelude::*;
+//! use agents_runtime::{Approval, Principal, Progress, Runtime, SqliteStore};
+//! # use agents::testing::{Script, ScriptedModel};
+//! use std::time::Duration;
+//!
+//! /// Pays a bill.
+//! #[agents::tool(writes, approval = always)]
+//! async fn pay(
+//!     /// Amount in cents.
+//!     cents: u32,
+//! ) -> String {
+//!     format!("{cents} cents are paid")
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let payer = AgentBuilder::<String, String>::new("payer").prompt("Pay the bills.").tool(Pay).build();
+//! # let (model, _) = ScriptedModel::new([Script::call("pay", r#"{"cents": 1200}"#), Script::text("Paid.")]);
+//! let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+//! let payer = runtime.agent(payer);
+//! let stop = tokio_util::sync::CancellationToken::new();
+//! let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+//!
+//! let ada = Principal::new("ada", "acme");
+//! let run = payer.run("Pay the bills of October.").scope("acme").by(&ada).key("bills-2026-10").start().await?;
+//! let requests = loop {
+//!     match run.wait(Duration::from_secs(5)).await? {
+//!         Progress::Waiting(requests) => break requests,
+//!         Progress::Running => continue,
+//!         other => panic!("{other:?}"),
+//!     }
+//! };
+//! assert_eq!(requests[0].tool_name, "pay");
+//!
+//! // From any process:
+//! let grace = Principal::new("grace", "acme");
+//! runtime.approvals().decide(&requests[0].id, Approval::Approve, &grace).await?;
+//! let Progress::Done(outcome) = run.wait(Duration::from_secs(60)).await? else { panic!() };
+//! assert_eq!(outcome.result?, "Paid.");
+//! # stop.cancel();
+//! # worker.await?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod agent_ref;
+mod approvals;
+mod client;
+mod data;
+mod decisions;
+mod error;
+mod events;
+mod journal;
+mod keys;
+mod lease;
+mod principal;
+mod registered;
+mod run_ref;
+mod runtime;
+mod summary;
+mod work;
+
+pub use agent_ref::{AgentRef, Start};
+pub use agents_core::run::Approval;
+pub use agents_store::SqliteStore;
+pub use approvals::{Approvals, Request, RequestDetail};
+pub use client::Client;
+pub use error::{RuntimeError, RuntimeErrorKind};
+pub use events::Events;
+pub use keys::{FileKeyring, Keyring, TenantKey};
+pub use principal::Principal;
+pub use run_ref::{Progress, RunRef};
+pub use runtime::Runtime;

@@ -7,6 +7,7 @@ CREATE TABLE agent_runs (
     started_by TEXT,
     priority INTEGER NOT NULL,
     data BLOB NOT NULL,
+    data_key BLOB NOT NULL,
     status TEXT NOT NULL,
     wake_at INTEGER,
     lease_owner TEXT,

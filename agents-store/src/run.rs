@@ -20,6 +20,8 @@ pub struct NewRun {
     pub priority: i32,
     /// Input and settings of the run, encoded.
     pub data: Vec<u8>,
+    /// Key of the run's contents, wrapped with a key that the store does not know.
+    pub data_key: Vec<u8>,
 }
 
 /// Stored run.
@@ -39,6 +41,8 @@ pub struct Run {
     pub priority: i32,
     /// Input and settings of the run, encoded.
     pub data: Vec<u8>,
+    /// Key of the run's contents, wrapped with a key that the store does not know.
+    pub data_key: Vec<u8>,
     /// State of the run.
     pub status: RunStatus,
     /// Time at which a waiting run goes on by itself.

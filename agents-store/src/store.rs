@@ -6,7 +6,7 @@ use crate::{
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// Store of durable runs: see the [crate's page](crate) for what it promises. `agents_store::conformance` checks a store
 /// of your own.
@@ -17,6 +17,16 @@ use std::{sync::Arc, time::Duration};
     note = "a store in one file: `SqliteStore::open(\"agents.db\").await?`; in memory: `SqliteStore::in_memory().await?`"
 )]
 pub trait Store: Send + Sync + 'static {
+    /// Returns the path of a file for the keys of the contents, beside the store; `None` if the keys belong elsewhere.
+    fn keys_beside(&self) -> Option<PathBuf> {
+        None
+    }
+
+    /// Returns `true` if the contents are gone with the process, so that their keys may be as well.
+    fn is_in_memory(&self) -> bool {
+        false
+    }
+
     /// Returns the time by the clock of the store.
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
@@ -67,6 +77,14 @@ macro_rules! forward {
     ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)+) => {
         #[async_trait]
         impl<S: Store + ?Sized> Store for Arc<S> {
+            fn keys_beside(&self) -> Option<PathBuf> {
+                (**self).keys_beside()
+            }
+
+            fn is_in_memory(&self) -> bool {
+                (**self).is_in_memory()
+            }
+
             $(async fn $name(&self $(, $arg: $type)*) -> Result<$out, StoreError> {
                 (**self).$name($($arg),*).await
             })+

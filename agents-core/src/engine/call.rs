@@ -8,7 +8,7 @@ use crate::{
     journal::{Action, Call, CallFact, Called, Fact, Raiser},
     observe::{self, spans},
     panics::guarded,
-    run::{Stop, ToolEnvelope},
+    run::ToolEnvelope,
     secret::references,
     tool::{Prepared, SharedTool, ToolContext},
 };
@@ -79,7 +79,7 @@ impl CallSite<'_> {
         admitted
     }
 
-    /// Ends the run if a stored call would go on with another version of the tool than the one that it was made of.
+    /// Puts the run down if a stored call would go on with another version of the tool than the one that it was made of.
     async fn must_be_the_same(&self, name: &str, tool: Option<&SharedTool>) {
         let stored = self.with_call(|call| call.version().map(str::to_owned));
         let now = tool.map(|tool| tool.spec().version.to_string());
@@ -95,8 +95,7 @@ impl CallSite<'_> {
             version(stored),
             version(now)
         );
-        let agent = (*self.definition.name).into();
-        match self.cx.stop(Stop::Unfit { agent, reason }).await {}
+        match self.cx.put_down(reason).await {}
     }
 
     /// Drives one call: looks up the next action, carries it out, and adds the fact.

@@ -180,6 +180,11 @@ impl Entry {
         }
     }
 
+    /// Returns `true` if the fact is one of the outermost run, and not of a nested one.
+    pub fn is_of_the_outermost_run(&self) -> bool {
+        self.run == 0
+    }
+
     /// Returns the fact as JSON text.
     pub fn fact(&self) -> &str {
         self.fact.as_str()

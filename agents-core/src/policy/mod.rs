@@ -109,6 +109,16 @@ pub trait Policy: Send + Sync + 'static {
     }
 }
 
+impl<P: Policy + ?Sized> Policy for Arc<P> {
+    fn judge(&self, action: &Action<'_>) -> Verdict {
+        (**self).judge(action)
+    }
+
+    fn name(&self) -> Option<&str> {
+        (**self).name()
+    }
+}
+
 impl<F> Policy for F
 where
     F: Fn(&Action<'_>) -> Verdict + Send + Sync + 'static,

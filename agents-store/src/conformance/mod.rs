@@ -126,6 +126,7 @@ fn new_run(id: &str) -> NewRun {
         tenant: "acme".to_owned(),
         agent: "payer".to_owned(),
         data: b"input".to_vec(),
+        data_key: b"key".to_vec(),
         ..NewRun::default()
     }
 }

@@ -20,7 +20,8 @@ pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
             &run.agent,
             &run.started_by,
             run.priority,
-            &run.data
+            &run.data,
+            &run.data_key
         ),
         (
             &new.id,
@@ -29,7 +30,8 @@ pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
             &new.agent,
             &new.started_by,
             new.priority,
-            &new.data
+            &new.data,
+            &new.data_key,
         )
     );
     assert_eq!(

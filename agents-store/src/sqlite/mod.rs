@@ -213,7 +213,7 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     let known = runner
         .get_migrations()
         .iter()
-        .map(|one| one.version())
+        .map(refinery::Migration::version)
         .max();
     let newer = |found: i32| {
         let why = format!(
@@ -254,6 +254,16 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
 
 #[async_trait]
 impl Store for SqliteStore {
+    fn keys_beside(&self) -> Option<PathBuf> {
+        let mut path = self.path()?.as_os_str().to_owned();
+        path.push(".keys");
+        Some(path.into())
+    }
+
+    fn is_in_memory(&self) -> bool {
+        self.path.is_none()
+    }
+
     async fn now(&self) -> Result<Timestamp, StoreError> {
         Ok(Timestamp::from_millis(self.clock.now()))
     }

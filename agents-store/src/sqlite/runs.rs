@@ -4,7 +4,7 @@ use crate::{End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
-const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, status, wake_at, ended, held, \
+const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, wake_at, ended, held, \
      cancelled_by, last_seq, messages, fence, created_at, updated_at";
 
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
@@ -39,6 +39,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         started_by: row.get("started_by")?,
         priority: row.get("priority")?,
         data: row.get("data")?,
+        data_key: row.get("data_key")?,
         status: word(row, "status", RunStatus::read)?,
         wake_at: time_if_any(row, "wake_at")?,
         end: end.and_then(|end| End::read(&end)),
@@ -64,8 +65,8 @@ pub(super) fn create(db: &Connection, now: u64, run: &NewRun) -> Result<Run, Sto
         }
     }
     let mut insert = db.prepare_cached(
-        "INSERT INTO agent_runs (id, tenant_id, key, agent_name, started_by, priority, data, status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 'ready', ?8, ?8)",
+        "INSERT INTO agent_runs (id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'ready', ?9, ?9)",
     )?;
     insert.execute(params![
         run.id,
@@ -75,6 +76,7 @@ pub(super) fn create(db: &Connection, now: u64, run: &NewRun) -> Result<Run, Sto
         run.started_by,
         run.priority,
         run.data,
+        run.data_key,
         now
     ])?;
     known(db, &run.id)

@@ -1,0 +1,184 @@
+//! Handles of registered agents, which start runs.
+
+use crate::{
+    Principal, RunRef, Runtime, RuntimeError, data::RunData, error::RuntimeErrorKind, keys::RunKey,
+};
+use agents_core::{Budget, Error, Json, agent::Data, tool::Scope};
+use agents_store::NewRun;
+use futures_util::future::BoxFuture;
+use std::{fmt, future::IntoFuture, marker::PhantomData};
+use uuid::Uuid;
+
+/// Handle of an agent of a runtime, by its name and its types.
+pub struct AgentRef<In, Out> {
+    runtime: Runtime,
+    name: String,
+    types: PhantomData<fn(In) -> Out>,
+}
+
+impl<In, Out> Clone for AgentRef<In, Out> {
+    fn clone(&self) -> Self {
+        AgentRef::new(self.runtime.clone(), self.name.clone())
+    }
+}
+
+impl<In, Out> fmt::Debug for AgentRef<In, Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("AgentRef").field(&self.name).finish()
+    }
+}
+
+impl<In, Out> AgentRef<In, Out> {
+    pub(crate) fn new(runtime: Runtime, name: String) -> Self {
+        AgentRef {
+            runtime,
+            name,
+            types: PhantomData,
+        }
+    }
+
+    /// Returns the name of the agent.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl<In: Data, Out: Data> AgentRef<In, Out> {
+    /// Prepares a run. [`start`](Start::start) stores it, and returns; awaiting it works it in this process.
+    pub fn run(&self, input: impl agents_core::agent::IntoInput<In>) -> Start<Out> {
+        Start {
+            runtime: self.runtime.clone(),
+            agent: self.name.clone(),
+            input: Json::of(&input.into_input()).map_err(|error| error.to_string()),
+            scope: Scope::default(),
+            budget: None,
+            by: None,
+            key: None,
+            priority: 0,
+            out: PhantomData,
+        }
+    }
+}
+
+/// Run that is about to start.
+#[must_use = "a run does nothing until it is started or awaited"]
+pub struct Start<Out> {
+    runtime: Runtime,
+    agent: String,
+    input: Result<Json, String>,
+    scope: Scope,
+    budget: Option<Budget>,
+    by: Option<Principal>,
+    key: Option<String>,
+    priority: i32,
+    out: PhantomData<fn() -> Out>,
+}
+
+impl<Out: Data> Start<Out> {
+    /// Sets the scope that the run works for.
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// Names whoever starts the run, who may not decide about its requests then.
+    pub fn by(mut self, by: &Principal) -> Self {
+        self.by = Some(by.clone());
+        self
+    }
+
+    /// Sets a key by which the caller knows the run. Starting a run of the agent with the same key again, for the same
+    /// tenant, returns the run that is there.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Sets the bounds of the run.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.budget = Some(budget);
+        self
+    }
+
+    /// Sets the priority: of the runs that can go on, the one with the highest goes first. 0 by default.
+    pub fn priority(mut self, priority: i32) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    /// Stores the run, and returns it. A worker works on it: [`Runtime::work`].
+    ///
+    /// # Errors
+    /// When the input cannot be stored, the key belongs to a run with another input, or the store fails.
+    pub async fn start(self) -> Result<RunRef<Out>, RuntimeError> {
+        let Start {
+            runtime,
+            agent,
+            input,
+            scope,
+            budget,
+            by,
+            key,
+            priority,
+            ..
+        } = self;
+        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
+        let input = input.map_err(|why| invalid(format!("the input cannot be stored: {why}")))?;
+        let client = runtime.client.clone();
+        let (id, keyring) = (Uuid::now_v7().to_string(), client.keys()?);
+        let (data_key, wrapped) = RunKey::create(&*keyring, scope.tenant_id(), &id)?;
+        let data = RunData {
+            input,
+            scope,
+            budget,
+            by,
+        };
+        let new = NewRun {
+            id: id.clone(),
+            tenant: data.scope.tenant_id().to_owned(),
+            key,
+            agent,
+            started_by: data.by.as_ref().map(|by| by.id().to_owned()),
+            priority,
+            data: data.seal(&data_key)?,
+            data_key: wrapped,
+        };
+        let stored = client.store.create(&new).await?;
+        if stored.id != id {
+            let key = crate::data::key_of(&stored, &*keyring)?;
+            let before = RunData::of(&stored, &key)?;
+            if before.input != data.input || before.scope != data.scope {
+                let (name, key) = (&stored.agent, stored.key.unwrap_or_default());
+                return Err(invalid(format!(
+                    "the key `{key}` belongs to a run of `{name}` with another input or scope; give each piece of work a key of its own"
+                )));
+            }
+        }
+        runtime.shared.news.notify_waiters();
+        Ok(RunRef::new(client, stored.id))
+    }
+}
+
+impl<Out: Data> IntoFuture for Start<Out> {
+    type Output = Result<Out, Error>;
+    type IntoFuture = BoxFuture<'static, Self::Output>;
+
+    /// Starts the run, and works it in this process until it is over. It waits for people as long as they take.
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            let runtime = self.runtime.clone();
+            let run = self.start().await?;
+            runtime.work_on(run.id()).await?;
+            run.outcome().await?.result
+        })
+    }
+}
+
+impl<Out> fmt::Debug for Start<Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start")
+            .field("agent", &self.agent)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
+    }
+}

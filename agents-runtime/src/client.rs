@@ -1,0 +1,128 @@
+//! What any process may do with the runs of a store, without their agents.
+
+use crate::{
+    Approvals, Events, Keyring, Principal, RunRef, RuntimeError,
+    data::{entries, key_of},
+    keys::default_keyring,
+};
+use agents_core::journal::Recorded;
+use agents_store::{Run, RunFilter, Store};
+use std::sync::{Arc, OnceLock};
+
+/// Runs of a store, seen from any process: no agent, model or tool is needed.
+///
+/// ```
+/// use agents_runtime::{Runtime, SqliteStore};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Runtime::client(SqliteStore::in_memory().await?);
+/// for request in client.approvals().pending().await? {
+///     println!("{} wants to run {}", request.agent_name, request.tool_name);
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Client {
+    pub(crate) store: Arc<dyn Store>,
+    keyring: Arc<OnceLock<Arc<dyn Keyring>>>,
+}
+
+impl Client {
+    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
+        Client {
+            store,
+            keyring: Arc::default(),
+        }
+    }
+
+    /// Sets the keyring with which contents are read. By default it is the file beside the store.
+    #[must_use]
+    pub fn keyring(mut self, keyring: impl Keyring) -> Self {
+        let keyring: Arc<dyn Keyring> = Arc::new(keyring);
+        self.keyring = Arc::new(OnceLock::from(keyring));
+        self
+    }
+
+    /// Returns the keyring; the first use opens it.
+    pub(crate) fn keys(&self) -> Result<Arc<dyn Keyring>, RuntimeError> {
+        if let Some(keyring) = self.keyring.get() {
+            return Ok(keyring.clone());
+        }
+        let opened = default_keyring(&*self.store)?.into();
+        Ok(self.keyring.get_or_init(|| opened).clone())
+    }
+
+    /// Returns the requests for approval, and decides about them.
+    pub fn approvals(&self) -> Approvals {
+        Approvals::of(self.clone())
+    }
+
+    /// Returns the run with this id, whose answer is an `Out`.
+    pub fn run<Out>(&self, id: impl Into<String>) -> RunRef<Out> {
+        RunRef::new(self.clone(), id.into())
+    }
+
+    /// Returns runs, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, RuntimeError> {
+        Ok(self.store.runs(filter).await?)
+    }
+
+    /// Cancels a run: a worker ends it.
+    ///
+    /// # Errors
+    /// When there is no such run, or the store fails.
+    pub async fn cancel(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
+        self.store.cancel(run, by.id()).await?;
+        Ok(())
+    }
+
+    /// Lets a run go on that is held.
+    ///
+    /// # Errors
+    /// When there is no such run, or the store fails.
+    pub async fn release(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
+        self.store.unhold(run, by.id()).await?;
+        Ok(())
+    }
+
+    /// Returns the events of a run, those that come included.
+    pub fn events(&self, run: impl Into<String>) -> Events {
+        Events::new(self.clone(), run.into())
+    }
+
+    /// Returns the journal of a run, for inspection; `None` if the run has not begun.
+    ///
+    /// # Errors
+    /// When there is no such run, its keys are gone, or its contents were altered.
+    pub async fn recorded(&self, run: &str) -> Result<Option<Recorded>, RuntimeError> {
+        let run = self.known(run).await?;
+        let key = key_of(&run, &*self.keys()?)?;
+        let commits = self.store.commits(&run.id, 0).await?;
+        let entries = entries(&key, 0, &commits)?;
+        if entries.is_empty() {
+            return Ok(None);
+        }
+        Recorded::of(entries)
+            .map(Some)
+            .map_err(RuntimeError::unreadable)
+    }
+
+    /// Returns the run with this id.
+    pub(crate) async fn known(&self, run: &str) -> Result<Run, RuntimeError> {
+        let found = self.store.run(run).await?;
+        found.ok_or_else(|| {
+            let why = format!("there is no run `{run}`");
+            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
+        })
+    }
+}
+
+impl std::fmt::Debug for Client {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Client").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,77 @@
+//! Contents of a store, as a runtime writes them.
+
+use crate::{Keyring, Principal, RuntimeError, keys::RunKey};
+use agents_core::{Budget, Json, journal::Entry, tool::Scope};
+use agents_store::{Committed, Run};
+use serde::{Deserialize, Serialize};
+
+/// Input and settings of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunData {
+    pub(crate) input: Json,
+    pub(crate) scope: Scope,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) budget: Option<Budget>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<Principal>,
+}
+
+impl RunData {
+    pub(crate) fn seal(&self, key: &RunKey) -> Result<Vec<u8>, RuntimeError> {
+        sealed(key, "input", self)
+    }
+
+    pub(crate) fn of(run: &Run, key: &RunKey) -> Result<RunData, RuntimeError> {
+        opened(key, "input", &run.data)
+    }
+}
+
+/// Unwraps the key of a run.
+pub(crate) fn key_of(run: &Run, keyring: &dyn Keyring) -> Result<RunKey, RuntimeError> {
+    RunKey::open(keyring, &run.tenant, &run.id, &run.data_key)
+}
+
+/// Encrypts a value that belongs to a run.
+pub(crate) fn sealed<T: Serialize>(
+    key: &RunKey,
+    what: &str,
+    value: &T,
+) -> Result<Vec<u8>, RuntimeError> {
+    let text = serde_json::to_vec(value).map_err(RuntimeError::unreadable)?;
+    key.seal(what, &text)
+}
+
+/// Decrypts a value that belongs to a run.
+pub(crate) fn opened<T: for<'de> Deserialize<'de>>(
+    key: &RunKey,
+    what: &str,
+    contents: &[u8],
+) -> Result<T, RuntimeError> {
+    let text = key.unseal(what, contents)?;
+    serde_json::from_slice(&text)
+        .map_err(|error| RuntimeError::unreadable(format!("the {what} cannot be read: {error}")))
+}
+
+/// Name of the entries behind the entry with this number.
+pub(crate) fn entries_after(after: u64) -> String {
+    format!("entries behind {after}")
+}
+
+/// Decrypts the entries of commits, which have to follow each other from `after` on.
+pub(crate) fn entries(
+    key: &RunKey,
+    mut after: u64,
+    commits: &[Committed],
+) -> Result<Vec<Entry>, RuntimeError> {
+    let mut all = Vec::new();
+    for commit in commits {
+        if commit.after != after {
+            return Err(RuntimeError::unreadable(format!(
+                "the journal has no entries behind {after}: a commit was removed, or another one put in its place"
+            )));
+        }
+        all.append(&mut opened(key, &entries_after(after), &commit.entries)?);
+        after = commit.last;
+    }
+    Ok(all)
+}

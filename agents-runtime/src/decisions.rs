@@ -1,0 +1,161 @@
+//! Decisions about the requests of one run, while a worker has it.
+
+use crate::{RuntimeError, approvals::edited_of, data::opened, keys::RunKey};
+use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver};
+use agents_store::{ApprovalFilter, ApprovalStatus, Store, Timestamp};
+use futures_util::future::BoxFuture;
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+use tokio::sync::Notify;
+
+/// Decisions about the requests of one run. As its approver, they answer at once what is decided, and wait for the rest.
+pub(crate) struct Decisions {
+    store: Arc<dyn Store>,
+    run: String,
+    key: RunKey,
+    known: Mutex<Known>,
+    changed: Notify,
+    waiting: AtomicUsize,
+}
+
+#[derive(Default)]
+struct Known {
+    decided: BTreeMap<String, ApprovalDecision>,
+    /// Number of the run's messages when the decisions were read.
+    messages: u64,
+    /// Time at which the first of the open requests expires.
+    first_expiry: Option<Timestamp>,
+}
+
+impl Decisions {
+    pub(crate) fn new(store: Arc<dyn Store>, run: String, key: RunKey) -> Arc<Self> {
+        Arc::new(Decisions {
+            store,
+            run,
+            key,
+            known: Mutex::default(),
+            changed: Notify::new(),
+            waiting: AtomicUsize::new(0),
+        })
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the decisions. `messages` is the number of the run's messages, as it was before.
+    pub(crate) async fn read(&self, messages: u64) -> Result<(), RuntimeError> {
+        let mut filter = ApprovalFilter {
+            run: Some(self.run.clone()),
+            ..ApprovalFilter::default()
+        };
+        let mut known = Known {
+            messages,
+            ..Known::default()
+        };
+        loop {
+            let page = self.store.approvals(&filter).await?;
+            let Some(last) = page.last() else { break };
+            filter.after = Some(last.id.clone());
+            for one in &page {
+                if one.status == ApprovalStatus::Pending {
+                    let first = known.first_expiry.get_or_insert(one.expires_at);
+                    *first = one.expires_at.min(*first);
+                }
+                if let Some(decided) = self.decided(one)? {
+                    known.decided.insert(one.request.clone(), decided);
+                }
+            }
+        }
+        *self.known() = known;
+        self.changed.notify_waiters();
+        Ok(())
+    }
+
+    fn decided(
+        &self,
+        one: &agents_store::Approval,
+    ) -> Result<Option<ApprovalDecision>, RuntimeError> {
+        let note = one.note.clone().unwrap_or_default();
+        let approval = match one.status {
+            ApprovalStatus::Pending | ApprovalStatus::Cancelled => return Ok(None),
+            ApprovalStatus::Approved | ApprovalStatus::Consumed => match &one.edited {
+                None => Approval::Approve,
+                Some(edited) => Approval::ApproveWith {
+                    args: opened(&self.key, &edited_of(&one.request), edited)?,
+                },
+            },
+            ApprovalStatus::Denied => Approval::deny(note),
+            ApprovalStatus::RevisionRequested => Approval::Revise { note },
+            ApprovalStatus::Expired => Approval::deny("nobody decided in time (APPROVAL_EXPIRED)"),
+        };
+        Ok(Some(match &one.decided_by {
+            Some(by) => approval.by(by),
+            None => approval.into(),
+        }))
+    }
+
+    /// Returns the number of the run's messages when the decisions were read.
+    pub(crate) fn messages(&self) -> u64 {
+        self.known().messages
+    }
+
+    /// Returns the time at which the first of the open requests expires.
+    pub(crate) fn first_expiry(&self) -> Option<Timestamp> {
+        self.known().first_expiry
+    }
+
+    /// Returns `true` if one of these requests is decided.
+    pub(crate) fn has_any(&self, requests: &[String]) -> bool {
+        let known = self.known();
+        requests
+            .iter()
+            .any(|request| known.decided.contains_key(request))
+    }
+
+    /// Returns `true` if the run waits for a decision now.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.waiting.load(SeqCst) > 0
+    }
+}
+
+/// Approver of a run: its decisions.
+pub(crate) struct StoredDecisions(pub(crate) Arc<Decisions>);
+
+impl Approver for StoredDecisions {
+    fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision> {
+        let decisions = self.0.clone();
+        Box::pin(async move {
+            let _waits = Waits::count(&decisions);
+            loop {
+                let changed = decisions.changed.notified();
+                let decided = decisions.known().decided.get(&request.id).cloned();
+                match decided {
+                    Some(decided) => return decided,
+                    None => changed.await,
+                }
+            }
+        })
+    }
+}
+
+/// Counts a request that is waited for.
+struct Waits(Arc<Decisions>);
+
+impl Waits {
+    fn count(decisions: &Arc<Decisions>) -> Self {
+        decisions.waiting.fetch_add(1, SeqCst);
+        Waits(decisions.clone())
+    }
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        self.0.waiting.fetch_sub(1, SeqCst);
+    }
+}

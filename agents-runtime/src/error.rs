@@ -1,0 +1,66 @@
+//! Errors of a runtime.
+
+use agents_store::StoreError;
+use std::fmt;
+
+/// Error of a runtime, with its kind and a description.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeError {
+    kind: RuntimeErrorKind,
+    message: String,
+}
+
+/// Kind of a [`RuntimeError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuntimeErrorKind {
+    /// The store has failed, for this reason.
+    Store(agents_store::ErrorKind),
+    /// The keys of a run are missing, or its contents were altered.
+    Sealed,
+    /// The principal may not decide about this request.
+    Forbidden,
+    /// The edited arguments do not fit, or the key belongs to a run with another input.
+    Invalid,
+    /// The stored run cannot be read.
+    Unreadable,
+}
+
+impl RuntimeError {
+    pub(crate) fn new(kind: RuntimeErrorKind, message: impl Into<String>) -> Self {
+        RuntimeError {
+            kind,
+            message: message.into(),
+        }
+    }
+
+    pub(crate) fn unreadable(message: impl fmt::Display) -> Self {
+        Self::new(RuntimeErrorKind::Unreadable, message.to_string())
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> RuntimeErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for RuntimeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for RuntimeError {}
+
+impl From<StoreError> for RuntimeError {
+    fn from(error: StoreError) -> Self {
+        Self::new(RuntimeErrorKind::Store(error.kind()), error.to_string())
+    }
+}
+
+impl From<RuntimeError> for agents_core::Error {
+    fn from(error: RuntimeError) -> Self {
+        agents_core::Error::new(agents_core::ErrorKind::Journal, error.to_string())
+            .with_source(error)
+    }
+}

@@ -1,0 +1,245 @@
+//! The journal of a run in a store, under the lease of its worker.
+
+use crate::{
+    RuntimeError,
+    approvals::{RequestDetail, detail_of},
+    data::{entries_after, sealed},
+    keys::RunKey,
+    lease::Held,
+    summary::{masked, summary},
+};
+use agents_core::{
+    async_trait,
+    journal::{Asked, Began, CallStep, Ended, Entry, Follower, Journal, JournalError},
+    tool::Effects,
+};
+use agents_store::{Begin, Commit, Finish, NewApproval, Store, StoreError};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use uuid::Uuid;
+
+/// Journal of a run in a store. A commit stores the entries together with the rows that follow from them.
+pub(crate) struct StoredJournal {
+    store: Arc<dyn Store>,
+    held: Arc<Held>,
+    key: RunKey,
+    user: Option<String>,
+    expires_after: Duration,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    follower: Follower,
+    entries: Vec<Entry>,
+    /// Reason why nothing more is stored.
+    failed: Option<StoreError>,
+    is_finished: bool,
+}
+
+impl StoredJournal {
+    /// Creates the journal of a run that was claimed, with the entries that it has.
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        held: Arc<Held>,
+        key: RunKey,
+        user: Option<String>,
+        expires_after: Duration,
+        entries: Vec<Entry>,
+    ) -> Result<Self, RuntimeError> {
+        let mut follower = Follower::new();
+        let mut is_finished = false;
+        for entry in &entries {
+            follower.on(entry).map_err(RuntimeError::unreadable)?;
+            is_finished |= ends(entry);
+        }
+        Ok(StoredJournal {
+            store,
+            held,
+            key,
+            user,
+            expires_after,
+            inner: Mutex::new(Inner {
+                follower,
+                entries,
+                failed: None,
+                is_finished,
+            }),
+        })
+    }
+
+    fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the reason why nothing more is stored, if there is one.
+    pub(crate) fn failed(&self) -> Option<StoreError> {
+        self.inner().failed.clone()
+    }
+
+    /// Returns `true` if the end of the run is stored.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.inner().is_finished
+    }
+
+    /// Prepares a commit of these entries.
+    fn commit(&self, entries: &[Entry]) -> Result<Commit, JournalError> {
+        let failed = |error: RuntimeError| JournalError::new(error.to_string());
+        let mut inner = self.inner();
+        if let Some(error) = &inner.failed {
+            return Err(JournalError::new(error.to_string()));
+        }
+        let after = inner.follower.seq();
+        Entry::follows(after, entries)?;
+        let mut commit = Commit {
+            id: Uuid::now_v7().to_string(),
+            after,
+            last: entries.last().map_or(after, Entry::seq),
+            entries: sealed(&self.key, &entries_after(after), &entries).map_err(failed)?,
+            ..Commit::default()
+        };
+        for entry in entries {
+            match inner.follower.on(entry)?.step {
+                Some(CallStep::Asked(asked)) => {
+                    commit.asked.push(self.asked(&asked).map_err(failed)?);
+                }
+                Some(CallStep::Began(began)) => {
+                    commit.began.push(self.began(&began).map_err(failed)?);
+                }
+                Some(CallStep::Ended(ended)) => {
+                    commit.ended.push(self.ended(&ended).map_err(failed)?);
+                }
+                _ => {}
+            }
+        }
+        Ok(commit)
+    }
+
+    fn asked(&self, asked: &Asked) -> Result<NewApproval, RuntimeError> {
+        let request = &asked.request;
+        let detail = RequestDetail::new(request.clone(), asked.schema.clone());
+        let effect = request.effect_description.clone();
+        Ok(NewApproval {
+            id: self.id_of("approval", &request.id),
+            request: request.id.clone(),
+            place: asked.place.clone(),
+            agent_name: request.agent_name.clone(),
+            tool_name: request.tool_name.clone(),
+            version: request.tool_version.clone(),
+            args_summary: summary(&request.args),
+            effect_description: effect.map_or_else(
+                || described(&request.tool_name, request.effects),
+                |effect| masked(&effect),
+            ),
+            risk_level: request.risk,
+            user_id: self.user.clone(),
+            args_digest: asked.args_digest.clone(),
+            expires_after: self.expires_after,
+            detail: sealed(&self.key, &detail_of(&request.id), &detail)?,
+        })
+    }
+
+    fn began(&self, began: &Began) -> Result<Begin, RuntimeError> {
+        let id = self.execution(&began.request, began.attempt);
+        Ok(Begin {
+            input: sealed(&self.key, &format!("input of {id}"), &began.args)?,
+            id,
+            call_id: began.call_id.clone(),
+            attempt: began.attempt,
+            agent_name: began.agent.clone(),
+            tool_name: began.tool.clone(),
+            version: began.version.clone(),
+            args_digest: began.args_digest.clone(),
+            risk_level: began.risk,
+            needs: began.approved.then(|| began.request.clone()),
+        })
+    }
+
+    fn ended(&self, ended: &Ended) -> Result<Finish, RuntimeError> {
+        let id = self.execution(&ended.request, ended.attempt);
+        let output = ended.result.as_ref().ok();
+        let output = output.map(|output| sealed(&self.key, &format!("output of {id}"), output));
+        Ok(Finish {
+            output: output.transpose()?,
+            error: ended
+                .result
+                .as_ref()
+                .err()
+                .map(|error| masked(&error.message)),
+            effect_unknown: ended.effect_unknown,
+            id,
+        })
+    }
+
+    /// Returns the id of an execution.
+    fn execution(&self, request: &str, attempt: u32) -> String {
+        self.id_of("execution", &format!("{request} {attempt}"))
+    }
+
+    /// Returns an id that is the same whenever it is asked for.
+    fn id_of(&self, what: &str, name: &str) -> String {
+        let run = &self.held.lease.run.id;
+        let digest = hmac_sha256::Hash::hash(format!("{run}\n{what}\n{name}").as_bytes());
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&digest[..16]);
+        uuid::Builder::from_random_bytes(bytes)
+            .into_uuid()
+            .to_string()
+    }
+
+    /// Stores a commit, again and again while the store cannot be reached and the lease holds.
+    async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
+        let mut pause = Duration::from_millis(20);
+        loop {
+            match self.store.commit(&self.held.lease, commit).await {
+                Err(error) if error.may_pass() && self.held.holds() => {
+                    tracing::warn!(run = %self.held.lease.run.id, %error, "a step is stored again");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(1));
+                }
+                stored => return stored,
+            }
+        }
+    }
+}
+
+/// Returns `true` if the entry is the end of the run.
+fn ends(entry: &Entry) -> bool {
+    entry.kind() == "finished" && entry.is_of_the_outermost_run()
+}
+
+/// Describes a call of a tool that does not say what it does.
+fn described(tool: &str, effects: Effects) -> String {
+    match effects {
+        Effects::None => format!("Runs `{tool}`, which changes nothing."),
+        Effects::Reads => format!("Runs `{tool}`, which reads."),
+        Effects::Writes => format!("Runs `{tool}`, which writes."),
+    }
+}
+
+#[async_trait]
+impl Journal for StoredJournal {
+    async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+        Ok(self.inner().entries.clone())
+    }
+
+    async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+        let commit = self.commit(entries)?;
+        let stored = self.store(&commit).await;
+        let mut inner = self.inner();
+        if let Err(error) = stored {
+            let why = JournalError::new(error.to_string());
+            inner.failed = Some(error);
+            return Err(why);
+        }
+        inner.is_finished |= entries.iter().any(ends);
+        // An effect that begins now could overlap with one of the next worker.
+        match commit.began.is_empty() || self.held.holds() {
+            true => Ok(()),
+            false => Err(JournalError::new(
+                "the lease of the run is about to end, so the tool is not run",
+            )),
+        }
+    }
+}

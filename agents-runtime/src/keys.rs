@@ -1,0 +1,470 @@
+//! Keys of stored contents.
+//!
+//! Each run has a data key of its own, with which everything of it is encrypted that a store keeps as bytes. The data key
+//! is stored as well, wrapped with the key of its tenant. That key is in a [`Keyring`], which the store does not know.
+
+use crate::{RuntimeError, error::RuntimeErrorKind};
+use agents_store::Store;
+use chacha20poly1305::{
+    KeyInit, XChaCha20Poly1305, XNonce,
+    aead::{Aead, Payload},
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    io::Write,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+/// Keys of tenants, which wrap the keys of runs.
+///
+/// A tenant's key has versions. New data keys are wrapped with the latest version; older versions unwrap those from
+/// before. A tenant whose keys are gone is erased: nobody can read the contents of its runs.
+pub trait Keyring: Send + Sync + 'static {
+    /// Returns the latest key of a tenant with its version; a tenant without a key gets one.
+    ///
+    /// # Errors
+    /// When the keyring cannot be read or written.
+    fn latest(&self, tenant: &str) -> io::Result<(u32, TenantKey)>;
+
+    /// Returns this version of a tenant's key; `None` if it is not there.
+    ///
+    /// # Errors
+    /// When the keyring cannot be read.
+    fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>>;
+}
+
+/// Key of a tenant.
+#[derive(Clone)]
+pub struct TenantKey([u8; 32]);
+
+impl TenantKey {
+    /// Creates a key of these bytes, which nobody else knows.
+    pub fn new(bytes: [u8; 32]) -> Self {
+        TenantKey(bytes)
+    }
+
+    fn random() -> io::Result<Self> {
+        random().map(TenantKey)
+    }
+}
+
+impl fmt::Debug for TenantKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TenantKey")
+    }
+}
+
+fn random<const N: usize>() -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// Keys of tenants by version.
+type Keys = BTreeMap<String, BTreeMap<u32, String>>;
+
+/// Keyring in a file that only its owner can read.
+///
+/// Whoever has the file can read the store; without it, nobody can. Keep a copy of the file, and keep it apart from the
+/// copies of the store.
+///
+/// ```
+/// use agents_runtime::{FileKeyring, Keyring};
+/// # fn main() -> std::io::Result<()> {
+/// # let path = std::env::temp_dir().join(format!("agents-doc-keys-{}", std::process::id()));
+/// let keys = FileKeyring::open(&path)?; // a missing file is created with the first key
+/// let (version, _) = keys.latest("acme")?;
+/// assert_eq!(version, 1);
+/// keys.rotate("acme")?;
+/// assert_eq!(keys.latest("acme")?.0, 2);
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
+pub struct FileKeyring {
+    path: PathBuf,
+    /// Held while the file is read and written.
+    writing: Mutex<()>,
+}
+
+#[derive(Default, Serialize, Deserialize)]
+struct File {
+    agents_keyring: u32,
+    keys: Keys,
+}
+
+impl FileKeyring {
+    /// Opens the keyring at this path. The file is created with the first key.
+    ///
+    /// # Errors
+    /// When the file is no keyring, or when others can read it.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
+        let keyring = FileKeyring {
+            path: path.as_ref().to_owned(),
+            writing: Mutex::default(),
+        };
+        keyring.read()?;
+        Ok(keyring)
+    }
+
+    /// Gives a tenant a new key, for the runs that start from now on.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn rotate(&self, tenant: &str) -> io::Result<()> {
+        self.change(|keys| {
+            let of_tenant = keys.entry(tenant.to_owned()).or_default();
+            let next = of_tenant.keys().max().map_or(1, |last| last + 1);
+            of_tenant.insert(next, hex(&TenantKey::random()?.0));
+            Ok(())
+        })
+    }
+
+    /// Destroys all keys of a tenant: nobody can read the contents of its runs any more, in the store and in its copies.
+    ///
+    /// # Errors
+    /// When the file cannot be read or written.
+    pub fn erase(&self, tenant: &str) -> io::Result<()> {
+        self.change(|keys| {
+            keys.remove(tenant);
+            Ok(())
+        })
+    }
+
+    fn read(&self) -> io::Result<Keys> {
+        let failed = |error: io::Error| {
+            let path = self.path.display();
+            io::Error::new(error.kind(), format!("the keyring {path}: {error}"))
+        };
+        let text = match fs::read_to_string(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Keys::new()),
+            text => text.map_err(failed)?,
+        };
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&self.path)
+                .map_err(failed)?
+                .permissions()
+                .mode();
+            if mode & 0o077 != 0 {
+                let why = "others can read it; make it yours alone: `chmod 600`";
+                return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, why)));
+            }
+        }
+        let file: File = serde_json::from_str(&text).map_err(|error| {
+            let why = format!("this is no keyring: {error}");
+            failed(io::Error::new(io::ErrorKind::InvalidData, why))
+        })?;
+        match file.agents_keyring {
+            1 => Ok(file.keys),
+            other => {
+                let why = format!("it has format {other}; this version reads format 1");
+                Err(failed(io::Error::new(io::ErrorKind::InvalidData, why)))
+            }
+        }
+    }
+
+    /// Changes the keys, alone among all processes.
+    fn change<T>(&self, change: impl FnOnce(&mut Keys) -> io::Result<T>) -> io::Result<T> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let lock = self.beside(".lock");
+        let lock = private(fs::OpenOptions::new().create(true).truncate(false), &lock)?;
+        lock.lock()?;
+        let mut keys = self.read()?;
+        let result = change(&mut keys)?;
+        let file = File {
+            agents_keyring: 1,
+            keys,
+        };
+        let text = serde_json::to_string_pretty(&file)?;
+        // A process that ends in the middle leaves the old keys.
+        let new = self.beside(".new");
+        let mut written = private(fs::OpenOptions::new().create(true).truncate(true), &new)?;
+        written.write_all(text.as_bytes())?;
+        written.sync_all()?;
+        fs::rename(&new, &self.path)?;
+        let folder = self
+            .path
+            .parent()
+            .filter(|path| !path.as_os_str().is_empty());
+        if let Ok(folder) = fs::File::open(folder.unwrap_or(Path::new("."))) {
+            folder.sync_all()?;
+        }
+        Ok(result)
+    }
+
+    fn beside(&self, end: &str) -> PathBuf {
+        let mut path = self.path.as_os_str().to_owned();
+        path.push(end);
+        path.into()
+    }
+}
+
+/// Opens a file for writing that only its owner can read.
+fn private(how: &mut fs::OpenOptions, path: &Path) -> io::Result<fs::File> {
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);
+    how.write(true).open(path)
+}
+
+impl Keyring for FileKeyring {
+    fn latest(&self, tenant: &str) -> io::Result<(u32, TenantKey)> {
+        let latest = |keys: &Keys| {
+            let (version, key) = keys.get(tenant)?.last_key_value()?;
+            Some((*version, key_of(key)?))
+        };
+        if let Some(latest) = latest(&self.read()?) {
+            return Ok(latest);
+        }
+        self.change(|keys| {
+            if let Some(latest) = latest(keys) {
+                return Ok(latest);
+            }
+            let key = TenantKey::random()?;
+            let of_tenant = keys.entry(tenant.to_owned()).or_default();
+            of_tenant.insert(1, hex(&key.0));
+            Ok((1, key))
+        })
+    }
+
+    fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>> {
+        let keys = self.read()?;
+        let key = keys.get(tenant).and_then(|keys| keys.get(&version));
+        Ok(key.and_then(|key| key_of(key)))
+    }
+}
+
+impl fmt::Debug for FileKeyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileKeyring")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keyring in memory, for a store in memory.
+#[derive(Default)]
+pub(crate) struct MemoryKeyring(Mutex<BTreeMap<String, TenantKey>>);
+
+impl Keyring for MemoryKeyring {
+    fn latest(&self, tenant: &str) -> io::Result<(u32, TenantKey)> {
+        let mut keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(key) = keys.get(tenant) {
+            return Ok((1, key.clone()));
+        }
+        let key = TenantKey::random()?;
+        keys.insert(tenant.to_owned(), key.clone());
+        Ok((1, key))
+    }
+
+    fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>> {
+        let keys = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(keys.get(tenant).filter(|_| version == 1).cloned())
+    }
+}
+
+/// Opens the keyring that a store has by default.
+pub(crate) fn default_keyring(store: &dyn Store) -> Result<Box<dyn Keyring>, RuntimeError> {
+    if store.is_in_memory() {
+        return Ok(Box::new(MemoryKeyring::default()));
+    }
+    let Some(path) = store.keys_beside() else {
+        let why = "the runtime has no keyring for the contents of this store; give it one with `.keyring(..)`";
+        return Err(RuntimeError::new(RuntimeErrorKind::Sealed, why));
+    };
+    FileKeyring::open(path)
+        .map(|keyring| Box::new(keyring) as Box<dyn Keyring>)
+        .map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn key_of(text: &str) -> Option<TenantKey> {
+    let mut key = [0; 32];
+    let pairs = text.as_bytes().chunks_exact(2);
+    if text.len() != 64 {
+        return None;
+    }
+    for (byte, pair) in key.iter_mut().zip(pairs) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(TenantKey(key))
+}
+
+/// Data key of one run: it encrypts and decrypts what belongs to the run.
+#[derive(Clone)]
+pub(crate) struct RunKey {
+    cipher: XChaCha20Poly1305,
+    run: String,
+}
+
+/// Length of a nonce, in bytes.
+const NONCE: usize = 24;
+
+impl RunKey {
+    /// Creates a data key for a run, and returns it with its wrapped form.
+    pub(crate) fn create(
+        keyring: &dyn Keyring,
+        tenant: &str,
+        run: &str,
+    ) -> Result<(RunKey, Vec<u8>), RuntimeError> {
+        let failed =
+            |error: io::Error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string());
+        let (version, tenant_key) = keyring.latest(tenant).map_err(failed)?;
+        let data: [u8; 32] = random().map_err(failed)?;
+        let mut wrapped = version.to_le_bytes().to_vec();
+        wrapped.extend(sealed(&cipher(&tenant_key.0), run, "key", &data)?);
+        let cipher = cipher(&data);
+        let run = run.to_owned();
+        Ok((RunKey { cipher, run }, wrapped))
+    }
+
+    /// Unwraps the data key of a run.
+    pub(crate) fn open(
+        keyring: &dyn Keyring,
+        tenant: &str,
+        run: &str,
+        wrapped: &[u8],
+    ) -> Result<RunKey, RuntimeError> {
+        let failed = |why: String| RuntimeError::new(RuntimeErrorKind::Sealed, why);
+        let altered = || failed(format!("the key of run `{run}` was altered"));
+        let (version, data) = wrapped.split_first_chunk::<4>().ok_or_else(altered)?;
+        let version = u32::from_le_bytes(*version);
+        let key = keyring
+            .version(tenant, version)
+            .map_err(|error| failed(error.to_string()))?;
+        let Some(key) = key else {
+            return Err(failed(format!(
+                "the keyring has no version {version} of the key of tenant `{tenant}`: run `{run}` was stored with another keyring, or its tenant was erased"
+            )));
+        };
+        let data = opened(&cipher(&key.0), run, "key", data)?;
+        let data: [u8; 32] = data.try_into().map_err(|_| altered())?;
+        Ok(RunKey {
+            cipher: cipher(&data),
+            run: run.to_owned(),
+        })
+    }
+
+    /// Encrypts contents that belong to the run, as what `what` says.
+    pub(crate) fn seal(&self, what: &str, contents: &[u8]) -> Result<Vec<u8>, RuntimeError> {
+        sealed(&self.cipher, &self.run, what, contents)
+    }
+
+    /// Decrypts contents, which have to be what `what` says, of this run.
+    pub(crate) fn unseal(&self, what: &str, contents: &[u8]) -> Result<Vec<u8>, RuntimeError> {
+        opened(&self.cipher, &self.run, what, contents)
+    }
+}
+
+fn cipher(key: &[u8; 32]) -> XChaCha20Poly1305 {
+    XChaCha20Poly1305::new(key.into())
+}
+
+/// Returns the text that binds encrypted contents to their place: elsewhere they cannot be decrypted.
+fn place(run: &str, what: &str) -> String {
+    format!("{run}\n{what}")
+}
+
+fn sealed(
+    cipher: &XChaCha20Poly1305,
+    run: &str,
+    what: &str,
+    contents: &[u8],
+) -> Result<Vec<u8>, RuntimeError> {
+    let failed = |why: String| RuntimeError::new(RuntimeErrorKind::Sealed, why);
+    let nonce: [u8; NONCE] = random().map_err(|error| failed(error.to_string()))?;
+    let place = place(run, what);
+    let payload = Payload {
+        msg: contents,
+        aad: place.as_bytes(),
+    };
+    let sealed = cipher.encrypt(&XNonce::from(nonce), payload);
+    let sealed =
+        sealed.map_err(|_| failed("the contents are too long to be encrypted".to_owned()))?;
+    Ok([&nonce[..], &sealed].concat())
+}
+
+fn opened(
+    cipher: &XChaCha20Poly1305,
+    run: &str,
+    what: &str,
+    contents: &[u8],
+) -> Result<Vec<u8>, RuntimeError> {
+    let altered = || {
+        let why = format!("the {what} of run `{run}` was altered, or its key is another one");
+        RuntimeError::new(RuntimeErrorKind::Sealed, why)
+    };
+    let (nonce, sealed) = contents.split_first_chunk::<NONCE>().ok_or_else(altered)?;
+    let place = place(run, what);
+    let payload = Payload {
+        msg: sealed,
+        aad: place.as_bytes(),
+    };
+    cipher
+        .decrypt(&XNonce::from(*nonce), payload)
+        .map_err(|_| altered())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contents_are_read_only_as_what_they_are_and_of_their_run() {
+        let keyring = MemoryKeyring::default();
+        let (key, wrapped) = RunKey::create(&keyring, "acme", "run-1").unwrap();
+        let sealed = key.seal("input", b"go").unwrap();
+        let again = RunKey::open(&keyring, "acme", "run-1", &wrapped).unwrap();
+        assert_eq!(again.unseal("input", &sealed).unwrap(), b"go");
+        assert!(again.unseal("entries 0", &sealed).is_err());
+        for at in 0..sealed.len() {
+            let mut altered = sealed.clone();
+            altered[at] ^= 1;
+            assert!(again.unseal("input", &altered).is_err(), "{at}");
+        }
+        for length in 0..sealed.len() {
+            assert!(again.unseal("input", &sealed[..length]).is_err());
+        }
+        assert!(RunKey::open(&keyring, "acme", "run-2", &wrapped).is_err());
+        assert!(RunKey::open(&keyring, "other", "run-1", &wrapped).is_err());
+        let (other, _) = RunKey::create(&keyring, "acme", "run-1").unwrap();
+        assert!(other.unseal("input", &sealed).is_err());
+    }
+
+    #[test]
+    fn keys_are_rotated_and_erased() {
+        let path = std::env::temp_dir().join(format!("agents-keyring-{}", std::process::id()));
+        let _ = fs::remove_file(&path);
+        let keyring = FileKeyring::open(&path).unwrap();
+        let (before, wrapped) = RunKey::create(&keyring, "acme", "run-1").unwrap();
+        let sealed = before.seal("input", b"go").unwrap();
+        keyring.rotate("acme").unwrap();
+        let (_, later) = RunKey::create(&keyring, "acme", "run-2").unwrap();
+        assert_eq!((wrapped[0], later[0]), (1, 2));
+        let other = FileKeyring::open(&path).unwrap();
+        let again = RunKey::open(&other, "acme", "run-1", &wrapped).unwrap();
+        assert_eq!(again.unseal("input", &sealed).unwrap(), b"go");
+        keyring.erase("acme").unwrap();
+        let gone = RunKey::open(&other, "acme", "run-1", &wrapped)
+            .err()
+            .unwrap();
+        assert!(gone.to_string().contains("erased"), "{gone}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            let open = FileKeyring::open(&path).unwrap_err();
+            assert!(open.to_string().contains("chmod 600"), "{open}");
+        }
+        for end in ["", ".lock"] {
+            let _ = fs::remove_file(format!("{}{end}", path.display()));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Leases of the runs that this process works on. A thread of its own renews them, so that a tool which keeps the
+//! runtime's threads busy loses no lease.
+
+use agents_store::{ErrorKind, Lease, Store};
+use futures_util::future::join_all;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
+    thread,
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Part of a lease's time that has to be left when an effect begins.
+const MARGIN: u32 = 4;
+
+/// Keeper of the leases of this process.
+pub(crate) struct Keeper {
+    store: Arc<dyn Store>,
+    time: Duration,
+    held: Mutex<HashMap<String, Arc<Held>>>,
+}
+
+/// Lease that is held, by the monotonic clock of this process.
+pub(crate) struct Held {
+    pub(crate) lease: Lease,
+    time: Duration,
+    until: Mutex<Instant>,
+    /// Triggered when the lease is lost.
+    pub(crate) lost: CancellationToken,
+}
+
+impl Held {
+    fn until(&self) -> MutexGuard<'_, Instant> {
+        self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` if the lease holds for long enough to begin an effect.
+    pub(crate) fn holds(&self) -> bool {
+        let left = self.until().saturating_duration_since(Instant::now());
+        left > self.time / MARGIN && !self.lost.is_cancelled()
+    }
+}
+
+/// Guard of a lease: it is renewed until the guard is dropped.
+pub(crate) struct Keeping {
+    keeper: Arc<Keeper>,
+    pub(crate) held: Arc<Held>,
+}
+
+impl Drop for Keeping {
+    fn drop(&mut self) {
+        self.keeper.held().remove(&self.held.lease.run.id);
+    }
+}
+
+impl Keeper {
+    /// Starts the thread that renews leases of this length.
+    pub(crate) fn start(store: Arc<dyn Store>, time: Duration) -> std::io::Result<Arc<Keeper>> {
+        let keeper = Arc::new(Keeper {
+            store,
+            time,
+            held: Mutex::default(),
+        });
+        let (weak, pause) = (Arc::downgrade(&keeper), time / 5);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()?;
+        thread::Builder::new()
+            .name("agents-leases".to_owned())
+            .spawn(move || runtime.block_on(renew(weak, pause)))?;
+        Ok(keeper)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<String, Arc<Held>>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a lease that was claimed at this time.
+    pub(crate) fn keep(self: &Arc<Self>, lease: Lease, claimed: Instant) -> Keeping {
+        let held = Arc::new(Held {
+            time: self.time,
+            until: Mutex::new(claimed + self.time),
+            lost: CancellationToken::new(),
+            lease,
+        });
+        self.held().insert(held.lease.run.id.clone(), held.clone());
+        Keeping {
+            keeper: self.clone(),
+            held,
+        }
+    }
+
+    async fn renew(&self, held: Arc<Held>) {
+        let asked = Instant::now();
+        let renewed = tokio::time::timeout(self.time, self.store.renew(&held.lease, self.time));
+        match renewed.await {
+            Ok(Ok(_)) => *held.until() = asked + self.time,
+            Ok(Err(error)) if error.kind() == ErrorKind::LeaseLost => {
+                tracing::warn!(run = %held.lease.run.id, %error, "the lease of a run is lost");
+                held.lost.cancel();
+            }
+            failed => {
+                let is_over = *held.until() <= Instant::now();
+                let why = match failed {
+                    Ok(Err(error)) => error.to_string(),
+                    _ => "the store does not answer".to_owned(),
+                };
+                tracing::warn!(run = %held.lease.run.id, why, is_over, "a lease cannot be renewed");
+                if is_over {
+                    held.lost.cancel();
+                }
+            }
+        }
+    }
+}
+
+/// Renews all leases again and again, until nobody keeps any.
+async fn renew(keeper: Weak<Keeper>, pause: Duration) {
+    loop {
+        tokio::time::sleep(pause).await;
+        let Some(keeper) = keeper.upgrade() else {
+            return;
+        };
+        let held: Vec<_> = keeper.held().values().cloned().collect();
+        join_all(held.into_iter().map(|held| keeper.renew(held))).await;
+    }
+}

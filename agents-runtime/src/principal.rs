@@ -1,0 +1,70 @@
+//! Principals: whoever starts runs and decides about requests.
+
+use serde::{Deserialize, Serialize};
+
+/// Person or program that starts runs and decides about requests.
+///
+/// An application makes a principal of what its authentication says, and of nothing else.
+///
+/// ```
+/// use agents_runtime::Principal;
+///
+/// let grace = Principal::new("grace", "acme").role("treasurer");
+/// assert!(grace.has_role("treasurer"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Principal {
+    id: String,
+    /// Tenant of the principal; `None` for an operator of all tenants.
+    tenant: Option<String>,
+    #[serde(default)]
+    roles: Vec<String>,
+}
+
+impl Principal {
+    /// Creates a principal of a tenant. An application without tenants has the tenant `""`.
+    pub fn new(id: impl Into<String>, tenant: impl Into<String>) -> Self {
+        Principal {
+            id: id.into(),
+            tenant: Some(tenant.into()),
+            roles: Vec::new(),
+        }
+    }
+
+    /// Creates the operator of the platform, whom every tenant's requests exist for. The operator counts as nobody who
+    /// has started a run.
+    pub fn operator() -> Self {
+        Principal {
+            id: "operator".to_owned(),
+            tenant: None,
+            roles: Vec::new(),
+        }
+    }
+
+    /// Adds a role.
+    #[must_use]
+    pub fn role(mut self, role: impl Into<String>) -> Self {
+        self.roles.push(role.into());
+        self
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns the tenant; `None` for the operator of the platform.
+    pub fn tenant(&self) -> Option<&str> {
+        self.tenant.as_deref()
+    }
+
+    /// Returns `true` if the principal has this role.
+    pub fn has_role(&self, role: &str) -> bool {
+        self.roles.iter().any(|own| own == role)
+    }
+
+    /// Returns `true` if the principal is the operator of the platform.
+    pub fn is_operator(&self) -> bool {
+        self.tenant.is_none()
+    }
+}

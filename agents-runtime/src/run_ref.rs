@@ -1,0 +1,121 @@
+//! Handles of stored runs.
+
+use crate::{Client, Events, Principal, Request, RuntimeError};
+use agents_core::{Outcome, agent::Data};
+use agents_store::{ApprovalFilter, ApprovalStatus, RunStatus};
+use std::{
+    fmt,
+    marker::PhantomData,
+    time::{Duration, Instant},
+};
+
+/// Handle of a stored run, by its id and the type of its answer.
+pub struct RunRef<Out> {
+    client: Client,
+    id: String,
+    out: PhantomData<fn() -> Out>,
+}
+
+/// State of a stored run.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
+pub enum Progress<Out> {
+    /// The run is over; also if it has failed or was cancelled.
+    Done(Outcome<Out>),
+    /// The run waits for decisions about these requests, or for a time.
+    Waiting(Vec<Request>),
+    /// A worker has the run, or is about to take it.
+    Running,
+    /// The run cannot go on, for this reason. [`Client::release`] lets it try again.
+    Held(String),
+}
+
+impl<Out> Clone for RunRef<Out> {
+    fn clone(&self) -> Self {
+        RunRef::new(self.client.clone(), self.id.clone())
+    }
+}
+
+impl<Out> RunRef<Out> {
+    pub(crate) fn new(client: Client, id: String) -> Self {
+        RunRef {
+            client,
+            id,
+            out: PhantomData,
+        }
+    }
+
+    /// Returns the id of the run.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Cancels the run: a worker ends it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn cancel(&self, by: &Principal) -> Result<(), RuntimeError> {
+        self.client.cancel(&self.id, by).await
+    }
+
+    /// Returns the events of the run, those that come included.
+    pub fn events(&self) -> Events {
+        self.client.events(&self.id)
+    }
+}
+
+impl<Out: Data> RunRef<Out> {
+    /// Returns the state of the run.
+    ///
+    /// # Errors
+    /// When there is no such run, it cannot be read, or the store fails.
+    pub async fn progress(&self) -> Result<Progress<Out>, RuntimeError> {
+        let run = self.client.known(&self.id).await?;
+        Ok(match run.status {
+            RunStatus::Done => Progress::Done(self.outcome().await?),
+            RunStatus::Held => Progress::Held(run.held.unwrap_or_default()),
+            RunStatus::Ready | RunStatus::Running => Progress::Running,
+            RunStatus::Waiting => {
+                let filter = ApprovalFilter {
+                    run: Some(run.id),
+                    status: Some(ApprovalStatus::Pending),
+                    ..ApprovalFilter::default()
+                };
+                Progress::Waiting(self.client.approvals().list(&filter).await?)
+            }
+        })
+    }
+
+    /// Waits until the run is over or held, or until this time has passed, and returns its state.
+    ///
+    /// # Errors
+    /// When there is no such run, it cannot be read, or the store fails.
+    pub async fn wait(&self, time: Duration) -> Result<Progress<Out>, RuntimeError> {
+        let began = Instant::now();
+        let mut pause = Duration::from_millis(5);
+        loop {
+            let status = self.client.known(&self.id).await?.status;
+            let left = time.saturating_sub(began.elapsed());
+            if matches!(status, RunStatus::Done | RunStatus::Held) || left.is_zero() {
+                return self.progress().await;
+            }
+            tokio::time::sleep(pause.min(left)).await;
+            pause = (pause * 2).min(Duration::from_millis(200));
+        }
+    }
+
+    /// Returns the outcome of a run that is over.
+    pub(crate) async fn outcome(&self) -> Result<Outcome<Out>, RuntimeError> {
+        let recorded = self.client.recorded(&self.id).await?;
+        let outcome = recorded.and_then(|recorded| recorded.outcome());
+        outcome.ok_or_else(|| {
+            RuntimeError::unreadable(format!("the journal of run `{}` has no end", self.id))
+        })
+    }
+}
+
+impl<Out> fmt::Debug for RunRef<Out> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RunRef").field(&self.id).finish()
+    }
+}

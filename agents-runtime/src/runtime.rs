@@ -1,0 +1,240 @@
+//! The runtime: a store, agents, and what they need.
+
+use crate::{
+    AgentRef, Approvals, Client, Events, Keyring, RuntimeError,
+    error::RuntimeErrorKind,
+    lease::Keeper,
+    registered::{MadeFor, Registered},
+};
+use agents_core::{Agent, Model, policy::Policy, secret::Secrets, tool::Scope};
+use agents_store::Store;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, OnceLock, PoisonError},
+    time::Duration,
+};
+use tokio::sync::Notify;
+use uuid::Uuid;
+
+/// Runtime of durable runs: see the [crate's page](crate). Clones share their agents and their store.
+///
+/// Code belongs to the runtime: models, policies, secrets. Data belongs to the run: its input, its scope, its budget.
+#[derive(Clone)]
+pub struct Runtime {
+    pub(crate) client: Client,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+/// Settings of a runtime.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) known_models: Vec<Arc<dyn Model>>,
+    pub(crate) policies: Vec<Arc<dyn Policy>>,
+    pub(crate) secrets: Option<Arc<dyn Secrets>>,
+    pub(crate) worker: String,
+    pub(crate) lease: Duration,
+    pub(crate) at_once: usize,
+    pub(crate) per_tenant: u32,
+    pub(crate) expires_after: Duration,
+    pub(crate) grace: Duration,
+}
+
+/// State that the clones of a runtime share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    agents: Mutex<BTreeMap<String, Arc<dyn Registered>>>,
+    keeper: OnceLock<Arc<Keeper>>,
+    /// Notified when this process has stored something to do.
+    pub(crate) news: Notify,
+}
+
+impl Shared {
+    pub(crate) fn agent(&self, name: &str) -> Option<Arc<dyn Registered>> {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        agents.get(name).cloned()
+    }
+
+    pub(crate) fn agents(&self) -> Vec<String> {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        agents.keys().cloned().collect()
+    }
+}
+
+impl Runtime {
+    /// Creates a runtime on a store.
+    pub fn open(store: impl Store) -> Self {
+        let settings = Settings {
+            model: None,
+            known_models: Vec::new(),
+            policies: Vec::new(),
+            secrets: None,
+            worker: format!("{}-{}", std::process::id(), Uuid::now_v7().simple()),
+            lease: Duration::from_secs(30),
+            at_once: 64,
+            per_tenant: 0,
+            expires_after: Duration::from_secs(24 * 60 * 60),
+            grace: Duration::from_secs(30),
+        };
+        Runtime {
+            client: Runtime::client(store),
+            settings: Arc::new(settings),
+            shared: Arc::default(),
+        }
+    }
+
+    /// Creates a client of a store: it lists runs and decides about requests, and needs no agents.
+    pub fn client(store: impl Store) -> Client {
+        Client::new(Arc::new(store))
+    }
+
+    fn set(mut self, set: impl FnOnce(&mut Settings)) -> Self {
+        set(Arc::make_mut(&mut self.settings));
+        self
+    }
+
+    /// Sets the keyring with which contents are encrypted. By default it is a file beside the store.
+    #[must_use]
+    pub fn keyring(mut self, keyring: impl Keyring) -> Self {
+        self.client = self.client.keyring(keyring);
+        self
+    }
+
+    /// Sets the model for agents that bring none of their own.
+    #[must_use]
+    pub fn model(self, model: impl Model) -> Self {
+        self.set(|settings| settings.model = Some(Arc::new(model)))
+    }
+
+    /// Adds a model that runs find by its name: see [`Run::known_model`](agents_core::agent::Run::known_model).
+    #[must_use]
+    pub fn known_model(self, model: impl Model) -> Self {
+        self.set(|settings| settings.known_models.push(Arc::new(model)))
+    }
+
+    /// Adds a policy for all runs, which needs a name: see [`named`](agents_core::policy::named).
+    #[must_use]
+    pub fn policy(self, policy: impl Policy) -> Self {
+        self.set(|settings| settings.policies.push(Arc::new(policy)))
+    }
+
+    /// Sets the store of secrets.
+    #[must_use]
+    pub fn secrets(self, secrets: impl Secrets) -> Self {
+        self.set(|settings| settings.secrets = Some(Arc::new(secrets)))
+    }
+
+    /// Sets the name of this process as a worker; a name of its own by default.
+    #[must_use]
+    pub fn worker(self, name: impl Into<String>) -> Self {
+        self.set(|settings| settings.worker = name.into())
+    }
+
+    /// Sets the time for which a worker holds a run without renewing its lease; 30 seconds by default. If the worker's
+    /// process ends, another worker goes on with its runs after this time.
+    #[must_use]
+    pub fn lease(self, time: Duration) -> Self {
+        self.set(|settings| settings.lease = time)
+    }
+
+    /// Sets the number of runs that this process works on at once; 64 by default.
+    #[must_use]
+    pub fn at_once(self, runs: usize) -> Self {
+        self.set(|settings| settings.at_once = runs.max(1))
+    }
+
+    /// Sets the number of runs of one tenant that all workers work on at once; no limit by default.
+    #[must_use]
+    pub fn per_tenant(self, runs: u32) -> Self {
+        self.set(|settings| settings.per_tenant = runs)
+    }
+
+    /// Sets the time after which requests for approval expire; 24 hours by default.
+    #[must_use]
+    pub fn requests_expire_after(self, time: Duration) -> Self {
+        self.set(|settings| settings.expires_after = time)
+    }
+
+    /// Sets the time that runs have to end when the worker is stopped; 30 seconds by default. Another worker goes on with
+    /// those that have not ended.
+    #[must_use]
+    pub fn grace(self, time: Duration) -> Self {
+        self.set(|settings| settings.grace = time)
+    }
+
+    /// Registers an agent, and returns the handle that starts its runs.
+    ///
+    /// # Panics
+    /// When an agent of this name is registered already.
+    pub fn agent<A: Agent + 'static>(&self, agent: A) -> AgentRef<A::In, A::Out> {
+        let name = agent.name().to_owned();
+        let agent = Arc::new(agent);
+        self.agent_for(name, move |_| agent.clone())
+    }
+
+    /// Registers an agent that is made for the scope of each run, and returns the handle that starts its runs.
+    ///
+    /// # Panics
+    /// When an agent of this name is registered already.
+    pub fn agent_for<A: Agent + 'static>(
+        &self,
+        name: impl Into<String>,
+        make: impl Fn(&Scope) -> A + Send + Sync + 'static,
+    ) -> AgentRef<A::In, A::Out> {
+        let name = name.into();
+        let registered: Arc<dyn Registered> = Arc::new(MadeFor(make));
+        let mut agents = self
+            .shared
+            .agents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let before = agents.insert(name.clone(), registered);
+        assert!(
+            before.is_none(),
+            "the runtime has two agents of the name `{name}`: stored runs find their agent by its name"
+        );
+        AgentRef::new(self.clone(), name)
+    }
+
+    /// Returns the keeper of this process's leases.
+    pub(crate) fn keeper(&self) -> Result<Arc<Keeper>, RuntimeError> {
+        if let Some(keeper) = self.shared.keeper.get() {
+            return Ok(keeper.clone());
+        }
+        let started = Keeper::start(self.client.store.clone(), self.settings.lease);
+        let started = started.map_err(|error| {
+            let why = format!("the thread that renews leases cannot start: {error}");
+            RuntimeError::new(
+                RuntimeErrorKind::Store(agents_store::ErrorKind::Failed),
+                why,
+            )
+        })?;
+        Ok(self.shared.keeper.get_or_init(|| started).clone())
+    }
+
+    /// Returns the requests for approval, and decides about them.
+    pub fn approvals(&self) -> Approvals {
+        self.client.approvals()
+    }
+
+    /// Returns the events of a run, those that come included.
+    pub fn events(&self, run: impl Into<String>) -> Events {
+        self.client.events(run)
+    }
+
+    /// Returns the client of the store, for everything that needs no agents.
+    pub fn as_client(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Runtime")
+            .field("worker", &self.settings.worker)
+            .field("agents", &self.shared.agents())
+            .finish_non_exhaustive()
+    }
+}

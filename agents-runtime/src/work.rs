@@ -1,0 +1,250 @@
+//! Workers: processes that go on with the runs of a store.
+
+use crate::{
+    Runtime, RuntimeError,
+    data::{RunData, entries, key_of},
+    decisions::Decisions,
+    journal::StoredJournal,
+    registered::{Went, With},
+};
+use agents_core::{Error, ErrorKind};
+use agents_store::{Claim, End, Lease, Rest, RunStatus};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+/// Time between two looks for runs that can go on.
+const PAUSE: Duration = Duration::from_millis(50);
+/// Time between two looks at the messages of a run that is under way.
+const LOOK: Duration = Duration::from_millis(200);
+/// Number of claims in a row without a new entry after which a run is held.
+const MOST_CLAIMS: u32 = 3;
+
+impl Runtime {
+    /// Goes on with the runs of the store until `stop` is cancelled. Any number of processes may do so.
+    ///
+    /// When it is stopped, the worker claims no more runs, gives the runs under way their [`grace`](Runtime::grace), and
+    /// hands the rest to other workers. A run that is dropped in the middle of a tool that writes may be in doubt then.
+    ///
+    /// ```no_run
+    /// # async fn work(runtime: agents_runtime::Runtime) {
+    /// let stop = tokio_util::sync::CancellationToken::new();
+    /// let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+    /// // .. until the process is asked to end:
+    /// stop.cancel();
+    /// worker.await.expect("the worker has not panicked");
+    /// # }
+    /// ```
+    pub async fn work(self, stop: CancellationToken) {
+        let put_down = CancellationToken::new();
+        let mut under_way = JoinSet::new();
+        let mut pause = PAUSE;
+        while !stop.is_cancelled() {
+            while under_way.try_join_next().is_some() {}
+            let has_room = under_way.len() < self.settings.at_once;
+            let claimed = match has_room {
+                true => self.claim(None).await,
+                false => Ok(None),
+            };
+            let news = self.shared.news.notified();
+            match claimed {
+                Ok(Some((lease, at))) => {
+                    pause = PAUSE;
+                    let (runtime, put_down) = (self.clone(), put_down.clone());
+                    under_way.spawn(async move { runtime.go_on(lease, at, &put_down).await });
+                    continue;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(%error, "the store cannot be asked for runs");
+                    pause = (pause * 2).min(Duration::from_secs(5));
+                }
+            }
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(pause) => {}
+                () = news, if has_room => {}
+                Some(_) = under_way.join_next(), if !has_room => {}
+            }
+        }
+        let ended = async { while under_way.join_next().await.is_some() {} };
+        if tokio::time::timeout(self.settings.grace, ended)
+            .await
+            .is_err()
+        {
+            put_down.cancel();
+            while under_way.join_next().await.is_some() {}
+        }
+    }
+
+    /// Works on one run in this process until it is over.
+    pub(crate) async fn work_on(&self, run: &str) -> Result<(), RuntimeError> {
+        let never = CancellationToken::new();
+        loop {
+            if let Some((lease, at)) = self.claim(Some(run)).await? {
+                self.go_on(lease, at, &never).await;
+                continue;
+            }
+            let stored = self.client.known(run).await?;
+            match stored.status {
+                RunStatus::Done => return Ok(()),
+                RunStatus::Held => {
+                    let why = stored.held.unwrap_or_default();
+                    return Err(RuntimeError::unreadable(format!(
+                        "run `{run}` is held: {why}"
+                    )));
+                }
+                _ => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn claim(&self, run: Option<&str>) -> Result<Option<(Lease, Instant)>, RuntimeError> {
+        let claim = Claim {
+            worker: self.settings.worker.clone(),
+            agents: self.shared.agents(),
+            run: run.map(str::to_owned),
+            time: self.settings.lease,
+            per_tenant: self.settings.per_tenant,
+            most_claims: MOST_CLAIMS,
+        };
+        let at = Instant::now();
+        let lease = self.client.store.claim(&claim).await?;
+        Ok(lease.map(|lease| (lease, at)))
+    }
+
+    /// Goes on with a run that was claimed, until it is over, waits or is put down.
+    async fn go_on(&self, lease: Lease, claimed: Instant, put_down: &CancellationToken) {
+        let run = lease.run.id.clone();
+        let rest = match self.advance(&lease, claimed, put_down).await {
+            Ok(Some(rest)) => rest,
+            Ok(None) => return,
+            Err(error) => {
+                tracing::error!(run, %error, "a run cannot go on");
+                Rest::Held(error.to_string())
+            }
+        };
+        if let Err(error) = self.client.store.release(&lease, &rest).await {
+            tracing::warn!(run, %error, "a run cannot be given back; another worker takes it when its lease ends");
+        }
+    }
+
+    /// Goes on with a run, and returns the state in which it is left; `None` if the lease is lost.
+    async fn advance(
+        &self,
+        lease: &Lease,
+        claimed: Instant,
+        put_down: &CancellationToken,
+    ) -> Result<Option<Rest>, RuntimeError> {
+        let keeping = self.keeper()?.keep(lease.clone(), claimed);
+        let (client, run) = (&self.client, &lease.run);
+        let key = key_of(run, &*client.keys()?)?;
+        let data = RunData::of(run, &key)?;
+        let Some(agent) = self.shared.agent(&run.agent) else {
+            return Ok(Some(Rest::Ready));
+        };
+        let decisions = Decisions::new(client.store.clone(), run.id.clone(), key.clone());
+        decisions.read(run.messages).await?;
+        let commits = client.store.commits(&run.id, 0).await?;
+        let journal = StoredJournal::new(
+            client.store.clone(),
+            keeping.held.clone(),
+            key.clone(),
+            data.scope.user_id.clone(),
+            self.settings.expires_after,
+            entries(&key, 0, &commits)?,
+        )?;
+        let journal = Arc::new(journal);
+        let cancel = CancellationToken::new();
+        if run.cancelled_by.is_some() {
+            cancel.cancel();
+        }
+        let with = With {
+            id: run.id.clone(),
+            data,
+            journal: journal.clone(),
+            decisions: decisions.clone(),
+            settings: self.settings.clone(),
+            cancel: cancel.clone(),
+        };
+        let went = tokio::select! {
+            biased;
+            () = keeping.held.lost.cancelled() => return Ok(None),
+            () = put_down.cancelled() => return Ok(Some(Rest::Ready)),
+            went = agent.go_on(with) => went,
+            () = self.look(&run.id, &decisions, &cancel) => return Ok(None),
+        };
+        if let (Ok(Went::Waiting(requests)), None) = (&went, journal.failed()) {
+            return Ok(Some(waiting(&decisions, requests).await?));
+        }
+        Ok(rest_of(&went, &journal, &cancel))
+    }
+
+    /// Looks for messages to a run that is under way: decisions, and its cancellation. Never returns.
+    async fn look(&self, run: &str, decisions: &Decisions, cancel: &CancellationToken) {
+        loop {
+            tokio::time::sleep(match decisions.is_waited_for() {
+                true => LOOK,
+                false => LOOK * 5,
+            })
+            .await;
+            let looked = async {
+                let run = self.client.known(run).await?;
+                if run.cancelled_by.is_some() {
+                    cancel.cancel();
+                }
+                if run.messages != decisions.messages() || decisions.is_waited_for() {
+                    decisions.read(run.messages).await?;
+                }
+                Ok::<_, RuntimeError>(())
+            };
+            if let Err(error) = looked.await {
+                tracing::warn!(run, %error, "the messages of a run cannot be read");
+            }
+        }
+    }
+}
+
+/// Returns the state of a run that waits for decisions about these requests.
+async fn waiting(decisions: &Decisions, requests: &[String]) -> Result<Rest, RuntimeError> {
+    let messages = decisions.messages();
+    // The requests that were made in this process were not read yet.
+    decisions.read(messages).await?;
+    Ok(match decisions.has_any(requests) {
+        true => Rest::Ready,
+        false => Rest::Waiting {
+            wake_at: decisions.first_expiry(),
+            messages,
+        },
+    })
+}
+
+/// Returns the state in which a run is left that does not wait; `None` if another worker has it.
+fn rest_of(
+    went: &Result<Went, Error>,
+    journal: &StoredJournal,
+    cancel: &CancellationToken,
+) -> Option<Rest> {
+    if let Some(failed) = journal.failed() {
+        return match failed.kind() {
+            agents_store::ErrorKind::LeaseLost => None,
+            _ if failed.may_pass() => Some(Rest::Ready),
+            _ => Some(Rest::Held(failed.to_string())),
+        };
+    }
+    Some(match went {
+        Ok(Went::Waiting(_)) => Rest::Ready,
+        Ok(Went::Done(None)) => Rest::Done(End::Answered),
+        Ok(Went::Done(Some(error))) if !journal.is_finished() => Rest::Held(format!("{error:#}")),
+        Ok(Went::Done(Some(error)))
+            if error.kind() == ErrorKind::Cancelled && cancel.is_cancelled() =>
+        {
+            Rest::Done(End::Cancelled)
+        }
+        Ok(Went::Done(Some(_))) => Rest::Done(End::Failed),
+        Err(error) => Rest::Held(format!("{error:#}")),
+    })
+}
