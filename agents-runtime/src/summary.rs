@@ -58,6 +58,7 @@ pub(crate) fn masked(text: &str) -> String {
             .find(|c: char| !c.is_ascii_digit() && !" -.()+/".contains(c))
             .unwrap_or(rest.len());
         let digits = |text: &str| text.bytes().filter(u8::is_ascii_digit).count();
+        let letters = |text: &str| text.chars().filter(|c| c.is_alphabetic()).count();
         let group = rest[..grouped].trim_end();
         if digits(group) >= 7 && group.len() >= end {
             masked.push_str("[number]");
@@ -66,7 +67,7 @@ pub(crate) fn masked(text: &str) -> String {
         }
         masked.push_str(match &rest[..end] {
             mail if mail.contains('@') && mail.len() > 2 => "[email]",
-            number if digits(number) >= 7 && digits(number) * 2 >= number.len() => "[number]",
+            number if digits(number) >= 7 && letters(number) <= 4 => "[number]",
             key if key.len() >= 20 && digits(key) > 0 && !key.contains("/") => "[key]",
             plain => plain,
         });

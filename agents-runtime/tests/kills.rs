@@ -1,12 +1,12 @@
 //! Runs that are killed at random moments and restarted: no payment is lost or repeated.
 //!
-//! `AGENTS_KILLS=200 cargo test --test kills -- --nocapture` kills until this number of kills have hit a running
+//! `AGENTS_KILLS=200 cargo test -p agents-runtime --test kills -- --nocapture` kills until this number of kills have hit a running
 //! payment; the default is small. Controls with deliberate errors show that the test finds double payments.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
-#[path = "examples/built.rs"]
+#[path = "../../tests/examples/built.rs"]
 mod built;
 
 use std::{
