@@ -4,6 +4,7 @@ use crate::{
     Approval, Client, Principal, RuntimeError,
     data::{entries, key_of, opened, sealed},
     error::RuntimeErrorKind,
+    keys::RunKey,
 };
 use agents_core::{
     Json,
@@ -208,7 +209,15 @@ impl Approvals {
             Approval::Deny { reason } => Answer::Deny(reason),
             Approval::Revise { note } => Answer::Revise(note),
         };
+        let run = self.client.known(&stored.run).await?;
+        let key = key_of(&run, &*self.client.keys()?)?;
+        let proof = Proof {
+            status: status_of(&answer),
+            by: by.id().to_owned(),
+            args_digest: stored.args_digest.clone(),
+        };
         let decision = Decision {
+            proof: sealed(&key, &decision_of(&stored.request), &proof)?,
             id: id.to_owned(),
             tenant: by.tenant().map(str::to_owned),
             by: by.id().to_owned(),
@@ -293,6 +302,53 @@ impl Approvals {
         })?;
         Ok((sealed(&key, &edited_of(&stored.request), args)?, digest))
     }
+}
+
+/// Proof of a decision: whoever has no keys of the run cannot make it.
+#[derive(PartialEq, Serialize, Deserialize)]
+struct Proof {
+    status: ApprovalStatus,
+    by: String,
+    args_digest: String,
+}
+
+fn status_of(answer: &Answer) -> ApprovalStatus {
+    match answer {
+        Answer::Approve { .. } => ApprovalStatus::Approved,
+        Answer::Deny(_) => ApprovalStatus::Denied,
+        Answer::Revise(_) => ApprovalStatus::RevisionRequested,
+    }
+}
+
+/// Checks that a stored decision was made by somebody who has the keys of the run.
+pub(crate) fn check_decision(
+    stored: &agents_store::Approval,
+    key: &RunKey,
+) -> Result<(), RuntimeError> {
+    let status = match stored.status {
+        ApprovalStatus::Consumed => ApprovalStatus::Approved,
+        status => status,
+    };
+    let expected = Proof {
+        status,
+        by: stored.decided_by.clone().unwrap_or_default(),
+        args_digest: stored.args_digest.clone(),
+    };
+    let proof = stored.proof.as_deref().unwrap_or_default();
+    match opened::<Proof>(key, &decision_of(&stored.request), proof) {
+        Ok(proof) if proof == expected => Ok(()),
+        _ => Err(RuntimeError::new(
+            RuntimeErrorKind::Sealed,
+            format!(
+                "the decision about request `{}` ({} by {}) was not made by a decider: its row was written by hand",
+                stored.id, stored.status, expected.by
+            ),
+        )),
+    }
+}
+
+fn decision_of(request: &str) -> String {
+    format!("decision about {request}")
 }
 
 /// Name of the exact request.

@@ -1,6 +1,11 @@
 //! Decisions about the requests of one run, while a worker has it.
 
-use crate::{RuntimeError, approvals::edited_of, data::opened, keys::RunKey};
+use crate::{
+    RuntimeError,
+    approvals::{check_decision, edited_of},
+    data::opened,
+    keys::RunKey,
+};
 use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver};
 use agents_store::{ApprovalFilter, ApprovalStatus, Store, Timestamp};
 use futures_util::future::BoxFuture;
@@ -82,17 +87,23 @@ impl Decisions {
         one: &agents_store::Approval,
     ) -> Result<Option<ApprovalDecision>, RuntimeError> {
         let note = one.note.clone().unwrap_or_default();
-        let approval = match one.status {
+        match one.status {
             ApprovalStatus::Pending | ApprovalStatus::Cancelled => return Ok(None),
+            ApprovalStatus::Expired => {
+                let why = "nobody decided in time (APPROVAL_EXPIRED)";
+                return Ok(Some(Approval::deny(why).into()));
+            }
+            _ => check_decision(one, &self.key)?,
+        }
+        let approval = match one.status {
             ApprovalStatus::Approved | ApprovalStatus::Consumed => match &one.edited {
                 None => Approval::Approve,
                 Some(edited) => Approval::ApproveWith {
                     args: opened(&self.key, &edited_of(&one.request), edited)?,
                 },
             },
-            ApprovalStatus::Denied => Approval::deny(note),
             ApprovalStatus::RevisionRequested => Approval::Revise { note },
-            ApprovalStatus::Expired => Approval::deny("nobody decided in time (APPROVAL_EXPIRED)"),
+            _ => Approval::deny(note),
         };
         Ok(Some(match &one.decided_by {
             Some(by) => approval.by(by),

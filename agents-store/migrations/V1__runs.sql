@@ -63,6 +63,7 @@ CREATE TABLE agent_approvals (
     edited BLOB,
     edited_digest TEXT,
     use_by INTEGER,
+    proof BLOB,
     UNIQUE (run_id, request)
 );
 CREATE INDEX idx_agent_approvals_pending ON agent_approvals(tenant_id, number) WHERE status = 'pending';

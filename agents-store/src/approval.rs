@@ -86,6 +86,8 @@ pub struct Approval {
     pub edited: Option<Vec<u8>>,
     /// Time until which the approval can be used.
     pub use_by: Option<Timestamp>,
+    /// Proof of the decision, which only whoever has the keys of the run can make.
+    pub proof: Option<Vec<u8>>,
 }
 
 /// State of a request for approval.
@@ -130,6 +132,8 @@ pub struct Decision {
     pub by: String,
     /// Answer to the request.
     pub answer: Answer,
+    /// Proof of the decision, which only whoever has the keys of the run can make.
+    pub proof: Vec<u8>,
 }
 
 /// Answer to a request for approval.

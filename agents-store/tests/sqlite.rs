@@ -72,6 +72,18 @@ fn claim(worker: &str) -> Claim {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn many_processes_may_create_a_store_at_once() {
+    for round in 0..5 {
+        let file = TempFile::new(&format!("many-{round}"));
+        let opening = (0..8).map(|_| tokio::spawn(SqliteStore::open(file.0.clone())));
+        let opening: Vec<_> = opening.collect();
+        for opened in opening {
+            opened.await.unwrap().unwrap();
+        }
+    }
+}
+
 #[tokio::test]
 async fn two_handles_of_one_file_see_each_other() {
     let file = TempFile::new("two");

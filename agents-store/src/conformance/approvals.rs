@@ -14,6 +14,7 @@ fn decision(request: &str, answer: Answer) -> Decision {
         tenant: Some("acme".to_owned()),
         by: "grace".to_owned(),
         answer,
+        proof: b"proof".to_vec(),
     }
 }
 
@@ -164,6 +165,7 @@ pub(super) async fn a_decision_makes_a_waiting_run_ready(store: Checked) {
         (ApprovalStatus::Denied, Some("grace"), Some("too dear"))
     );
     assert!(decided.decided_at.is_some());
+    assert_eq!(decided.proof.as_deref(), Some(&b"proof"[..]));
     let run = store.run("run-1").await.unwrap().unwrap();
     assert_eq!((run.status, run.messages), (RunStatus::Ready, 1));
     claimed(&store, "w").await;

@@ -154,6 +154,7 @@ pub(super) async fn a_message_that_came_while_the_run_was_put_down_makes_it_read
         tenant: None,
         by: "grace".to_owned(),
         answer: Answer::Deny("no".to_owned()),
+        proof: b"proof".to_vec(),
     };
     store.decide(&decision).await.unwrap();
     let waits = Rest::Waiting {

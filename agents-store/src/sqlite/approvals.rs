@@ -13,7 +13,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
-     decided_by, decided_at, note, edited, use_by";
+     decided_by, decided_at, note, edited, use_by, proof";
 
 pub(super) fn risk(risk: Risk) -> &'static str {
     match risk {
@@ -54,6 +54,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         note: row.get("note")?,
         edited: row.get("edited")?,
         use_by: time_if_any(row, "use_by")?,
+        proof: row.get("proof")?,
     })
 }
 
@@ -162,6 +163,7 @@ pub(super) fn decide(
         tenant,
         by,
         answer,
+        proof,
     } = decision;
     let found = find(db, id)?;
     let own = |approval: &Approval| tenant.as_ref().is_none_or(|own| *own == approval.tenant_id);
@@ -195,7 +197,7 @@ pub(super) fn decide(
     };
     let mut update = db.prepare_cached(
         "UPDATE agent_approvals
-         SET status = ?2, decided_by = ?3, decided_at = ?4, note = ?5, edited = ?6, edited_digest = ?7, use_by = ?8
+         SET status = ?2, decided_by = ?3, decided_at = ?4, note = ?5, edited = ?6, edited_digest = ?7, use_by = ?8, proof = ?9
          WHERE id = ?1",
     )?;
     update.execute(params![
@@ -206,7 +208,8 @@ pub(super) fn decide(
         note,
         edited,
         edited_digest,
-        use_by
+        use_by,
+        proof
     ])?;
     wake(db, now, &approval.run)?;
     let decided = find(db, id)?;

@@ -209,47 +209,54 @@ fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
 }
 
 fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    let runner = embedded::migrations::runner();
+    // In one transaction: a process that ends in the middle leaves nothing behind.
+    let runner = embedded::migrations::runner().set_grouped(true);
     let known = runner
         .get_migrations()
         .iter()
         .map(refinery::Migration::version)
         .max();
-    let newer = |found: i32| {
-        let why = format!(
-            "the store has tables of version {found}, and this version of the program knows {}; use the later program",
-            known.unwrap_or(0)
-        );
-        StoreError::new(ErrorKind::Newer, why)
+    if is_up_to_date(connection, known)? {
+        return Ok(());
+    }
+    let Err(error) = runner.run(connection) else {
+        return Ok(());
     };
+    // Another process may have done it at the same time.
+    match is_up_to_date(connection, known)? {
+        true => Ok(()),
+        false => Err(StoreError::new(
+            ErrorKind::Failed,
+            format!("the tables of the store cannot be brought up to date: {error}"),
+        )),
+    }
+}
+
+/// Returns `true` if the tables are those of this version. Tables of a later version are refused.
+fn is_up_to_date(connection: &Connection, known: Option<i32>) -> Result<bool, StoreError> {
     let has_any: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'refinery_schema_history')",
         [],
         |row| row.get(0),
     )?;
-    if has_any {
-        let found: Option<i32> = connection.query_row(
-            "SELECT max(version) FROM refinery_schema_history",
-            [],
-            |row| row.get(0),
-        )?;
-        if let Some(found) = found.filter(|found| Some(*found) > known) {
-            return Err(newer(found));
-        }
-        if found == known {
-            return Ok(());
-        }
+    if !has_any {
+        return Ok(false);
     }
-    // Two processes that open a new store at once: the second one waits here.
-    let lock = "BEGIN IMMEDIATE; COMMIT";
-    connection.execute_batch(lock)?;
-    let migrated = runner.run(connection);
-    migrated.map(drop).map_err(|error| {
-        StoreError::new(
-            ErrorKind::Failed,
-            format!("the tables of the store cannot be brought up to date: {error}"),
-        )
-    })
+    let found: Option<i32> = connection.query_row(
+        "SELECT max(version) FROM refinery_schema_history",
+        [],
+        |row| row.get(0),
+    )?;
+    match found.filter(|found| Some(*found) > known) {
+        Some(found) => {
+            let known = known.unwrap_or(0);
+            let why = format!(
+                "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
+            );
+            Err(StoreError::new(ErrorKind::Newer, why))
+        }
+        None => Ok(found == known),
+    }
 }
 
 #[async_trait]
