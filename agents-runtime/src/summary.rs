@@ -48,6 +48,8 @@ pub(crate) fn masked(text: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let is_part = |c: char| c.is_alphanumeric() || "@.+-_=/".contains(c);
         let end = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
+        // The end of a sentence is no part of an address.
+        let end = rest[..end].trim_end_matches(['.', '-', '/', '=']).len();
         if end == 0 {
             masked.push(first);
             rest = &rest[first.len_utf8()..];
@@ -84,6 +86,7 @@ mod tests {
     fn personal_data_is_masked_and_the_rest_stays() {
         for (text, expected) in [
             ("pay ada@example.com now", "pay [email] now"),
+            ("Ask ada@example.com.", "Ask [email]."),
             ("4111 1111 1111 1111", "[number]"),
             ("card 4111-1111-1111-1111, please", "card [number], please"),
             ("call +49 170 1234567 today", "call [number] today"),

@@ -245,6 +245,97 @@ fn an_idempotent_payment_is_in_doubt_only_if_it_was_interrupted_three_times() {
     assert_eq!(found.in_doubt, found.interrupted_thrice, "{found:?}");
 }
 
+/// Kills processes that work with a store, until enough kills have hit a payment. Each process that follows waits until
+/// the lease of the killed one has ended.
+fn kill_stored(tool: &str) {
+    let exe = program(RIGHT);
+    let folder =
+        std::env::temp_dir().join(format!("agents-kills-store-{tool}-{}", std::process::id()));
+    let (mut hits, mut in_doubt, mut runs, mut chance) = (0, 0, 0, 11);
+    while hits < wanted().div_ceil(4) {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        runs += 1;
+        let (database, ledger) = (folder.join("store.db"), folder.join("ledger"));
+        let start = || {
+            let mut command = Command::new(&exe);
+            command
+                .arg("--store")
+                .arg(format!("sqlite:{}", database.display()));
+            command.arg("--keyring").arg(folder.join("keys"));
+            command.arg("--ledger").arg(&ledger);
+            command.args(["--run", "october", "--tool", tool, "--pause", "10"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let (mut kills, mut interrupted) = (0, BTreeMap::<String, usize>::new());
+        let last = loop {
+            let time = match kills {
+                0 => Duration::from_millis(5 + below(&mut chance, 200)),
+                1..6 => Duration::from_millis(1_500 + below(&mut chance, 250)),
+                _ => PATIENCE,
+            };
+            if let Some(said) = wait(start(), time) {
+                break said;
+            }
+            kills += 1;
+            for execution in under_way(&database) {
+                let times = interrupted.entry(execution).or_default();
+                hits += usize::from(*times == 0);
+                *times += 1;
+            }
+        };
+        let text = fs::read_to_string(&ledger).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        let keys: HashSet<_> = lines.iter().map(|line| line.split(' ').next()).collect();
+        let (paid, doubts) = counts(&last);
+        in_doubt += doubts;
+        let said = format!(
+            "{last:?} after {kills} kills, with {} payments",
+            lines.len()
+        );
+        assert_eq!(keys.len(), lines.len(), "no key twice: {said}");
+        assert!(
+            paid <= lines.len() && lines.len() <= paid + doubts,
+            "{said}"
+        );
+        assert!(paid + doubts == 10 && doubts <= kills, "{said}");
+        let again = wait(start(), PATIENCE).unwrap();
+        assert_eq!(again, last, "a finished run is printed again");
+    }
+    let _ = fs::remove_dir_all(&folder);
+    println!("{tool} in a store: {hits} payments hit in {runs} runs, {in_doubt} in doubt");
+    if tool == "idempotent" {
+        assert_eq!(in_doubt, 0, "none was interrupted three times");
+    } else {
+        assert_eq!(in_doubt, hits, "each is reported");
+    }
+}
+
+/// The executions in a store that have begun and not ended.
+fn under_way(database: &Path) -> Vec<String> {
+    let Ok(db) = rusqlite::Connection::open(database) else {
+        return Vec::new();
+    };
+    db.busy_timeout(Duration::from_secs(5)).unwrap();
+    let sql = "SELECT id FROM agent_tool_executions WHERE duration_ms IS NULL";
+    let Ok(mut found) = db.prepare(sql) else {
+        return Vec::new();
+    };
+    let ids = found.query_map([], |row| row.get(0)).unwrap();
+    ids.map(Result::unwrap).collect()
+}
+
+#[test]
+fn no_stored_payment_is_lost_or_made_twice() {
+    kill_stored("plain");
+}
+
+#[test]
+fn a_stored_idempotent_payment_is_not_in_doubt() {
+    kill_stored("idempotent");
+}
+
 /// A test that found no figures would find no fault either.
 #[test]
 #[should_panic(expected = "it ends with `paid P, in doubt D`")]

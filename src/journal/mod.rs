@@ -29,8 +29,8 @@ mod chain;
 mod file;
 
 pub use agents_core::journal::{
-    Difference, Entry, Journal, JournalError, MemoryJournal, Recorded, RecordedCall, RecordedModel,
-    WhatIf,
+    Asked, Began, CallStep, Difference, Ended, Entry, Followed, Follower, Journal, JournalError,
+    MemoryJournal, Recorded, RecordedCall, RecordedModel, WhatIf,
 };
 pub use chain::Key;
 pub use file::{FileJournal, recorded};
