@@ -3,7 +3,7 @@
 use crate::run::ApprovalRequest;
 use std::{
     future::{Future, poll_fn},
-    pin::pin,
+    pin::Pin,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     task::{Poll, Waker},
 };
@@ -101,10 +101,9 @@ impl Drop for Waiting {
 /// dropped, and the requests are returned.
 pub(crate) async fn until_waiting<T, E>(
     activity: Option<&Arc<Activity>>,
-    work: impl Future<Output = T>,
+    mut work: Pin<&mut impl Future<Output = T>>,
     put_down: impl AsyncFnOnce() -> Result<(), E>,
 ) -> Result<T, Result<Vec<ApprovalRequest>, E>> {
-    let mut work = pin!(work);
     let waits = poll_fn(|cx| {
         if let Poll::Ready(output) = work.as_mut().poll(cx) {
             return Poll::Ready(Ok(output));

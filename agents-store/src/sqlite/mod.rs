@@ -19,7 +19,7 @@ use std::{
         Arc,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 use thread::Thread;
 
@@ -86,7 +86,7 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let opened = tokio::task::spawn_blocking(move || {
             create(&path)?;
-            let writer = prepared(connection(&path, false)?)?;
+            let writer = patiently(|| prepared(connection(&path, false)?))?;
             let reader = connection(&path, true)?;
             Self::of(writer, Some(reader), Some(path))
         });
@@ -173,6 +173,19 @@ fn joined<T>(
     result.unwrap_or_else(|error| Err(StoreError::new(ErrorKind::Failed, error.to_string())))
 }
 
+/// Opens a store again and again while another process creates it.
+fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    let began = Instant::now();
+    loop {
+        match open() {
+            Err(error) if error.may_pass() && began.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            opened => return opened,
+        }
+    }
+}
+
 /// Creates a missing file, readable by its owner alone.
 fn create(path: &Path) -> Result<(), StoreError> {
     let mut how = std::fs::OpenOptions::new();
@@ -225,8 +238,9 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     // Another process may have done it at the same time.
     match is_up_to_date(connection, known)? {
         true => Ok(()),
+        // Another process is about to do it, or it is not possible.
         false => Err(StoreError::new(
-            ErrorKind::Failed,
+            ErrorKind::Unavailable,
             format!("the tables of the store cannot be brought up to date: {error}"),
         )),
     }

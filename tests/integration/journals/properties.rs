@@ -77,6 +77,7 @@ const KINDS: [&str; 56] = [
     "opened",
     "over",
     "partial",
+    "put_down",
     "raised",
     "reached",
     "refused",

@@ -17,8 +17,8 @@ use crate::{
     run::{ApprovalRequest, Outcome, Stop},
 };
 use driver::{steer, stored_outcome};
-use futures_util::future::BoxFuture;
-use std::{fmt, future::IntoFuture};
+use futures_util::{FutureExt, future::BoxFuture};
+use std::{fmt, future::IntoFuture, pin::pin};
 
 /// Run of an agent that is about to start: configure it, then await it for the answer, or call
 /// [`outcome`](Run::outcome) for all its results.
@@ -138,12 +138,15 @@ impl<'a, A: Agent> Run<'a, A> {
     ///
     /// # Errors
     /// Only when the run cannot start as it is configured; later errors are in [`Outcome::result`].
-    pub async fn outcome(self) -> Result<Outcome<A::Out>, Error> {
-        match self.go().await? {
+    pub fn outcome(
+        self,
+    ) -> impl Future<Output = Result<Outcome<A::Out>, Error>> + Send + use<'a, A> {
+        // Not `async`: that would hold the run twice.
+        self.go().map(|progress| match progress? {
             Progress::Done(outcome) => Ok(outcome),
             // Only a run with an activity ends when it waits.
             Progress::Waiting(_) => Err(Error::new(ErrorKind::Journal, "the run waits for people")),
-        }
+        })
     }
 
     /// Runs until the end, or until the run waits for people and nothing else in it moves. The run then ends in this
@@ -157,14 +160,14 @@ impl<'a, A: Agent> Run<'a, A> {
     /// ```
     /// # use agents_core as agents;
     /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}};
-    /// # use agents::tool::{FnTool, NeedsApproval};
+    /// # use agents::tool::{FnTool, NeedsApproval, ToolSpec};
     /// # use serde_json::json;
     /// use agents::{agent::Progress, journal::MemoryJournal, run::{Approval, ApprovalRequest}};
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), agents::Error> {
     /// # let schema = json!({"type": "object"});
-    /// # let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
-    /// # let pay = pay.approval(NeedsApproval::Always);
+    /// # let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
+    /// # let pay = FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("paid") });
     /// # let (model, _) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("paid")]);
     /// # let payer = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
     /// let journal = MemoryJournal::new();
@@ -268,7 +271,7 @@ impl<'a, A: Agent> Run<'a, A> {
         let own = root.settings.journal.as_ref();
         let writer = own.and(root.settings.writer.clone());
         let run = Going::on(writer, steer(agent, input, &root));
-        let run = observe::observed(&root, agent.name(), run);
+        let run = pin!(observe::observed(&root, agent.name(), run));
         // A run within another one is put down with it.
         let activity = root.settings.activity.as_ref();
         let activity = activity.filter(|_| around.is_none());
@@ -277,6 +280,8 @@ impl<'a, A: Agent> Run<'a, A> {
             Ok(outcome) => outcome,
             Err(waiting) => {
                 root.close_journal().await;
+                #[cfg(any(test, feature = "testing"))]
+                root.node.machine().check();
                 let waiting = waiting.map_err(|error| {
                     Error::new(ErrorKind::Journal, error.to_string()).with_source(error)
                 });

@@ -152,7 +152,7 @@ pub(crate) struct Called {
     pub(crate) risk: Risk,
     /// Effect of the call in words, with the names of arguments in braces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) effect: Option<Cow<'static, str>>,
+    pub(crate) effect: Option<Box<str>>,
 }
 
 /// Returns the risk of a call that was stored without one.
@@ -175,7 +175,7 @@ impl Called {
             knowledge,
             polls: spec.polls,
             risk: spec.risk_level(),
-            effect: spec.effect_description.clone(),
+            effect: spec.effect_description.as_deref().map(Box::from),
         }
     }
 }

@@ -81,7 +81,7 @@ pub(crate) struct Call {
     /// Approval of the arguments at hand: it holds for each execution with them.
     approved: Option<Approved>,
     /// Approval of arguments that the approver gave, until they are read.
-    edited: Option<Approved>,
+    edited: Option<Box<Approved>>,
     /// Name of the person or program that refused the arguments at hand, if the approver gave one.
     pub(crate) denied_by: Option<String>,
     /// Is `true` if the approver refused the arguments and asks for a change.
@@ -405,7 +405,8 @@ impl Call {
             self.candidates.read(changes);
         }
         if is_new {
-            (self.approved, self.begun) = (self.edited.take(), None);
+            let edited = self.edited.take().map(|edited| *edited);
+            (self.approved, self.begun) = (edited, None);
         }
         if let Some(reason) = denied {
             (self.denied_by, self.revised) = (None, false);
@@ -434,7 +435,7 @@ impl Call {
             }
             Approval::ApproveWith { args } => {
                 let took = Some(took);
-                self.edited = Some(Approved { by, took });
+                self.edited = Some(Box::new(Approved { by, took }));
                 self.candidates.edit(args.as_str().to_owned(), self.round());
                 self.stage = Stage::Read;
                 return After::default();

@@ -187,7 +187,7 @@ async fn a_stored_call_goes_on_with_the_version_of_the_tool_that_it_was_made_of(
         .unwrap_err();
     assert_eq!(
         error.to_string(),
-        "agent `clerk`: a stored call of `pay` is not settled; it was made of version 1.0.0, and now there is version 2.0.0"
+        "a stored call of `pay` is not settled; it was made of version 1.0.0, and now there is version 2.0.0"
     );
     assert_eq!(ran.lock().unwrap().len(), 1);
 
