@@ -78,3 +78,9 @@ pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../book/src/durable-runs.md")]
+    struct DurableRuns;
+}
