@@ -5,7 +5,7 @@ mod models;
 use super::world::{REMEMBERED, Slow, World};
 use agents::{
     Agent, AgentBuilder, Budget, Effects, Error, Outcome, Severity,
-    agent::{ModelAgent, Skill},
+    agent::{ModelAgent, Progress, Skill},
     async_trait,
     blob::MemoryBlobs,
     compose::Step,
@@ -628,39 +628,46 @@ fn judge(request: &ApprovalRequest) -> Approval {
     }
 }
 
-/// Runs a case, or resumes it.
+/// Runs a case, or resumes it. Some resumed runs are first put down, if they wait for a person.
 pub(super) async fn run(
     case: &Case,
     world: &World,
     journal: MemoryJournal,
 ) -> Result<Outcome<u32>, Error> {
     let token = CancellationToken::new();
-    let clock = world.starts(&journal.entries(), case.seed);
     let team = Member::new(lead(case, world, &token))
         .confirm_named("clerk")
         .delegate(helper(case, world, "helper"))
         .delegate(helper(case, world, "clerk"))
         .build();
-    let (approver, subscriber) = (world.clone(), world.clone());
-    let run = team
-        .run("go")
-        .journal(Slow(journal))
-        .clock(clock)
-        .cancel(token)
-        .blobs(MemoryBlobs::new())
-        .max_output_bytes(200)
-        .traces_url("https://traces.example/{trace_id}/{run_id}")
-        .on_event(move |event: &Event| subscriber.hears(event))
-        .approver(move |request: ApprovalRequest| {
-            approver.ask();
-            async move { judge(&request) }
-        });
-    match case.held_back {
-        Some(at) => {
-            run.rate_limits(HoldsBack(AtomicU32::new(0), at))
-                .outcome()
-                .await
+    let start = || {
+        let subscriber = world.clone();
+        let run = team
+            .run("go")
+            .journal(Slow(journal.clone()))
+            .clock(world.starts(&journal.entries(), case.seed))
+            .cancel(token.clone())
+            .blobs(MemoryBlobs::new())
+            .max_output_bytes(200)
+            .traces_url("https://traces.example/{trace_id}/{run_id}")
+            .on_event(move |event: &Event| subscriber.hears(event));
+        match case.held_back {
+            Some(at) => run.rate_limits(HoldsBack(AtomicU32::new(0), at)),
+            None => run,
         }
-        None => run.outcome().await,
+    };
+    let is_resumed = !journal.entries().is_empty();
+    if is_resumed && case.seed % 3 == 0 {
+        let nobody = |_: ApprovalRequest| std::future::pending::<Approval>();
+        let put_down = start().approver(nobody).until_waiting().await?;
+        if let Progress::Done(outcome) = put_down {
+            return Ok(outcome);
+        }
     }
+    let approver = world.clone();
+    let run = start().approver(move |request: ApprovalRequest| {
+        approver.ask();
+        async move { judge(&request) }
+    });
+    run.outcome().await
 }
