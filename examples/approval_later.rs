@@ -9,6 +9,7 @@
 //! the clerk. It never asks twice for what was done: the journal knows it.
 
 use agents::{
+    agent::Progress,
     journal::{FileJournal, Key},
     prelude::*,
     run::{Approval, ApprovalRequest},
@@ -17,9 +18,8 @@ use agents::{
 use std::{
     env,
     future::pending,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Mutex, PoisonError},
 };
-use tokio::sync::Notify;
 
 /// Returns the balance of an account.
 #[agents::tool(reads)]
@@ -52,34 +52,32 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let journal = words
         .next()
         .ok_or("usage: approval_later JOURNAL [approve|deny|WORDS]")?;
+    let decision = Mutex::new(words.next().map(decided));
     let run = Clerk
         .run("Send 50 dollars from savings to rent.")
-        .model(scripted());
-    let run = run.journal(FileJournal::open(journal, Key::none())?);
-    let decision = Mutex::new(words.next().map(decided));
-    let asked = Arc::new(Notify::new());
-    let waits = asked.clone();
-    let run = run.approver(move |request: ApprovalRequest| {
-        let decision = decision
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
-        let waits = waits.clone();
-        async move {
-            if let Some(decision) = decision {
-                return decision;
+        .model(scripted())
+        .journal(FileJournal::open(journal, Key::none())?)
+        .approver(move |_: ApprovalRequest| {
+            let decision = decision
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
+            async move {
+                match decision {
+                    Some(decision) => decision,
+                    None => pending().await,
+                }
             }
-            println!("may {} run with {}?", request.tool_name, request.args);
-            waits.notify_one();
-            pending().await
+        });
+    // This process need not wait for a decision: the run is in the journal.
+    match run.until_waiting().await? {
+        Progress::Done(outcome) => println!("= {}", outcome.result?),
+        Progress::Waiting(requests) => {
+            for request in requests {
+                println!("may {} run with {}?", request.tool_name, request.args);
+            }
         }
-    });
-    let outcome = tokio::select! {
-        outcome = run.outcome() => outcome?,
-        // This process need not wait: the run is in the journal.
-        () = asked.notified() => return Ok(()),
-    };
-    println!("= {}", outcome.result?);
+    }
     Ok(())
 }
 
