@@ -27,6 +27,8 @@ pub enum ErrorKind {
     NotApproved,
     /// The store was written by a later version.
     Newer,
+    /// The audit trail of the store was made with another key.
+    OtherKey,
     /// The store cannot be read or written for another reason.
     Failed,
 }

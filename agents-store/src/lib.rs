@@ -11,6 +11,8 @@
 //! - **One worker at a time has the lease of a run.** A commit under an earlier lease is refused, however late it comes.
 //! - **A decision is made once.** Of several deciders one wins, and the others are told who.
 //! - **An approval is used once**: by the commit that begins the execution with exactly these arguments.
+//! - **Every step leaves an event in the audit trail**, in the same transaction. The digests of a run's events are a chain,
+//!   made with a key that the store does not keep: see [`AuditKey`].
 //! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
 //!
 //! The store says of each error whether it is worth another try: see [`StoreError`].
@@ -19,9 +21,12 @@
 pub mod conformance;
 
 mod approval;
+mod audit;
 mod commit;
 mod error;
+mod execution;
 mod lease;
+mod risk;
 mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -29,8 +34,10 @@ mod store;
 
 pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
+pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use error::{ErrorKind, StoreError};
+pub use execution::{Execution, ExecutionFilter};
 pub use lease::{Claim, Lease, Renewed, Rest};
 pub use run::{End, NewRun, Run, RunFilter, RunStatus};
 #[cfg(feature = "sqlite")]

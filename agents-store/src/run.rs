@@ -59,6 +59,10 @@ pub struct Run {
     pub messages: u64,
     /// Number of claims so far; the last of them is the fencing token.
     pub fence: u64,
+    /// Number of the last event of its audit trail; 0 for an empty trail.
+    pub audit_seq: u64,
+    /// Digest of the last event of its audit trail.
+    pub audit_digest: Vec<u8>,
     /// Time at which the run was stored.
     pub created_at: Timestamp,
     /// Time of the last change.

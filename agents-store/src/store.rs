@@ -1,8 +1,9 @@
 //! The trait of all stores.
 
 use crate::{
-    Approval, ApprovalFilter, Claim, Commit, Committed, Decision, Lease, NewRun, Renewed, Rest,
-    Run, RunFilter, StoreError,
+    Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
+    Decision, Execution, ExecutionFilter, Lease, NewEvent, NewRun, Renewed, Rest, Run, RunFilter,
+    StoreError,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -26,6 +27,10 @@ pub trait Store: Send + Sync + 'static {
     fn is_in_memory(&self) -> bool {
         false
     }
+
+    /// Sets the key with which this process makes the digests of the audit trail; without one they are made with a key of
+    /// zeros. A store belongs to the first key that it was given, and refuses another one.
+    async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError>;
 
     /// Returns the time by the clock of the store.
     async fn now(&self) -> Result<Timestamp, StoreError>;
@@ -71,6 +76,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns requests, the oldest first. Requests whose time is over are expired then.
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
+
+    /// Returns executions, the oldest first.
+    async fn executions(&self, filter: &ExecutionFilter) -> Result<Vec<Execution>, StoreError>;
+
+    /// Returns the execution with this id.
+    async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError>;
+
+    /// Adds an event to the trail of a run. An event that is [`Undone`](crate::AuditKind::Undone) marks the execution
+    /// that is its subject.
+    async fn record(&self, event: &NewEvent) -> Result<(), StoreError>;
+
+    /// Returns events of the audit trail, the oldest first.
+    async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError>;
 }
 
 macro_rules! forward {
@@ -93,6 +111,7 @@ macro_rules! forward {
 }
 
 forward! {
+    audit_with(key: &AuditKey) -> ();
     now() -> Timestamp;
     create(run: &NewRun) -> Run;
     run(id: &str) -> Option<Run>;
@@ -107,4 +126,8 @@ forward! {
     decide(decision: &Decision) -> Approval;
     approval(id: &str) -> Option<Approval>;
     approvals(filter: &ApprovalFilter) -> Vec<Approval>;
+    executions(filter: &ExecutionFilter) -> Vec<Execution>;
+    execution(id: &str) -> Option<Execution>;
+    record(event: &NewEvent) -> ();
+    audit(filter: &AuditFilter) -> Vec<AuditEvent>;
 }

@@ -1,7 +1,8 @@
 //! The SQLite store: the conformance suite, in memory and in a file, and what only a file can do.
 
 use agents_store::{
-    Claim, Commit, ErrorKind, NewRun, SqliteStore, Store, Timestamp,
+    AuditFilter, AuditKind, Claim, Commit, ErrorKind, ExecutionFilter, NewRun, RunFilter,
+    RunStatus, SqliteStore, Store, Timestamp,
     conformance::{self, CASES},
 };
 use std::{
@@ -125,6 +126,28 @@ async fn a_file_that_is_no_store_is_refused_with_its_reason() {
     let missing = file.0.join("nowhere.db");
     let error = SqliteStore::open(missing).await.unwrap_err();
     assert!(error.to_string().contains("cannot be opened"), "{error}");
+}
+
+#[tokio::test]
+async fn a_store_of_the_first_version_is_brought_up_to_date() {
+    let file = TempFile::new("first");
+    let frozen = include_str!("frozen/v1.sql");
+    rusqlite::Connection::open(&file.0)
+        .unwrap()
+        .execute_batch(frozen)
+        .unwrap();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    let states: Vec<_> = runs.iter().map(|run| (run.last_seq, run.status)).collect();
+    assert_eq!(states, [(24, RunStatus::Waiting), (79, RunStatus::Done)]);
+    assert_eq!(store.commits(&runs[1].id, 0).await.unwrap().len(), 22);
+    let ran = store.executions(&ExecutionFilter::default()).await.unwrap();
+    assert_eq!(ran.len(), 12);
+    // Its trail begins now.
+    store.cancel(&runs[0].id, "grace").await.unwrap();
+    let trail = store.audit(&AuditFilter::default()).await.unwrap();
+    assert_eq!(trail.len(), 1);
+    assert_eq!((trail[0].seq, trail[0].kind), (1, AuditKind::Cancelled));
 }
 
 #[tokio::test]

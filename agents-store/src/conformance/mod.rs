@@ -17,6 +17,7 @@
 #![allow(clippy::unwrap_used, reason = "a promise that is not kept is a panic")]
 
 mod approvals;
+mod audit;
 mod commits;
 mod leases;
 mod runs;
@@ -101,6 +102,14 @@ cases! {
         a_request_after_a_revision_has_its_correlation_id,
         the_requests_of_a_run_that_is_over_are_cancelled,
         requests_are_listed_the_oldest_first_page_by_page,
+    };
+    audit::{
+        every_step_leaves_an_event,
+        refusals_doubts_and_expiries_leave_events,
+        what_was_not_stored_leaves_no_event,
+        an_execution_is_undone_once,
+        events_are_listed_the_oldest_first_page_by_page,
+        a_store_belongs_to_one_audit_key,
     };
 }
 

@@ -1,33 +1,21 @@
 //! Rows of requests for approval.
 
 use super::{
+    Tx,
+    audit::{About, append},
     leases::millis,
     runs::{limit, time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, ErrorKind, Lease, NewApproval,
-    StoreError,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Decision, ErrorKind, Lease,
+    NewApproval, StoreError,
+    risk::{read_risk, risk_word},
 };
-use agents_core::tool::Risk;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
      decided_by, decided_at, note, edited, use_by, proof";
-
-pub(super) fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-fn read_risk(word: &str) -> Option<Risk> {
-    [Risk::Low, Risk::Medium, Risk::High]
-        .into_iter()
-        .find(|one| risk(*one) == word)
-}
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     Ok(Approval {
@@ -59,14 +47,9 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
 }
 
 /// Stores a request. One for the same call with the same arguments stays as it is.
-pub(super) fn ask(
-    db: &Connection,
-    now: u64,
-    lease: &Lease,
-    asked: &NewApproval,
-) -> Result<(), StoreError> {
+pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(), StoreError> {
     let run = &lease.run;
-    let mut revised = db.prepare_cached(
+    let mut revised = tx.prepare_cached(
         "SELECT correlation_id FROM agent_approvals
          WHERE run_id = ?1 AND place = ?2 AND tool_name = ?3 AND status = 'revision_requested'
          ORDER BY number DESC LIMIT 1",
@@ -75,14 +58,14 @@ pub(super) fn ask(
         row.get::<_, String>(0)
     });
     let correlation = revised.optional()?.unwrap_or_else(|| asked.id.clone());
-    let mut insert = db.prepare_cached(
+    let mut insert = tx.prepare_cached(
         "INSERT INTO agent_approvals
              (id, run_id, request, place, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, version,
               args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 'pending', ?18)
          ON CONFLICT (run_id, request) DO NOTHING",
     )?;
-    insert.execute(params![
+    let made = insert.execute(params![
         asked.id,
         run.id,
         asked.request,
@@ -96,19 +79,44 @@ pub(super) fn ask(
         asked.version,
         asked.args_summary,
         asked.effect_description,
-        risk(asked.risk_level),
+        risk_word(asked.risk_level),
         asked.args_digest,
-        now,
-        now + millis(asked.expires_after),
+        tx.now,
+        tx.now + millis(asked.expires_after),
         asked.detail
     ])?;
-    Ok(())
+    match made {
+        // It was there already.
+        0 => Ok(()),
+        _ => tell(tx, AuditKind::Requested, &asked.id),
+    }
+}
+
+/// Adds an event about a request to the trail of its run.
+fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
+    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"));
+    let row = find(tx, id)?.ok_or_else(missing)?;
+    let row_digest = match kind {
+        AuditKind::Requested => tx.key.of_request(&row),
+        _ => tx.key.of_decision(&row),
+    };
+    append(
+        tx,
+        &row.run,
+        kind,
+        About {
+            actor: row.decided_by.as_deref(),
+            subject: Some(&row.id),
+            tool_name: Some(&row.tool_name),
+            row_digest: Some(row_digest),
+            ..About::default()
+        },
+    )
 }
 
 /// Uses the approval of a request for an execution with these arguments, and returns who gave it.
 pub(super) fn consume(
-    db: &Connection,
-    now: u64,
+    tx: &Tx<'_>,
     run: &str,
     request: &str,
     digest: &str,
@@ -119,7 +127,7 @@ pub(super) fn consume(
          ORDER BY request = ?2 DESC, number DESC"
     );
     let refused = |why: String| Err(StoreError::new(ErrorKind::NotApproved, why));
-    let mut found = db.prepare_cached(&sql)?;
+    let mut found = tx.prepare_cached(&sql)?;
     let found = found.query_row(params![run, request, digest], |row| {
         Ok((read(row)?, row.get::<_, String>("covers")?))
     });
@@ -139,25 +147,24 @@ pub(super) fn consume(
     }
     if approval
         .use_by
-        .is_some_and(|use_by| use_by.as_millis() <= now)
+        .is_some_and(|use_by| use_by.as_millis() <= tx.now)
     {
         return refused(format!(
             "the approval of `{tool}` was not used in time; ask again"
         ));
     }
     let mut used =
-        db.prepare_cached("UPDATE agent_approvals SET status = 'consumed' WHERE id = ?1")?;
+        tx.prepare_cached("UPDATE agent_approvals SET status = 'consumed' WHERE id = ?1")?;
     used.execute([&approval.id])?;
     Ok(approval.decided_by)
 }
 
 /// Decides about a request. The error is returned within, since an expiry that is found on the way stays.
 pub(super) fn decide(
-    db: &Connection,
-    now: u64,
+    tx: &Tx<'_>,
     decision: &Decision,
 ) -> Result<Result<Approval, StoreError>, StoreError> {
-    expire(db, now)?;
+    expire(tx)?;
     let Decision {
         id,
         tenant,
@@ -165,7 +172,7 @@ pub(super) fn decide(
         answer,
         proof,
     } = decision;
-    let found = find(db, id)?;
+    let found = find(tx, id)?;
     let own = |approval: &Approval| tenant.as_ref().is_none_or(|own| *own == approval.tenant_id);
     let Some(approval) = found.filter(own) else {
         let why = format!("there is no request `{id}`");
@@ -177,86 +184,93 @@ pub(super) fn decide(
         let why = format!("the request `{id}` is {}{by} already", approval.status);
         return Ok(Err(StoreError::new(ErrorKind::Settled, why)));
     }
-    let (status, note, edited, edited_digest, use_by) = match answer {
+    let (kind, note, edited, edited_digest, use_by) = match answer {
         Answer::Approve {
             edited,
             edited_digest,
             use_within,
         } => {
-            let use_by = now + millis(*use_within);
+            let use_by = tx.now + millis(*use_within);
             (
-                "approved",
+                AuditKind::Approved,
                 None,
                 edited.clone(),
                 edited_digest.clone(),
                 Some(use_by),
             )
         }
-        Answer::Deny(reason) => ("denied", Some(reason), None, None, None),
-        Answer::Revise(note) => ("revision_requested", Some(note), None, None, None),
+        Answer::Deny(reason) => (AuditKind::Denied, Some(reason), None, None, None),
+        Answer::Revise(note) => (AuditKind::RevisionRequested, Some(note), None, None, None),
     };
-    let mut update = db.prepare_cached(
+    let mut update = tx.prepare_cached(
         "UPDATE agent_approvals
          SET status = ?2, decided_by = ?3, decided_at = ?4, note = ?5, edited = ?6, edited_digest = ?7, use_by = ?8, proof = ?9
          WHERE id = ?1",
     )?;
     update.execute(params![
         id,
-        status,
+        kind.as_str(),
         by,
-        now,
+        tx.now,
         note,
         edited,
         edited_digest,
         use_by,
         proof
     ])?;
-    wake(db, now, &approval.run)?;
-    let decided = find(db, id)?;
+    tell(tx, kind, id)?;
+    wake(tx, &approval.run)?;
+    let decided = find(tx, id)?;
     Ok(decided.ok_or_else(|| StoreError::new(ErrorKind::Failed, "the request is gone")))
 }
 
 /// Tells the run of a decision: a run that waits is ready.
-fn wake(db: &Connection, now: u64, run: &str) -> Result<(), StoreError> {
-    let mut wake = db.prepare_cached(
+fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
+    let mut wake = tx.prepare_cached(
         "UPDATE agent_runs
          SET messages = messages + 1, status = iif(status = 'waiting', 'ready', status), updated_at = ?2
          WHERE id = ?1",
     )?;
-    wake.execute(params![run, now])?;
+    wake.execute(params![run, tx.now])?;
     Ok(())
 }
 
 /// Returns `true` if a pending request has expired.
-pub(super) fn any_due(db: &Connection, now: u64) -> Result<bool, StoreError> {
-    let mut due = db.prepare_cached(
+pub(super) fn any_due(tx: &Tx<'_>) -> Result<bool, StoreError> {
+    let mut due = tx.prepare_cached(
         "SELECT 1 FROM agent_approvals WHERE status = 'pending' AND expires_at <= ?1",
     )?;
-    Ok(due.exists([now])?)
+    Ok(due.exists([tx.now])?)
 }
 
 /// Marks the requests whose time is over.
-pub(super) fn expire(db: &Connection, now: u64) -> Result<(), StoreError> {
-    let mut due = db.prepare_cached(
+pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
+    let mut due = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'expired', decided_at = ?1
-         WHERE status = 'pending' AND expires_at <= ?1 RETURNING run_id",
+         WHERE status = 'pending' AND expires_at <= ?1 RETURNING id, run_id",
     )?;
-    let runs: Vec<String> = due
-        .query_map([now], |row| row.get(0))?
+    let expired: Vec<(String, String)> = due
+        .query_map([tx.now], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<Result<_, _>>()?;
-    for run in runs {
-        wake(db, now, &run)?;
+    for (id, run) in expired {
+        tell(tx, AuditKind::Expired, &id)?;
+        wake(tx, &run)?;
     }
     Ok(())
 }
 
-/// Cancels the open requests of a run that is over.
-pub(super) fn cancel(db: &Connection, now: u64, run: &str) -> Result<(), StoreError> {
-    let mut cancel = db.prepare_cached(
+/// Withdraws the open requests of a run that is over.
+pub(super) fn withdraw(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
+    let mut open = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'cancelled', decided_at = ?2
-         WHERE run_id = ?1 AND status IN ('pending', 'approved')",
+         WHERE run_id = ?1 AND status IN ('pending', 'approved') RETURNING id",
     )?;
-    cancel.execute(params![run, now])?;
+    let withdrawn: Vec<String> = open
+        .query_map(params![run, tx.now], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for id in withdrawn {
+        tell(tx, AuditKind::Withdrawn, &id)?;
+    }
     Ok(())
 }
 

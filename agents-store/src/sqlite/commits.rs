@@ -1,19 +1,14 @@
 //! Commits of runs: journals, and the rows that follow from them.
 
-use super::{approvals, leases, runs::time};
-use crate::{Begin, Commit, Committed, ErrorKind, Finish, Lease, StoreError};
+use super::{Tx, approvals, executions, leases, runs::time};
+use crate::{Commit, Committed, ErrorKind, Lease, StoreError};
 use rusqlite::{Connection, params};
 
-pub(super) fn commit(
-    db: &Connection,
-    now: u64,
-    lease: &Lease,
-    commit: &Commit,
-) -> Result<(), StoreError> {
-    leases::check(db, lease)?;
+pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
+    leases::check(tx, lease)?;
     let run = &lease.run.id;
     let mut last =
-        db.prepare_cached("SELECT last_seq, last_commit FROM agent_runs WHERE id = ?1")?;
+        tx.prepare_cached("SELECT last_seq, last_commit FROM agent_runs WHERE id = ?1")?;
     let (last_seq, last_commit): (u64, Option<String>) =
         last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
     if last_commit.as_deref() == Some(&commit.id) {
@@ -26,70 +21,29 @@ pub(super) fn commit(
             format!("the journal of run `{run}` ends with entry {last_seq}, not with {after}"),
         ));
     }
-    let mut insert = db.prepare_cached(
+    let mut insert = tx.prepare_cached(
         "INSERT INTO agent_run_commits (run_id, after_seq, last_seq, entries, committed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
-    insert.execute(params![run, commit.after, commit.last, commit.entries, now])?;
-    let mut advance = db.prepare_cached(
+    insert.execute(params![
+        run,
+        commit.after,
+        commit.last,
+        commit.entries,
+        tx.now
+    ])?;
+    let mut advance = tx.prepare_cached(
         "UPDATE agent_runs SET last_seq = ?2, last_commit = ?3, claims = 0, updated_at = ?4 WHERE id = ?1",
     )?;
-    advance.execute(params![run, commit.last, commit.id, now])?;
+    advance.execute(params![run, commit.last, commit.id, tx.now])?;
     for asked in &commit.asked {
-        approvals::ask(db, now, lease, asked)?;
+        approvals::ask(tx, lease, asked)?;
     }
     for begin in &commit.began {
-        began(db, now, lease, begin)?;
+        executions::began(tx, lease, begin)?;
     }
     for finish in &commit.ended {
-        ended(db, now, finish)?;
+        executions::ended(tx, finish)?;
     }
-    Ok(())
-}
-
-fn began(db: &Connection, now: u64, lease: &Lease, begin: &Begin) -> Result<(), StoreError> {
-    let run = &lease.run;
-    let approved_by = match &begin.needs {
-        Some(request) => approvals::consume(db, now, &run.id, request, &begin.args_digest)?,
-        None => None,
-    };
-    let mut insert = db.prepare_cached(
-        "INSERT INTO agent_tool_executions
-             (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
-              risk_level, executed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at",
-    )?;
-    insert.execute(params![
-        begin.id,
-        run.tenant,
-        run.id,
-        begin.call_id,
-        begin.attempt,
-        begin.agent_name,
-        begin.tool_name,
-        begin.version,
-        begin.input,
-        begin.needs.is_some(),
-        approved_by,
-        approvals::risk(begin.risk_level),
-        now
-    ])?;
-    Ok(())
-}
-
-fn ended(db: &Connection, now: u64, finish: &Finish) -> Result<(), StoreError> {
-    let mut update = db.prepare_cached(
-        "UPDATE agent_tool_executions
-         SET output = ?2, error = ?3, effect_unknown = ?4, duration_ms = max(0, ?5 - executed_at)
-         WHERE id = ?1",
-    )?;
-    update.execute(params![
-        finish.id,
-        finish.output,
-        finish.error,
-        finish.effect_unknown,
-        now
-    ])?;
     Ok(())
 }
 

@@ -1,7 +1,11 @@
 //! Leases of runs.
 
-use super::{approvals, runs};
-use crate::{Claim, ErrorKind, Lease, Renewed, Rest, StoreError};
+use super::{
+    Tx, approvals,
+    audit::{About, append},
+    runs,
+};
+use crate::{AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use std::time::Duration;
@@ -18,7 +22,7 @@ pub(super) fn millis(time: Duration) -> u64 {
 }
 
 /// Returns the id of the next run to claim, with its number of claims.
-fn next(db: &Connection, now: u64, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {
+fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {
     let sql = format!(
         "SELECT id, claims FROM agent_runs AS this
          WHERE {CAN_GO_ON}
@@ -29,10 +33,10 @@ fn next(db: &Connection, now: u64, claim: &Claim) -> Result<Option<(String, u32)
                WHERE tenant_id = this.tenant_id AND status = 'running' AND lease_until > :now))
          ORDER BY priority DESC, updated_at, rowid LIMIT 1"
     );
-    let mut found = db.prepare_cached(&sql)?;
+    let mut found = tx.prepare_cached(&sql)?;
     let found = found.query_row(
         named_params! {
-            ":now": now,
+            ":now": tx.now,
             ":agents": serde_json::Value::from(claim.agents.clone()).to_string(),
             ":run": claim.run,
             ":per_tenant": claim.per_tenant,
@@ -43,28 +47,28 @@ fn next(db: &Connection, now: u64, claim: &Claim) -> Result<Option<(String, u32)
 }
 
 /// Returns `true` if there is a run to claim.
-pub(super) fn any(db: &Connection, now: u64, claim: &Claim) -> Result<bool, StoreError> {
-    Ok(next(db, now, claim)?.is_some())
+pub(super) fn any(tx: &Tx<'_>, claim: &Claim) -> Result<bool, StoreError> {
+    Ok(next(tx, claim)?.is_some())
 }
 
-pub(super) fn claim(db: &Connection, now: u64, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-    while let Some((run, claims)) = next(db, now, claim)? {
+pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreError> {
+    while let Some((run, claims)) = next(tx, claim)? {
         if claims >= claim.most_claims {
             let why = format!(
                 "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
             );
-            hold(db, now, &run, &why)?;
+            hold(tx, &run, &why)?;
             continue;
         }
-        let until = now + millis(claim.time);
-        let mut claimed = db.prepare_cached(
+        let until = tx.now + millis(claim.time);
+        let mut claimed = tx.prepare_cached(
             "UPDATE agent_runs
              SET status = 'running', lease_owner = ?2, lease_until = ?3, fence = fence + 1, claims = claims + 1,
                  wake_at = NULL, updated_at = ?4
              WHERE id = ?1",
         )?;
-        claimed.execute(params![run, claim.worker, until, now])?;
-        let run = runs::known(db, &run)?;
+        claimed.execute(params![run, claim.worker, until, tx.now])?;
+        let run = runs::known(tx, &run)?;
         return Ok(Some(Lease {
             fence: run.fence,
             run,
@@ -75,13 +79,13 @@ pub(super) fn claim(db: &Connection, now: u64, claim: &Claim) -> Result<Option<L
     Ok(None)
 }
 
-fn hold(db: &Connection, now: u64, run: &str, why: &str) -> Result<(), StoreError> {
-    let mut held = db.prepare_cached(
+fn hold(tx: &Tx<'_>, run: &str, why: &str) -> Result<(), StoreError> {
+    let mut held = tx.prepare_cached(
         "UPDATE agent_runs SET status = 'held', held = ?2, lease_owner = NULL, lease_until = NULL, updated_at = ?3
          WHERE id = ?1",
     )?;
-    held.execute(params![run, why, now])?;
-    Ok(())
+    held.execute(params![run, why, tx.now])?;
+    append(tx, run, AuditKind::Held, About::default())
 }
 
 /// Refuses a lease that another worker's has replaced, or that was given back. A lease whose time is over still holds
@@ -102,17 +106,12 @@ pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     }
 }
 
-pub(super) fn renew(
-    db: &Connection,
-    now: u64,
-    lease: &Lease,
-    time: Duration,
-) -> Result<Renewed, StoreError> {
-    check(db, lease)?;
-    let until = now + millis(time);
-    let mut renewed = db.prepare_cached("UPDATE agent_runs SET lease_until = ?2 WHERE id = ?1")?;
+pub(super) fn renew(tx: &Tx<'_>, lease: &Lease, time: Duration) -> Result<Renewed, StoreError> {
+    check(tx, lease)?;
+    let until = tx.now + millis(time);
+    let mut renewed = tx.prepare_cached("UPDATE agent_runs SET lease_until = ?2 WHERE id = ?1")?;
     renewed.execute(params![lease.run.id, until])?;
-    let run = runs::known(db, &lease.run.id)?;
+    let run = runs::known(tx, &lease.run.id)?;
     Ok(Renewed {
         until: Timestamp::from_millis(until),
         messages: run.messages,
@@ -120,17 +119,12 @@ pub(super) fn renew(
     })
 }
 
-pub(super) fn release(
-    db: &Connection,
-    now: u64,
-    lease: &Lease,
-    rest: &Rest,
-) -> Result<(), StoreError> {
-    check(db, lease)?;
+pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), StoreError> {
+    check(tx, lease)?;
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
         Rest::Waiting { wake_at, messages } => {
-            let run = runs::known(db, &lease.run.id)?;
+            let run = runs::known(tx, &lease.run.id)?;
             match run.messages == *messages {
                 true => ("waiting", wake_at.map(Timestamp::as_millis), None, None),
                 // A decision came in while the run was put down.
@@ -140,15 +134,23 @@ pub(super) fn release(
         Rest::Done(end) => ("done", None, Some(end.as_str()), None),
         Rest::Held(why) => ("held", None, None, Some(why)),
     };
-    let mut released = db.prepare_cached(
+    let mut released = tx.prepare_cached(
         "UPDATE agent_runs
          SET status = ?2, wake_at = ?3, ended = ?4, held = ?5, lease_owner = NULL, lease_until = NULL,
              claims = iif(?2 = 'ready', claims, 0), updated_at = ?6
          WHERE id = ?1",
     )?;
-    released.execute(params![lease.run.id, status, wake_at, end, held, now])?;
-    if matches!(rest, Rest::Done(_)) {
-        approvals::cancel(db, now, &lease.run.id)?;
+    released.execute(params![lease.run.id, status, wake_at, end, held, tx.now])?;
+    match rest {
+        Rest::Done(end) => {
+            approvals::withdraw(tx, &lease.run.id)?;
+            let about = About {
+                subject: Some(end.as_str()),
+                ..About::default()
+            };
+            append(tx, &lease.run.id, AuditKind::Finished, about)
+        }
+        Rest::Held(_) => append(tx, &lease.run.id, AuditKind::Held, About::default()),
+        Rest::Ready | Rest::Waiting { .. } => Ok(()),
     }
-    Ok(())
 }

@@ -1,22 +1,26 @@
 //! A store in one SQLite file, or in memory.
 
 mod approvals;
+mod audit;
 mod commits;
+mod executions;
 mod leases;
 mod runs;
 mod thread;
 
 use crate::{
-    Approval, ApprovalFilter, Claim, Commit, Committed, Decision, ErrorKind, Lease, NewRun,
-    Renewed, Rest, Run, RunFilter, Store, StoreError,
+    Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
+    Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun, Renewed, Rest, Run,
+    RunFilter, Store, StoreError,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
 use rusqlite::{Connection, OpenFlags};
 use std::{
+    ops::Deref,
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
@@ -53,7 +57,23 @@ pub struct SqliteStore {
     /// Connection of its own for reads; a store in memory has only one connection.
     reader: Option<Thread>,
     clock: Clock,
+    key: Arc<OnceLock<AuditKey>>,
     path: Option<Arc<PathBuf>>,
+}
+
+/// Transaction, with the time and the key that go into it.
+struct Tx<'a> {
+    connection: &'a Connection,
+    now: u64,
+    key: AuditKey,
+}
+
+impl Deref for Tx<'_> {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        self.connection
+    }
 }
 
 /// Clock of the store, which never goes back.
@@ -123,6 +143,7 @@ impl SqliteStore {
                 last: Arc::default(),
                 now: Arc::new(system_time),
             },
+            key: Arc::default(),
             path: path.map(Arc::new),
         })
     }
@@ -144,11 +165,24 @@ impl SqliteStore {
 
     async fn write<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Connection, u64) -> Result<T, StoreError> + Send + 'static,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        let clock = self.clock.clone();
-        let work = move |connection: &Connection| work(connection, clock.now());
-        self.writer.run(work).await
+        self.writer.run(self.in_tx(work)).await
+    }
+
+    /// Returns this work, to be done with the time at which it is done.
+    fn in_tx<T>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static {
+        let (clock, key) = (self.clock.clone(), self.key.clone());
+        move |connection| {
+            work(&Tx {
+                connection,
+                now: clock.now(),
+                key: key.get().copied().unwrap_or(AuditKey::new([0; 32])),
+            })
+        }
     }
 
     async fn read<T: Send + 'static>(
@@ -285,13 +319,21 @@ impl Store for SqliteStore {
         self.path.is_none()
     }
 
+    async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError> {
+        let own = *key;
+        self.write(move |tx| audit::tie(tx, &own)).await?;
+        // The store belongs to one key, so it is the same if there is one.
+        let _ = self.key.set(own);
+        Ok(())
+    }
+
     async fn now(&self) -> Result<Timestamp, StoreError> {
         Ok(Timestamp::from_millis(self.clock.now()))
     }
 
     async fn create(&self, run: &NewRun) -> Result<Run, StoreError> {
         let run = run.clone();
-        self.write(move |db, now| runs::create(db, now, &run)).await
+        self.write(move |tx| runs::create(tx, &run)).await
     }
 
     async fn run(&self, id: &str) -> Result<Option<Run>, StoreError> {
@@ -305,34 +347,32 @@ impl Store for SqliteStore {
     }
 
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-        let (claim, clock) = (claim.clone(), self.clock.clone());
+        let claim = claim.clone();
         // Mostly there is nothing to claim, and a transaction that writes would keep others waiting.
         let wanted = claim.clone();
         if !self
-            .read(move |db| leases::any(db, clock.now(), &wanted))
+            .read(self.in_tx(move |tx| leases::any(tx, &wanted)))
             .await?
         {
             return Ok(None);
         }
-        self.write(move |db, now| leases::claim(db, now, &claim))
-            .await
+        self.write(move |tx| leases::claim(tx, &claim)).await
     }
 
     async fn renew(&self, lease: &Lease, time: Duration) -> Result<Renewed, StoreError> {
         let lease = lease.clone();
-        self.write(move |db, now| leases::renew(db, now, &lease, time))
-            .await
+        self.write(move |tx| leases::renew(tx, &lease, time)).await
     }
 
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
         let (lease, commit) = (lease.clone(), commit.clone());
-        self.write(move |db, now| commits::commit(db, now, &lease, &commit))
+        self.write(move |tx| commits::commit(tx, &lease, &commit))
             .await
     }
 
     async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError> {
         let (lease, rest) = (lease.clone(), rest.clone());
-        self.write(move |db, now| leases::release(db, now, &lease, &rest))
+        self.write(move |tx| leases::release(tx, &lease, &rest))
             .await
     }
 
@@ -343,18 +383,17 @@ impl Store for SqliteStore {
 
     async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
-        self.write(move |db, now| runs::cancel(db, now, &run, &by))
-            .await
+        self.write(move |tx| runs::cancel(tx, &run, &by)).await
     }
 
-    async fn unhold(&self, run: &str, _: &str) -> Result<Run, StoreError> {
-        let run = run.to_owned();
-        self.write(move |db, now| runs::unhold(db, now, &run)).await
+    async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
+        let (run, by) = (run.to_owned(), by.to_owned());
+        self.write(move |tx| runs::unhold(tx, &run, &by)).await
     }
 
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError> {
         let decision = decision.clone();
-        self.write(move |db, now| approvals::decide(db, now, &decision))
+        self.write(move |tx| approvals::decide(tx, &decision))
             .await?
     }
 
@@ -364,13 +403,31 @@ impl Store for SqliteStore {
     }
 
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError> {
-        let (filter, clock) = (filter.clone(), self.clock.clone());
-        let is_due = self
-            .read(move |db| approvals::any_due(db, clock.now()))
-            .await?;
+        let filter = filter.clone();
+        let is_due = self.read(self.in_tx(approvals::any_due)).await?;
         if is_due {
             self.write(approvals::expire).await?;
         }
         self.read(move |db| approvals::list(db, &filter)).await
+    }
+
+    async fn executions(&self, filter: &ExecutionFilter) -> Result<Vec<Execution>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| executions::list(db, &filter)).await
+    }
+
+    async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |db| executions::find(db, &id)).await
+    }
+
+    async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {
+        let event = event.clone();
+        self.write(move |tx| audit::record(tx, &event)).await
+    }
+
+    async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| audit::list(db, &filter)).await
     }
 }

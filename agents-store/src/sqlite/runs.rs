@@ -1,11 +1,15 @@
 //! Rows of runs.
 
-use crate::{End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
+use super::{
+    Tx,
+    audit::{About, append},
+};
+use crate::{AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, wake_at, ended, held, \
-     cancelled_by, last_seq, messages, fence, created_at, updated_at";
+     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
 
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
@@ -48,23 +52,25 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         last_seq: row.get("last_seq")?,
         messages: row.get("messages")?,
         fence: row.get("fence")?,
+        audit_seq: row.get("audit_seq")?,
+        audit_digest: row.get("audit_digest")?,
         created_at: time(row, "created_at")?,
         updated_at: time(row, "updated_at")?,
     })
 }
 
-pub(super) fn create(db: &Connection, now: u64, run: &NewRun) -> Result<Run, StoreError> {
+pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
     if let Some(key) = &run.key {
         let sql = format!(
             "SELECT {COLUMNS} FROM agent_runs WHERE tenant_id = ?1 AND agent_name = ?2 AND key = ?3"
         );
-        let mut known = db.prepare_cached(&sql)?;
+        let mut known = tx.prepare_cached(&sql)?;
         let known = known.query_row(params![run.tenant, run.agent, key], read);
         if let Some(known) = known.optional()? {
             return Ok(known);
         }
     }
-    let mut insert = db.prepare_cached(
+    let mut insert = tx.prepare_cached(
         "INSERT INTO agent_runs (id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'ready', ?9, ?9)",
     )?;
@@ -77,9 +83,15 @@ pub(super) fn create(db: &Connection, now: u64, run: &NewRun) -> Result<Run, Sto
         run.priority,
         run.data,
         run.data_key,
-        now
+        tx.now
     ])?;
-    known(db, &run.id)
+    append(
+        tx,
+        &run.id,
+        AuditKind::Started,
+        by(run.started_by.as_deref()),
+    )?;
+    known(tx, &run.id)
 }
 
 pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Run>, StoreError> {
@@ -124,22 +136,34 @@ pub(super) fn limit(asked: u32) -> u32 {
     }
 }
 
-pub(super) fn cancel(db: &Connection, now: u64, run: &str, by: &str) -> Result<Run, StoreError> {
-    let mut cancel = db.prepare_cached(
+pub(super) fn cancel(tx: &Tx<'_>, run: &str, who: &str) -> Result<Run, StoreError> {
+    let mut cancel = tx.prepare_cached(
         "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, ?2), messages = messages + 1, updated_at = ?3,
              status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, claims = 0
          WHERE id = ?1 AND status <> 'done'",
     )?;
-    cancel.execute(params![run, by, now])?;
-    known(db, run)
+    if cancel.execute(params![run, who, tx.now])? > 0 {
+        append(tx, run, AuditKind::Cancelled, by(Some(who)))?;
+    }
+    known(tx, run)
 }
 
-pub(super) fn unhold(db: &Connection, now: u64, run: &str) -> Result<Run, StoreError> {
-    let mut release = db.prepare_cached(
+pub(super) fn unhold(tx: &Tx<'_>, run: &str, who: &str) -> Result<Run, StoreError> {
+    let mut release = tx.prepare_cached(
         "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = ?2
          WHERE id = ?1 AND status = 'held'",
     )?;
-    release.execute(params![run, now])?;
-    known(db, run)
+    if release.execute(params![run, tx.now])? > 0 {
+        append(tx, run, AuditKind::Released, by(Some(who)))?;
+    }
+    known(tx, run)
+}
+
+/// What an event says that somebody has caused.
+fn by(actor: Option<&str>) -> About<'_> {
+    About {
+        actor,
+        ..About::default()
+    }
 }

@@ -1,0 +1,391 @@
+//! The audit trail: what was asked, decided, run and refused, chained so that a change of it is noticed.
+
+use crate::{Approval, ApprovalStatus, Execution, risk::risk_word, run::words};
+use agents_core::run::Timestamp;
+use hmac_sha256::{HMAC, Hash};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Key of the digests of an audit trail. Whoever does not know it cannot write an event that verifies.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct AuditKey([u8; 32]);
+
+impl AuditKey {
+    /// Creates a key of these bytes, which nobody else knows.
+    pub const fn new(bytes: [u8; 32]) -> Self {
+        AuditKey(bytes)
+    }
+
+    /// Returns the name by which a store knows the key; it tells nothing of the key.
+    pub fn id(&self) -> String {
+        hex(&HMAC::mac(b"agents: id of the audit key", self.0)[..16])
+    }
+
+    /// Returns the pseudonym of a person, which stands in the digests in place of the name. So a name can be erased, and
+    /// the trail still verifies. The pseudonym of a pseudonym is itself.
+    pub fn pseudonym(&self, tenant: &str, person: &str) -> String {
+        if person.starts_with(PSEUDONYM) {
+            return person.to_owned();
+        }
+        let mut fields = Fields::new("person");
+        fields.text(tenant).text(person);
+        format!("{PSEUDONYM}{}", hex(&HMAC::mac(fields.0, self.0)[..16]))
+    }
+
+    /// Returns the digest of an event that follows an event with this digest; the first event follows an empty one.
+    pub fn digest(&self, before: &[u8], event: &AuditEvent) -> Vec<u8> {
+        let mut fields = Fields::new("event");
+        fields
+            .bytes(before)
+            .text(&event.run)
+            .number(event.seq)
+            .text(&event.tenant_id)
+            .number(event.at.as_millis())
+            .text(event.kind.as_str())
+            .person(self, &event.tenant_id, event.actor.as_deref())
+            .maybe(event.subject.as_deref().map(str::as_bytes))
+            .maybe(event.tool_name.as_deref().map(str::as_bytes))
+            .maybe(event.detail.as_deref())
+            .maybe(event.row_digest.as_deref());
+        HMAC::mac(fields.0, self.0).to_vec()
+    }
+
+    /// Returns the digest of a request, as it was made.
+    pub fn of_request(&self, row: &Approval) -> Vec<u8> {
+        let mut fields = Fields::new("request");
+        fields
+            .text(&row.id)
+            .text(&row.run)
+            .text(&row.request)
+            .text(&row.correlation_id)
+            .text(&row.tenant_id)
+            .person(self, &row.tenant_id, row.user_id.as_deref())
+            .person(self, &row.tenant_id, row.started_by.as_deref())
+            .text(&row.agent_name)
+            .text(&row.tool_name)
+            .text(&row.version)
+            .text(&row.args_summary)
+            .text(&row.effect_description)
+            .text(risk_word(row.risk_level))
+            .text(&row.args_digest)
+            .number(row.requested_at.as_millis())
+            .number(row.expires_at.as_millis())
+            .bytes(&row.detail);
+        Hash::hash(&fields.0).to_vec()
+    }
+
+    /// Returns the digest of the decision about a request.
+    pub fn of_decision(&self, row: &Approval) -> Vec<u8> {
+        let status = match row.status {
+            ApprovalStatus::Consumed => ApprovalStatus::Approved,
+            status => status,
+        };
+        let mut fields = Fields::new("decision");
+        fields
+            .text(&row.id)
+            .text(status.as_str())
+            .person(self, &row.tenant_id, row.decided_by.as_deref())
+            .time(row.decided_at)
+            .maybe(row.note.as_deref().map(str::as_bytes))
+            .maybe(row.edited.as_deref())
+            .time(row.use_by)
+            .maybe(row.proof.as_deref());
+        Hash::hash(&fields.0).to_vec()
+    }
+
+    /// Returns the digest of the begin of an execution.
+    pub fn of_begin(&self, row: &Execution) -> Vec<u8> {
+        let mut fields = Fields::new("begin");
+        fields
+            .text(&row.id)
+            .text(&row.tenant_id)
+            .text(&row.run)
+            .text(&row.call_id)
+            .number(row.attempt.into())
+            .text(&row.agent_name)
+            .text(&row.tool_name)
+            .text(&row.version)
+            .bytes(&row.input)
+            .number(row.approved.into())
+            .person(self, &row.tenant_id, row.approved_by.as_deref())
+            .text(risk_word(row.risk_level))
+            .number(row.executed_at.as_millis());
+        Hash::hash(&fields.0).to_vec()
+    }
+
+    /// Returns the digest of the end of an execution.
+    pub fn of_end(&self, row: &Execution) -> Vec<u8> {
+        let mut fields = Fields::new("end");
+        fields
+            .text(&row.id)
+            .maybe(row.output.as_deref())
+            .maybe(row.error.as_deref().map(str::as_bytes))
+            .number(row.effect_unknown.into())
+            .number(row.duration_ms.map_or(0, |ms| ms + 1));
+        Hash::hash(&fields.0).to_vec()
+    }
+
+    /// Returns the digest of what is known of the undoing of an execution.
+    pub fn of_undo(&self, row: &Execution) -> Vec<u8> {
+        let mut fields = Fields::new("undo");
+        fields
+            .text(&row.id)
+            .number(row.rolled_back.into())
+            .time(row.rolled_back_at);
+        Hash::hash(&fields.0).to_vec()
+    }
+}
+
+impl fmt::Debug for AuditKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AuditKey")
+    }
+}
+
+/// Begin of a pseudonym.
+const PSEUDONYM: &str = "person:";
+
+/// Fields of a digest, each with its length, so that no two lists of fields have the same bytes.
+struct Fields(Vec<u8>);
+
+impl Fields {
+    fn new(what: &str) -> Self {
+        let mut fields = Fields(Vec::with_capacity(256));
+        fields.text(what);
+        fields
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.number(bytes.len() as u64);
+        self.0.extend_from_slice(bytes);
+        self
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.bytes(text.as_bytes())
+    }
+
+    fn number(&mut self, number: u64) -> &mut Self {
+        self.0.extend_from_slice(&number.to_le_bytes());
+        self
+    }
+
+    fn maybe(&mut self, bytes: Option<&[u8]>) -> &mut Self {
+        match bytes {
+            None => self.number(0),
+            Some(bytes) => self.number(1).bytes(bytes),
+        }
+    }
+
+    fn time(&mut self, time: Option<Timestamp>) -> &mut Self {
+        match time {
+            None => self.number(0),
+            Some(time) => self.number(1).number(time.as_millis()),
+        }
+    }
+
+    fn person(&mut self, key: &AuditKey, tenant: &str, person: Option<&str>) -> &mut Self {
+        let pseudonym = person.map(|person| key.pseudonym(tenant, person));
+        self.maybe(pseudonym.as_deref().map(str::as_bytes))
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Event that is about to be added to the trail of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewEvent {
+    /// Id of the run.
+    pub run: String,
+    /// Kind of the event.
+    pub kind: AuditKind,
+    /// Whoever caused the event.
+    pub actor: Option<String>,
+    /// Id of the request or the execution that the event is about.
+    pub subject: Option<String>,
+    /// Name of the tool.
+    pub tool_name: Option<String>,
+    /// Particulars, encrypted.
+    pub detail: Option<Vec<u8>>,
+}
+
+/// Event of the trail of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditEvent {
+    /// Number of the event in the store. Later events have greater numbers.
+    pub number: u64,
+    /// Id of the run.
+    pub run: String,
+    /// Number of the event in its run, from 1.
+    pub seq: u64,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Time of the event, by the clock of the store.
+    pub at: Timestamp,
+    /// Kind of the event.
+    pub kind: AuditKind,
+    /// Whoever caused the event.
+    pub actor: Option<String>,
+    /// Id of the request or the execution that the event is about.
+    pub subject: Option<String>,
+    /// Name of the tool.
+    pub tool_name: Option<String>,
+    /// Particulars, encrypted.
+    pub detail: Option<Vec<u8>>,
+    /// Digest of what the row of the subject says about the event.
+    pub row_digest: Option<Vec<u8>>,
+    /// Digest of the event and of those before it in its run.
+    pub digest: Vec<u8>,
+}
+
+/// Kind of an [`AuditEvent`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AuditKind {
+    /// The run was stored.
+    Started,
+    /// The run is held.
+    Held,
+    /// Somebody has let a held run go on.
+    Released,
+    /// Somebody has cancelled the run.
+    Cancelled,
+    /// The run is over.
+    Finished,
+    /// A call asks for approval.
+    Requested,
+    /// The call may run.
+    Approved,
+    /// The call may not run.
+    Denied,
+    /// The call is to be changed.
+    RevisionRequested,
+    /// Nobody has decided in time.
+    Expired,
+    /// The run has ended before the request was decided, or before its approval was used.
+    Withdrawn,
+    /// A decision, an execution or an undo was not allowed.
+    Refused,
+    /// An execution begins. The event is stored before the tool runs.
+    Began,
+    /// An execution has ended.
+    Ended,
+    /// It is not known whether an execution took effect.
+    InDoubt,
+    /// Somebody asks that an execution be undone.
+    UndoAsked,
+    /// An execution was undone.
+    Undone,
+    /// An execution was not undone.
+    NotUndone,
+    /// The contents of the run were erased; the trail stays.
+    Erased,
+}
+
+words!(AuditKind {
+    Started = "started",
+    Held = "held",
+    Released = "released",
+    Cancelled = "cancelled",
+    Finished = "finished",
+    Requested = "requested",
+    Approved = "approved",
+    Denied = "denied",
+    RevisionRequested = "revision_requested",
+    Expired = "expired",
+    Withdrawn = "withdrawn",
+    Refused = "refused",
+    Began = "began",
+    Ended = "ended",
+    InDoubt = "in_doubt",
+    UndoAsked = "undo_asked",
+    Undone = "undone",
+    NotUndone = "not_undone",
+    Erased = "erased",
+});
+
+/// Choice of events. The default chooses all events of all tenants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    /// Events of this tenant.
+    pub tenant: Option<String>,
+    /// Events of this run.
+    pub run: Option<String>,
+    /// Events with greater numbers. The oldest comes first.
+    pub after: u64,
+    /// Maximum number of events; 0 for 100.
+    pub limit: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn event() -> AuditEvent {
+        AuditEvent {
+            number: 1,
+            run: "run".into(),
+            seq: 1,
+            tenant_id: "acme".into(),
+            at: Timestamp::from_millis(5),
+            kind: AuditKind::Approved,
+            actor: Some("ada".into()),
+            subject: Some("request".into()),
+            tool_name: None,
+            detail: None,
+            row_digest: None,
+            digest: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn each_field_of_an_event_changes_its_digest() {
+        let key = AuditKey::new([1; 32]);
+        let digest = key.digest(b"before", &event());
+        let changes: [fn(&mut AuditEvent); 10] = [
+            |event| event.run = "ru".into(),
+            |event| event.seq = 2,
+            |event| event.tenant_id = "acm".into(),
+            |event| event.at = Timestamp::from_millis(6),
+            |event| event.kind = AuditKind::Denied,
+            |event| event.actor = None,
+            |event| event.subject = Some("reques".into()),
+            |event| event.tool_name = Some(String::new()),
+            |event| event.detail = Some(Vec::new()),
+            |event| event.row_digest = Some(vec![0]),
+        ];
+        for (n, change) in changes.iter().enumerate() {
+            let mut changed = event();
+            change(&mut changed);
+            assert_ne!(key.digest(b"before", &changed), digest, "change {n}");
+        }
+        assert_ne!(key.digest(b"other", &event()), digest);
+        assert_ne!(
+            AuditKey::new([2; 32]).digest(b"before", &event()),
+            digest,
+            "another key"
+        );
+    }
+
+    #[test]
+    fn a_name_may_give_way_to_its_pseudonym() {
+        let key = AuditKey::new([1; 32]);
+        let mut erased = event();
+        erased.actor = Some(key.pseudonym("acme", "ada"));
+        assert_eq!(key.digest(b"", &erased), key.digest(b"", &event()));
+        erased.actor = Some(key.pseudonym("acme", "bob"));
+        assert_ne!(key.digest(b"", &erased), key.digest(b"", &event()));
+    }
+
+    #[test]
+    fn every_kind_is_read_from_its_word() {
+        for kind in [AuditKind::Started, AuditKind::InDoubt, AuditKind::NotUndone] {
+            assert_eq!(AuditKind::read(kind.as_str()), Some(kind));
+            let json = serde_json::to_value(kind).expect("a word");
+            assert_eq!(json, kind.as_str());
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The audit trail: every step leaves an event, and the digests of a run's events are a chain.
+
+use super::{Checked, ErrorKind, LONG, SHORT, claimed, create, execution, refused, request, step};
+use crate::{
+    Answer, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, AuditKind, Commit, Decision, End,
+    ExecutionFilter, Finish, NewApproval, NewEvent, NewRun, Rest, Store,
+};
+
+const KEY: AuditKey = AuditKey::new([7; 32]);
+
+async fn trail(store: &Checked, run: &str) -> Vec<AuditEvent> {
+    let filter = AuditFilter {
+        run: Some(run.to_owned()),
+        ..AuditFilter::default()
+    };
+    store.audit(&filter).await.unwrap()
+}
+
+fn kinds(trail: &[AuditEvent]) -> Vec<AuditKind> {
+    trail.iter().map(|event| event.kind).collect()
+}
+
+/// Checks that the digests of a trail are a chain that ends where the run says.
+async fn check_chain(store: &Checked, run: &str, key: &AuditKey) {
+    let mut before = Vec::new();
+    let trail = trail(store, run).await;
+    for (event, seq) in trail.iter().zip(1..) {
+        assert_eq!(event.seq, seq);
+        assert_eq!(event.digest, key.digest(&before, event), "event {seq}");
+        before.clone_from(&event.digest);
+    }
+    let run = store.run(run).await.unwrap().unwrap();
+    assert_eq!(run.audit_seq, trail.len() as u64);
+    assert_eq!(run.audit_digest, before);
+}
+
+fn decision(by: &str, answer: Answer) -> Decision {
+    Decision {
+        id: "approval-r1".to_owned(),
+        tenant: None,
+        by: by.to_owned(),
+        answer,
+        proof: b"proof".to_vec(),
+    }
+}
+
+fn event(kind: AuditKind, subject: &str) -> NewEvent {
+    NewEvent {
+        run: "run-1".to_owned(),
+        kind,
+        actor: Some("eve".to_owned()),
+        subject: Some(subject.to_owned()),
+        tool_name: Some("pay".to_owned()),
+        detail: Some(b"why".to_vec()),
+    }
+}
+
+fn finish(effect_unknown: bool) -> Finish {
+    Finish {
+        id: "e1".to_owned(),
+        output: Some(b"paid".to_vec()),
+        error: None,
+        effect_unknown,
+    }
+}
+
+pub(super) async fn every_step_leaves_an_event(store: Checked) {
+    use AuditKind::*;
+    store.audit_with(&KEY).await.unwrap();
+    create(&store, "run-1").await;
+    let lease = claimed(&store, "w").await;
+    let asks = Commit {
+        asked: vec![request("r1", "d1")],
+        ..step("a", 0, 1)
+    };
+    store.commit(&lease, &asks).await.unwrap();
+    let yes = Answer::Approve {
+        edited: None,
+        edited_digest: None,
+        use_within: LONG,
+    };
+    store.decide(&decision("grace", yes)).await.unwrap();
+    let begins = Commit {
+        began: vec![execution("e1", Some("r1"), "d1")],
+        ..step("b", 1, 2)
+    };
+    store.commit(&lease, &begins).await.unwrap();
+    let ends = Commit {
+        ended: vec![finish(false)],
+        ..step("c", 2, 3)
+    };
+    store.commit(&lease, &ends).await.unwrap();
+    store
+        .release(&lease, &Rest::Done(End::Answered))
+        .await
+        .unwrap();
+    let trail = trail(&store, "run-1").await;
+    assert_eq!(
+        kinds(&trail),
+        [Started, Requested, Approved, Began, Ended, Finished]
+    );
+    let actors: Vec<_> = trail.iter().map(|event| event.actor.as_deref()).collect();
+    assert_eq!(
+        actors,
+        [None, None, Some("grace"), Some("grace"), None, None]
+    );
+    assert!(trail.is_sorted_by_key(|event| (event.number, event.at)));
+    check_chain(&store, "run-1", &KEY).await;
+
+    let asked = store.approval("approval-r1").await.unwrap().unwrap();
+    let ran = store.execution("e1").await.unwrap().unwrap();
+    let digests: Vec<_> = trail.iter().map(|event| event.row_digest.clone()).collect();
+    assert_eq!(
+        digests,
+        [
+            None,
+            Some(KEY.of_request(&asked)),
+            Some(KEY.of_decision(&asked)),
+            Some(KEY.of_begin(&ran)),
+            Some(KEY.of_end(&ran)),
+            None
+        ]
+    );
+}
+
+pub(super) async fn refusals_doubts_and_expiries_leave_events(store: Checked) {
+    use AuditKind::*;
+    store.audit_with(&KEY).await.unwrap();
+    create(&store, "run-1").await;
+    let lease = claimed(&store, "w").await;
+    let asks = Commit {
+        asked: vec![
+            NewApproval {
+                expires_after: SHORT,
+                ..request("r1", "d1")
+            },
+            request("r2", "d2"),
+        ],
+        began: vec![execution("e1", None, "d3")],
+        ..step("a", 0, 1)
+    };
+    store.commit(&lease, &asks).await.unwrap();
+    let doubts = Commit {
+        ended: vec![finish(true)],
+        ..step("b", 1, 2)
+    };
+    store.commit(&lease, &doubts).await.unwrap();
+    store.record(&event(Refused, "approval-r1")).await.unwrap();
+    tokio::time::sleep(SHORT * 2).await;
+    store.approvals(&ApprovalFilter::default()).await.unwrap();
+    let held = Rest::Held("no agent".to_owned());
+    store.release(&lease, &held).await.unwrap();
+    store.unhold("run-1", "grace").await.unwrap();
+    store.unhold("run-1", "grace").await.unwrap();
+    store.cancel("run-1", "grace").await.unwrap();
+    let lease = claimed(&store, "w").await;
+    store
+        .release(&lease, &Rest::Done(End::Cancelled))
+        .await
+        .unwrap();
+    assert_eq!(
+        kinds(&trail(&store, "run-1").await),
+        [
+            Started, Requested, Requested, Began, InDoubt, Refused, Expired, Held, Released,
+            Cancelled, Withdrawn, Finished
+        ]
+    );
+    check_chain(&store, "run-1", &KEY).await;
+}
+
+pub(super) async fn what_was_not_stored_leaves_no_event(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    create(&store, "run-1").await;
+    let lease = claimed(&store, "w").await;
+    let refused_commit = Commit {
+        asked: vec![request("r1", "d1")],
+        began: vec![execution("e1", Some("r9"), "d9")],
+        ..step("a", 0, 1)
+    };
+    refused(
+        store.commit(&lease, &refused_commit).await,
+        ErrorKind::NotApproved,
+    );
+    let again = Commit {
+        asked: vec![request("r1", "d1")],
+        ..step("b", 0, 1)
+    };
+    store.commit(&lease, &again).await.unwrap();
+    store.commit(&lease, &again).await.unwrap();
+    let trail = trail(&store, "run-1").await;
+    assert_eq!(
+        kinds(&trail),
+        [AuditKind::Started, AuditKind::Requested],
+        "once each"
+    );
+    check_chain(&store, "run-1", &KEY).await;
+    let missing = NewEvent {
+        run: "run-9".to_owned(),
+        ..event(AuditKind::Refused, "x")
+    };
+    refused(store.record(&missing).await, ErrorKind::NotFound);
+}
+
+pub(super) async fn an_execution_is_undone_once(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    create(&store, "run-1").await;
+    let lease = claimed(&store, "w").await;
+    let begins = Commit {
+        began: vec![execution("e1", None, "d1"), execution("e2", None, "d2")],
+        ..step("a", 0, 1)
+    };
+    store.commit(&lease, &begins).await.unwrap();
+    let undone = event(AuditKind::Undone, "e1");
+    store.record(&undone).await.unwrap();
+    let first = store.execution("e1").await.unwrap().unwrap();
+    assert!(first.rolled_back && first.rolled_back_at.is_some());
+    tokio::time::sleep(SHORT / 4).await;
+    store.record(&undone).await.unwrap();
+    assert_eq!(store.execution("e1").await.unwrap().unwrap(), first);
+    let event = trail(&store, "run-1").await.pop().unwrap();
+    assert_eq!(event.row_digest, Some(KEY.of_undo(&first)));
+    let others = ExecutionFilter {
+        run: Some("run-1".to_owned()),
+        after: Some("e1".to_owned()),
+        ..ExecutionFilter::default()
+    };
+    let rest = store.executions(&others).await.unwrap();
+    assert_eq!(rest.len(), 1);
+    assert!(rest[0].id == "e2" && !rest[0].rolled_back);
+}
+
+pub(super) async fn events_are_listed_the_oldest_first_page_by_page(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    for (id, tenant) in [("run-1", "acme"), ("run-2", "beta"), ("run-3", "acme")] {
+        let run = NewRun {
+            tenant: tenant.to_owned(),
+            ..super::new_run(id)
+        };
+        store.create(&run).await.unwrap();
+    }
+    let mut filter = AuditFilter {
+        tenant: Some("acme".to_owned()),
+        limit: 1,
+        ..AuditFilter::default()
+    };
+    let mut runs = Vec::new();
+    while let Some(event) = store.audit(&filter).await.unwrap().pop() {
+        filter.after = event.number;
+        runs.push(event.run);
+    }
+    assert_eq!(runs, ["run-1", "run-3"]);
+}
+
+pub(super) async fn a_store_belongs_to_one_audit_key(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    store.audit_with(&KEY).await.unwrap();
+    let other = AuditKey::new([8; 32]);
+    refused(store.audit_with(&other).await, ErrorKind::OtherKey);
+    create(&store, "run-1").await;
+    check_chain(&store, "run-1", &KEY).await;
+}

@@ -1,0 +1,61 @@
+//! Executions of tools, as a store keeps them.
+
+use agents_core::{run::Timestamp, tool::Risk};
+
+/// Stored execution of a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Execution {
+    /// Id of the execution.
+    pub id: String,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Id of the run.
+    pub run: String,
+    /// Id of the call's receipt.
+    pub call_id: String,
+    /// Number of the execution among those of its call, from 1.
+    pub attempt: u32,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub version: String,
+    /// Arguments, encrypted.
+    pub input: Vec<u8>,
+    /// Output, encrypted, if the tool has returned one.
+    pub output: Option<Vec<u8>>,
+    /// Is `true` if the execution ran by a decision.
+    pub approved: bool,
+    /// Whoever approved the call.
+    pub approved_by: Option<String>,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// Time at which the execution began.
+    pub executed_at: Timestamp,
+    /// Duration in milliseconds; `None` while the execution has not ended.
+    pub duration_ms: Option<u64>,
+    /// Error in words, if the execution failed.
+    pub error: Option<String>,
+    /// Is `true` if it is not known whether the tool took effect.
+    pub effect_unknown: bool,
+    /// Is `true` if the execution was undone.
+    pub rolled_back: bool,
+    /// Time at which the execution was undone.
+    pub rolled_back_at: Option<Timestamp>,
+}
+
+/// Choice of executions. The default chooses all executions of all tenants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutionFilter {
+    /// Executions of this tenant.
+    pub tenant: Option<String>,
+    /// Executions of this run.
+    pub run: Option<String>,
+    /// Executions of this tool.
+    pub tool_name: Option<String>,
+    /// Executions that began after the one with this id. The oldest comes first.
+    pub after: Option<String>,
+    /// Maximum number of executions; 0 for 100.
+    pub limit: u32,
+}

@@ -1,0 +1,152 @@
+//! Events of the audit trail.
+
+use super::{
+    Tx,
+    runs::{limit, time, word},
+};
+use crate::{AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError};
+use agents_core::run::Timestamp;
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+const COLUMNS: &str = "number, run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
+    Ok(AuditEvent {
+        number: row.get("number")?,
+        run: row.get("run_id")?,
+        seq: row.get("seq")?,
+        tenant_id: row.get("tenant_id")?,
+        at: time(row, "at")?,
+        kind: word(row, "kind", AuditKind::read)?,
+        actor: row.get("actor")?,
+        subject: row.get("subject")?,
+        tool_name: row.get("tool_name")?,
+        detail: row.get("detail")?,
+        row_digest: row.get("row_digest")?,
+        digest: row.get("digest")?,
+    })
+}
+
+/// What an event says beside its kind.
+#[derive(Default)]
+pub(super) struct About<'a> {
+    pub(super) actor: Option<&'a str>,
+    pub(super) subject: Option<&'a str>,
+    pub(super) tool_name: Option<&'a str>,
+    pub(super) detail: Option<&'a [u8]>,
+    pub(super) row_digest: Option<Vec<u8>>,
+}
+
+/// Adds an event to the trail of a run.
+pub(super) fn append(
+    tx: &Tx<'_>,
+    run: &str,
+    kind: AuditKind,
+    about: About<'_>,
+) -> Result<(), StoreError> {
+    let mut last = tx.prepare_cached(
+        "SELECT tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = ?1",
+    )?;
+    let last = last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
+    let last: Option<(String, u64, Vec<u8>)> = last.optional()?;
+    let Some((tenant_id, seq, before)) = last else {
+        let why = format!("there is no run `{run}`");
+        return Err(StoreError::new(ErrorKind::NotFound, why));
+    };
+    let mut event = AuditEvent {
+        number: 0,
+        run: run.to_owned(),
+        seq: seq + 1,
+        tenant_id,
+        at: Timestamp::from_millis(tx.now),
+        kind,
+        actor: about.actor.map(str::to_owned),
+        subject: about.subject.map(str::to_owned),
+        tool_name: about.tool_name.map(str::to_owned),
+        detail: about.detail.map(<[u8]>::to_vec),
+        row_digest: about.row_digest,
+        digest: Vec::new(),
+    };
+    event.digest = tx.key.digest(&before, &event);
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO agent_audit_events
+             (run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+    )?;
+    insert.execute(params![
+        event.run,
+        event.seq,
+        event.tenant_id,
+        tx.now,
+        event.kind.as_str(),
+        event.actor,
+        event.subject,
+        event.tool_name,
+        event.detail,
+        event.row_digest,
+        event.digest
+    ])?;
+    let mut head =
+        tx.prepare_cached("UPDATE agent_runs SET audit_seq = ?2, audit_digest = ?3 WHERE id = ?1")?;
+    head.execute(params![run, event.seq, event.digest])?;
+    Ok(())
+}
+
+/// Adds an event that a runtime has seen.
+pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
+    let row_digest = match (event.kind, &event.subject) {
+        (AuditKind::Undone, Some(execution)) => super::executions::undone(tx, execution)?,
+        _ => None,
+    };
+    append(
+        tx,
+        &event.run,
+        event.kind,
+        About {
+            actor: event.actor.as_deref(),
+            subject: event.subject.as_deref(),
+            tool_name: event.tool_name.as_deref(),
+            detail: event.detail.as_deref(),
+            row_digest,
+        },
+    )
+}
+
+pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_audit_events
+         WHERE (:tenant IS NULL OR tenant_id = :tenant)
+           AND (:run IS NULL OR run_id = :run)
+           AND number > :after
+         ORDER BY number LIMIT :limit"
+    );
+    let mut found = db.prepare_cached(&sql)?;
+    let rows = found.query_map(
+        named_params! {
+            ":tenant": filter.tenant,
+            ":run": filter.run,
+            ":after": filter.after,
+            ":limit": limit(filter.limit),
+        },
+        read,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Ties a store to its first key, and refuses another one.
+pub(super) fn tie(tx: &Tx<'_>, key: &AuditKey) -> Result<(), StoreError> {
+    let known = tx.query_row("SELECT id FROM agent_audit_key", [], |row| {
+        row.get::<_, String>(0)
+    });
+    match known.optional()? {
+        Some(known) if known == key.id() => Ok(()),
+        Some(_) => Err(StoreError::new(
+            ErrorKind::OtherKey,
+            "the audit trail of the store was made with the key of another keyring; open the store with that keyring",
+        )),
+        None => {
+            tx.execute("INSERT INTO agent_audit_key (id) VALUES (?1)", [key.id()])?;
+            Ok(())
+        }
+    }
+}

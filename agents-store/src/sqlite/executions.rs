@@ -1,0 +1,163 @@
+//! Rows of executions.
+
+use super::{
+    Tx, approvals,
+    audit::{About, append},
+    runs::{limit, time, time_if_any, word},
+};
+use crate::{
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, StoreError,
+    risk::{read_risk, risk_word},
+};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
+
+const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
+     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, rolled_back, rolled_back_at";
+
+fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
+    Ok(Execution {
+        id: row.get("id")?,
+        tenant_id: row.get("tenant_id")?,
+        run: row.get("run_id")?,
+        call_id: row.get("call_id")?,
+        attempt: row.get("attempt")?,
+        agent_name: row.get("agent_name")?,
+        tool_name: row.get("tool_name")?,
+        version: row.get("version")?,
+        input: row.get("input")?,
+        output: row.get("output")?,
+        approved: row.get("approved")?,
+        approved_by: row.get("approved_by")?,
+        risk_level: word(row, "risk_level", read_risk)?,
+        executed_at: time(row, "executed_at")?,
+        duration_ms: row.get("duration_ms")?,
+        error: row.get("error")?,
+        effect_unknown: row.get("effect_unknown")?,
+        rolled_back: row.get("rolled_back")?,
+        rolled_back_at: time_if_any(row, "rolled_back_at")?,
+    })
+}
+
+/// Stores the begin of an execution. It uses the approval that it needs.
+pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), StoreError> {
+    let run = &lease.run;
+    let approved_by = match &begin.needs {
+        Some(request) => approvals::consume(tx, &run.id, request, &begin.args_digest)?,
+        None => None,
+    };
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO agent_tool_executions
+             (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
+              risk_level, executed_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at",
+    )?;
+    insert.execute(params![
+        begin.id,
+        run.tenant,
+        run.id,
+        begin.call_id,
+        begin.attempt,
+        begin.agent_name,
+        begin.tool_name,
+        begin.version,
+        begin.input,
+        begin.needs.is_some(),
+        approved_by,
+        risk_word(begin.risk_level),
+        tx.now
+    ])?;
+    let row = known(tx, &begin.id)?;
+    append(
+        tx,
+        &run.id,
+        AuditKind::Began,
+        About {
+            actor: approved_by.as_deref(),
+            subject: Some(&begin.id),
+            tool_name: Some(&begin.tool_name),
+            row_digest: Some(tx.key.of_begin(&row)),
+            ..About::default()
+        },
+    )
+}
+
+/// Stores the end of an execution.
+pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
+    let mut update = tx.prepare_cached(
+        "UPDATE agent_tool_executions
+         SET output = ?2, error = ?3, effect_unknown = ?4, duration_ms = max(0, ?5 - executed_at)
+         WHERE id = ?1",
+    )?;
+    update.execute(params![
+        finish.id,
+        finish.output,
+        finish.error,
+        finish.effect_unknown,
+        tx.now
+    ])?;
+    let row = known(tx, &finish.id)?;
+    let kind = match row.effect_unknown {
+        true => AuditKind::InDoubt,
+        false => AuditKind::Ended,
+    };
+    append(
+        tx,
+        &row.run,
+        kind,
+        About {
+            subject: Some(&row.id),
+            tool_name: Some(&row.tool_name),
+            row_digest: Some(tx.key.of_end(&row)),
+            ..About::default()
+        },
+    )
+}
+
+/// Marks an execution as undone, and returns the digest of the mark.
+pub(super) fn undone(tx: &Tx<'_>, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    let mut update = tx.prepare_cached(
+        "UPDATE agent_tool_executions SET rolled_back = 1, rolled_back_at = ?2
+         WHERE id = ?1 AND NOT rolled_back",
+    )?;
+    update.execute(params![id, tx.now])?;
+    Ok(Some(tx.key.of_undo(&known(tx, id)?)))
+}
+
+/// Returns the execution with this id, which has to be there.
+fn known(db: &Connection, id: &str) -> Result<Execution, StoreError> {
+    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"));
+    find(db, id)?.ok_or_else(missing)
+}
+
+pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Execution>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM agent_tool_executions WHERE id = ?1");
+    let mut found = db.prepare_cached(&sql)?;
+    Ok(found.query_row([id], read).optional()?)
+}
+
+pub(super) fn list(
+    db: &Connection,
+    filter: &ExecutionFilter,
+) -> Result<Vec<Execution>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_tool_executions
+         WHERE (:tenant IS NULL OR tenant_id = :tenant)
+           AND (:run IS NULL OR run_id = :run)
+           AND (:tool IS NULL OR tool_name = :tool)
+           AND (:after IS NULL OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = :after))
+         ORDER BY executed_at, id LIMIT :limit"
+    );
+    let mut found = db.prepare_cached(&sql)?;
+    let rows = found.query_map(
+        named_params! {
+            ":tenant": filter.tenant,
+            ":run": filter.run,
+            ":tool": filter.tool_name,
+            ":after": filter.after,
+            ":limit": limit(filter.limit),
+        },
+        read,
+    )?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
