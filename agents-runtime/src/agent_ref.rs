@@ -143,7 +143,7 @@ impl<Out: Data> Start<Out> {
             data: data.seal(&data_key)?,
             data_key: wrapped,
         };
-        let stored = client.store.create(&new).await?;
+        let stored = client.store().await?.create(&new).await?;
         if stored.id != id {
             let key = crate::data::key_of(&stored, &*keyring)?;
             let before = RunData::of(&stored, &key)?;

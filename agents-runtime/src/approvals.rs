@@ -161,7 +161,7 @@ impl Approvals {
     /// # Errors
     /// When the store fails.
     pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<Request>, RuntimeError> {
-        let found = self.client.store.approvals(filter).await?;
+        let found = self.client.store().await?.approvals(filter).await?;
         Ok(found.into_iter().map(Request::from).collect())
     }
 
@@ -185,6 +185,38 @@ impl Approvals {
     /// When the request does not exist for this principal, was decided before, or has expired; when the principal may not
     /// decide; when edited arguments do not fit.
     pub async fn decide(
+        &self,
+        id: &str,
+        approval: Approval,
+        by: &Principal,
+    ) -> Result<Request, RuntimeError> {
+        let decided = self.decide_unaudited(id, approval, by).await;
+        if let Err(error) = &decided {
+            self.refused(id, by, error).await;
+        }
+        decided
+    }
+
+    /// Adds to the audit trail that a decision was not allowed.
+    async fn refused(&self, id: &str, by: &Principal, error: &RuntimeError) {
+        let passes = matches!(
+            error.kind(),
+            RuntimeErrorKind::Store(agents_store::ErrorKind::Unavailable)
+        );
+        // The request of another tenant is there, although the principal is told that it is not.
+        let Ok(Some(stored)) = self.client.bare_store().approval(id).await else {
+            return;
+        };
+        let Ok(Some(run)) = self.client.bare_store().run(&stored.run).await else {
+            return;
+        };
+        if !passes {
+            let (by, tool) = (Some(by.id()), Some(stored.tool_name.as_str()));
+            self.client.refused(&run, by, Some(id), tool, error).await;
+        }
+    }
+
+    async fn decide_unaudited(
         &self,
         id: &str,
         approval: Approval,
@@ -223,7 +255,7 @@ impl Approvals {
             by: by.id().to_owned(),
             answer,
         };
-        Ok(self.client.store.decide(&decision).await?.into())
+        Ok(self.client.store().await?.decide(&decision).await?.into())
     }
 
     async fn visible(
@@ -231,7 +263,7 @@ impl Approvals {
         id: &str,
         by: &Principal,
     ) -> Result<agents_store::Approval, RuntimeError> {
-        let found = self.client.store.approval(id).await?;
+        let found = self.client.store().await?.approval(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
         own.ok_or_else(|| {
             let why = format!("there is no request `{id}`");
@@ -288,7 +320,7 @@ impl Approvals {
         schema
             .fits(args.as_str())
             .map_err(|misfit| invalid(format!("the arguments do not fit `{tool}`: {misfit}")))?;
-        let commits = self.client.store.commits(&run.id, 0).await?;
+        let commits = self.client.store().await?.commits(&run.id, 0).await?;
         let mut follower = Follower::new();
         for entry in entries(&key, 0, &commits)? {
             follower.on(&entry).map_err(RuntimeError::unreadable)?;

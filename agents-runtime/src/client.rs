@@ -1,13 +1,15 @@
 //! What any process may do with the runs of a store, without their agents.
 
 use crate::{
-    Approvals, Events, Keyring, Principal, RunRef, RuntimeError,
+    Approvals, Audit, Events, Keyring, Principal, RunRef, RuntimeError,
     data::{entries, key_of},
+    error::RuntimeErrorKind,
     keys::default_keyring,
 };
 use agents_core::journal::Recorded;
 use agents_store::{Run, RunFilter, Store};
 use std::sync::{Arc, OnceLock};
+use tokio::sync::OnceCell;
 
 /// Runs of a store, seen from any process: no agent, model or tool is needed.
 ///
@@ -24,8 +26,10 @@ use std::sync::{Arc, OnceLock};
 /// ```
 #[derive(Clone)]
 pub struct Client {
-    pub(crate) store: Arc<dyn Store>,
+    store: Arc<dyn Store>,
     keyring: Arc<OnceLock<Arc<dyn Keyring>>>,
+    /// Set when the store is tied to the audit key of the keyring.
+    is_tied: Arc<OnceCell<()>>,
 }
 
 impl Client {
@@ -33,6 +37,7 @@ impl Client {
         Client {
             store,
             keyring: Arc::default(),
+            is_tied: Arc::default(),
         }
     }
 
@@ -41,7 +46,25 @@ impl Client {
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         let keyring: Arc<dyn Keyring> = Arc::new(keyring);
         self.keyring = Arc::new(OnceLock::from(keyring));
+        self.is_tied = Arc::default();
         self
+    }
+
+    /// Returns the store, for whatever needs no audit trail.
+    pub(crate) fn bare_store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Returns the store, which makes its audit trail with the key of the keyring.
+    pub(crate) async fn store(&self) -> Result<&Arc<dyn Store>, RuntimeError> {
+        let tied = self.is_tied.get_or_try_init(async || {
+            let key = self.keys()?.audit_key();
+            let key = key
+                .map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))?;
+            Ok::<_, RuntimeError>(self.store.audit_with(&key).await?)
+        });
+        tied.await?;
+        Ok(&self.store)
     }
 
     /// Returns the keyring; the first use opens it.
@@ -58,6 +81,11 @@ impl Client {
         Approvals::of(self.clone())
     }
 
+    /// Returns the audit trail.
+    pub fn audit(&self) -> Audit {
+        Audit::of(self.clone())
+    }
+
     /// Returns the run with this id, whose answer is an `Out`.
     pub fn run<Out>(&self, id: impl Into<String>) -> RunRef<Out> {
         RunRef::new(self.clone(), id.into())
@@ -68,24 +96,26 @@ impl Client {
     /// # Errors
     /// When the store fails.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, RuntimeError> {
-        Ok(self.store.runs(filter).await?)
+        Ok(self.store().await?.runs(filter).await?)
     }
 
     /// Cancels a run: a worker ends it.
     ///
     /// # Errors
-    /// When there is no such run, or the store fails.
+    /// When there is no such run for this principal, or the store fails.
     pub async fn cancel(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.store.cancel(run, by.id()).await?;
+        self.visible(run, by).await?;
+        self.store().await?.cancel(run, by.id()).await?;
         Ok(())
     }
 
     /// Lets a run go on that is held.
     ///
     /// # Errors
-    /// When there is no such run, or the store fails.
+    /// When there is no such run for this principal, or the store fails.
     pub async fn release(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.store.unhold(run, by.id()).await?;
+        self.visible(run, by).await?;
+        self.store().await?.unhold(run, by.id()).await?;
         Ok(())
     }
 
@@ -101,7 +131,7 @@ impl Client {
     pub async fn recorded(&self, run: &str) -> Result<Option<Recorded>, RuntimeError> {
         let run = self.known(run).await?;
         let key = key_of(&run, &*self.keys()?)?;
-        let commits = self.store.commits(&run.id, 0).await?;
+        let commits = self.store().await?.commits(&run.id, 0).await?;
         let entries = entries(&key, 0, &commits)?;
         if entries.is_empty() {
             return Ok(None);
@@ -111,14 +141,23 @@ impl Client {
             .map_err(RuntimeError::unreadable)
     }
 
+    /// Returns the run with this id, if it is there for this principal.
+    pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
+        let found = self.store().await?.run(run).await?;
+        let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));
+        own.ok_or_else(|| missing(run))
+    }
+
     /// Returns the run with this id.
     pub(crate) async fn known(&self, run: &str) -> Result<Run, RuntimeError> {
-        let found = self.store.run(run).await?;
-        found.ok_or_else(|| {
-            let why = format!("there is no run `{run}`");
-            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
-        })
+        let found = self.store().await?.run(run).await?;
+        found.ok_or_else(|| missing(run))
     }
+}
+
+fn missing(run: &str) -> RuntimeError {
+    let why = format!("there is no run `{run}`");
+    agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
 }
 
 impl std::fmt::Debug for Client {

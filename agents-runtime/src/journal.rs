@@ -3,6 +3,7 @@
 use crate::{
     RuntimeError,
     approvals::{RequestDetail, detail_of},
+    audit::reason,
     data::{entries_after, sealed},
     keys::RunKey,
     lease::Held,
@@ -13,7 +14,7 @@ use agents_core::{
     journal::{Asked, Began, CallStep, Ended, Entry, Follower, Journal, JournalError},
     tool::Effects,
 };
-use agents_store::{Begin, Commit, Finish, NewApproval, Store, StoreError};
+use agents_store::{AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError};
 use std::{
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -204,6 +205,29 @@ impl StoredJournal {
     }
 }
 
+impl StoredJournal {
+    /// Adds to the audit trail that an execution was not allowed.
+    async fn refused(&self, commit: &Commit, error: &StoreError) {
+        if error.kind() != agents_store::ErrorKind::NotApproved {
+            return;
+        }
+        let Some(begin) = commit.began.iter().find(|begin| begin.needs.is_some()) else {
+            return;
+        };
+        let event = NewEvent {
+            run: self.held.lease.run.id.clone(),
+            kind: AuditKind::Refused,
+            actor: None,
+            subject: Some(begin.id.clone()),
+            tool_name: Some(begin.tool_name.clone()),
+            detail: reason(&self.key, &error.to_string()),
+        };
+        if let Err(error) = self.store.record(&event).await {
+            tracing::error!(run = event.run, %error, "a refused execution is not in the audit trail");
+        }
+    }
+}
+
 /// Returns `true` if the entry is the end of the run.
 fn ends(entry: &Entry) -> bool {
     entry.kind() == "finished" && entry.is_of_the_outermost_run()
@@ -227,6 +251,9 @@ impl Journal for StoredJournal {
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let commit = self.commit(entries)?;
         let stored = self.store(&commit).await;
+        if let Err(error) = &stored {
+            self.refused(&commit, error).await;
+        }
         let mut inner = self.inner();
         if let Err(error) = stored {
             let why = JournalError::new(error.to_string());

@@ -4,7 +4,7 @@
 //! is stored as well, wrapped with the key of its tenant. That key is in a [`Keyring`], which the store does not know.
 
 use crate::{RuntimeError, error::RuntimeErrorKind};
-use agents_store::Store;
+use agents_store::{AuditKey, Store};
 use chacha20poly1305::{
     KeyInit, XChaCha20Poly1305, XNonce,
     aead::{Aead, Payload},
@@ -34,6 +34,13 @@ pub trait Keyring: Send + Sync + 'static {
     /// # Errors
     /// When the keyring cannot be read.
     fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>>;
+
+    /// Returns the key of the audit trail, which is the same for ever; a keyring without one gets one. It stays when a
+    /// tenant is erased.
+    ///
+    /// # Errors
+    /// When the keyring cannot be read or written.
+    fn audit_key(&self) -> io::Result<AuditKey>;
 }
 
 /// Key of a tenant.
@@ -64,7 +71,7 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
 }
 
 /// Keys of tenants by version.
-type Keys = BTreeMap<String, BTreeMap<u32, String>>;
+type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 
 /// Keyring in a file that only its owner can read.
 ///
@@ -93,7 +100,17 @@ pub struct FileKeyring {
 #[derive(Default, Serialize, Deserialize)]
 struct File {
     agents_keyring: u32,
-    keys: Keys,
+    keys: Tenants,
+    /// Key of the audit trail.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    audit: Option<String>,
+}
+
+/// Keys of a file.
+#[derive(Default)]
+struct Keys {
+    tenants: Tenants,
+    audit: Option<String>,
 }
 
 impl FileKeyring {
@@ -116,7 +133,7 @@ impl FileKeyring {
     /// When the file cannot be read or written.
     pub fn rotate(&self, tenant: &str) -> io::Result<()> {
         self.change(|keys| {
-            let of_tenant = keys.entry(tenant.to_owned()).or_default();
+            let of_tenant = keys.tenants.entry(tenant.to_owned()).or_default();
             let next = of_tenant.keys().max().map_or(1, |last| last + 1);
             of_tenant.insert(next, hex(&TenantKey::random()?.0));
             Ok(())
@@ -129,7 +146,7 @@ impl FileKeyring {
     /// When the file cannot be read or written.
     pub fn erase(&self, tenant: &str) -> io::Result<()> {
         self.change(|keys| {
-            keys.remove(tenant);
+            keys.tenants.remove(tenant);
             Ok(())
         })
     }
@@ -140,7 +157,7 @@ impl FileKeyring {
             io::Error::new(error.kind(), format!("the keyring {path}: {error}"))
         };
         let text = match fs::read_to_string(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Keys::new()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Keys::default()),
             text => text.map_err(failed)?,
         };
         #[cfg(unix)]
@@ -160,7 +177,10 @@ impl FileKeyring {
             failed(io::Error::new(io::ErrorKind::InvalidData, why))
         })?;
         match file.agents_keyring {
-            1 => Ok(file.keys),
+            1 => Ok(Keys {
+                tenants: file.keys,
+                audit: file.audit,
+            }),
             other => {
                 let why = format!("it has format {other}; this version reads format 1");
                 Err(failed(io::Error::new(io::ErrorKind::InvalidData, why)))
@@ -178,7 +198,8 @@ impl FileKeyring {
         let result = change(&mut keys)?;
         let file = File {
             agents_keyring: 1,
-            keys,
+            keys: keys.tenants,
+            audit: keys.audit,
         };
         let text = serde_json::to_string_pretty(&file)?;
         // A process that ends in the middle leaves the old keys.
@@ -214,7 +235,7 @@ fn private(how: &mut fs::OpenOptions, path: &Path) -> io::Result<fs::File> {
 impl Keyring for FileKeyring {
     fn latest(&self, tenant: &str) -> io::Result<(u32, TenantKey)> {
         let latest = |keys: &Keys| {
-            let (version, key) = keys.get(tenant)?.last_key_value()?;
+            let (version, key) = keys.tenants.get(tenant)?.last_key_value()?;
             Some((*version, key_of(key)?))
         };
         if let Some(latest) = latest(&self.read()?) {
@@ -225,7 +246,7 @@ impl Keyring for FileKeyring {
                 return Ok(latest);
             }
             let key = TenantKey::random()?;
-            let of_tenant = keys.entry(tenant.to_owned()).or_default();
+            let of_tenant = keys.tenants.entry(tenant.to_owned()).or_default();
             of_tenant.insert(1, hex(&key.0));
             Ok((1, key))
         })
@@ -233,8 +254,23 @@ impl Keyring for FileKeyring {
 
     fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>> {
         let keys = self.read()?;
-        let key = keys.get(tenant).and_then(|keys| keys.get(&version));
+        let key = keys.tenants.get(tenant).and_then(|keys| keys.get(&version));
         Ok(key.and_then(|key| key_of(key)))
+    }
+
+    fn audit_key(&self) -> io::Result<AuditKey> {
+        let known = |keys: &Keys| Some(AuditKey::new(key_of(keys.audit.as_deref()?)?.0));
+        if let Some(key) = known(&self.read()?) {
+            return Ok(key);
+        }
+        self.change(|keys| {
+            if let Some(key) = known(keys) {
+                return Ok(key);
+            }
+            let key: [u8; 32] = random()?;
+            keys.audit = Some(hex(&key));
+            Ok(AuditKey::new(key))
+        })
     }
 }
 
@@ -257,6 +293,10 @@ impl Keyring for MemoryKeyring {
 
     fn version(&self, _: &str, version: u32) -> io::Result<Option<TenantKey>> {
         Ok((version == 1).then_some(TenantKey([0; 32])))
+    }
+
+    fn audit_key(&self) -> io::Result<AuditKey> {
+        Ok(AuditKey::new([0; 32]))
     }
 }
 

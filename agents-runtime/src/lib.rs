@@ -52,6 +52,7 @@
 
 mod agent_ref;
 mod approvals;
+mod audit;
 mod client;
 mod data;
 mod decisions;
@@ -65,12 +66,14 @@ mod registered;
 mod run_ref;
 mod runtime;
 mod summary;
+mod verify;
 mod work;
 
 pub use agent_ref::{AgentRef, Start};
 pub use agents_core::run::Approval;
-pub use agents_store::SqliteStore;
+pub use agents_store::{AuditKey, AuditKind, SqliteStore};
 pub use approvals::{Approvals, Request, RequestDetail};
+pub use audit::{Audit, AuditRecord, Head};
 pub use client::Client;
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
@@ -78,6 +81,7 @@ pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+pub use verify::{Flaw, Verdict};
 
 #[cfg(doctest)]
 mod pages {

@@ -1,7 +1,7 @@
 //! The runtime: a store, agents, and what they need.
 
 use crate::{
-    AgentRef, Approvals, Client, Events, Keyring, RuntimeError,
+    AgentRef, Approvals, Audit, Client, Events, Keyring, RuntimeError,
     error::RuntimeErrorKind,
     lease::Keeper,
     registered::{MadeFor, Registered},
@@ -203,7 +203,7 @@ impl Runtime {
         if let Some(keeper) = self.shared.keeper.get() {
             return Ok(keeper.clone());
         }
-        let started = Keeper::start(self.client.store.clone(), self.settings.lease);
+        let started = Keeper::start(self.client.bare_store().clone(), self.settings.lease);
         let started = started.map_err(|error| {
             let why = format!("the thread that renews leases cannot start: {error}");
             RuntimeError::new(
@@ -217,6 +217,11 @@ impl Runtime {
     /// Returns the requests for approval, and decides about them.
     pub fn approvals(&self) -> Approvals {
         self.client.approvals()
+    }
+
+    /// Returns the audit trail.
+    pub fn audit(&self) -> Audit {
+        self.client.audit()
     }
 
     /// Returns the events of a run, those that come included.

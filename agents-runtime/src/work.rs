@@ -4,6 +4,7 @@ use crate::{
     Runtime, RuntimeError,
     data::{RunData, entries, key_of},
     decisions::Decisions,
+    error::RuntimeErrorKind,
     journal::StoredJournal,
     registered::{Went, With},
 };
@@ -112,7 +113,7 @@ impl Runtime {
             most_claims: MOST_CLAIMS,
         };
         let at = Instant::now();
-        let lease = self.client.store.claim(&claim).await?;
+        let lease = self.client.store().await?.claim(&claim).await?;
         Ok(lease.map(|lease| (lease, at)))
     }
 
@@ -124,10 +125,14 @@ impl Runtime {
             Ok(None) => return,
             Err(error) => {
                 tracing::error!(run, %error, "a run cannot go on");
+                if error.kind() == RuntimeErrorKind::Sealed {
+                    let refused = self.client.refused(&lease.run, None, None, None, &error);
+                    refused.await;
+                }
                 Rest::Held(error.to_string())
             }
         };
-        if let Err(error) = self.client.store.release(&lease, &rest).await {
+        if let Err(error) = self.client.bare_store().release(&lease, &rest).await {
             tracing::warn!(run, %error, "a run cannot be given back; another worker takes it when its lease ends");
         }
     }
@@ -146,11 +151,11 @@ impl Runtime {
         let Some(agent) = self.shared.agent(&run.agent) else {
             return Ok(Some(Rest::Ready));
         };
-        let decisions = Decisions::new(client.store.clone(), run.id.clone(), key.clone());
+        let decisions = Decisions::new(client.store().await?.clone(), run.id.clone(), key.clone());
         decisions.read(run.messages).await?;
-        let commits = client.store.commits(&run.id, 0).await?;
+        let commits = client.store().await?.commits(&run.id, 0).await?;
         let journal = StoredJournal::new(
-            client.store.clone(),
+            client.store().await?.clone(),
             keeping.held.clone(),
             key.clone(),
             data.scope.user_id.clone(),

@@ -1,6 +1,6 @@
 //! The audit trail: what was asked, decided, run and refused, chained so that a change of it is noticed.
 
-use crate::{Approval, ApprovalStatus, Execution, risk::risk_word, run::words};
+use crate::{Approval, ApprovalStatus, Execution, Run, risk::risk_word, run::words};
 use agents_core::run::Timestamp;
 use hmac_sha256::{HMAC, Hash};
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,21 @@ impl AuditKey {
             .maybe(event.detail.as_deref())
             .maybe(event.row_digest.as_deref());
         HMAC::mac(fields.0, self.0).to_vec()
+    }
+
+    /// Returns the digest of a run, as it was started. The wrapped key is not part of it, since it is wrapped anew when the
+    /// tenant's key changes.
+    pub fn of_run(&self, row: &Run) -> Vec<u8> {
+        let mut fields = Fields::new("run");
+        fields
+            .text(&row.id)
+            .text(&row.tenant)
+            .maybe(row.key.as_deref().map(str::as_bytes))
+            .text(&row.agent)
+            .person(self, &row.tenant, row.started_by.as_deref())
+            .bytes(&row.data)
+            .number(row.created_at.as_millis());
+        Hash::hash(&fields.0).to_vec()
     }
 
     /// Returns the digest of a request, as it was made.

@@ -109,11 +109,12 @@ pub(super) async fn every_step_leaves_an_event(store: Checked) {
 
     let asked = store.approval("approval-r1").await.unwrap().unwrap();
     let ran = store.execution("e1").await.unwrap().unwrap();
+    let run = store.run("run-1").await.unwrap().unwrap();
     let digests: Vec<_> = trail.iter().map(|event| event.row_digest.clone()).collect();
     assert_eq!(
         digests,
         [
-            None,
+            Some(KEY.of_run(&run)),
             Some(KEY.of_request(&asked)),
             Some(KEY.of_decision(&asked)),
             Some(KEY.of_begin(&ran)),

@@ -85,12 +85,12 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
         run.data_key,
         tx.now
     ])?;
-    append(
-        tx,
-        &run.id,
-        AuditKind::Started,
-        by(run.started_by.as_deref()),
-    )?;
+    let stored = known(tx, &run.id)?;
+    let about = About {
+        row_digest: Some(tx.key.of_run(&stored)),
+        ..by(run.started_by.as_deref())
+    };
+    append(tx, &run.id, AuditKind::Started, about)?;
     known(tx, &run.id)
 }
 

@@ -3,17 +3,20 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod audit;
+mod office;
+
+use office::*;
+
 use agents::{
     AgentBuilder, Effects, Error, ErrorKind,
-    agent::ModelAgent,
     journal::Follower,
     run::EventKind,
     testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, Risk, Scope, ToolSpec},
+    tool::{FnTool, Risk, Scope},
 };
 use agents_runtime::{
-    Approval, Principal, Progress, Request, RunRef, Runtime, RuntimeError, RuntimeErrorKind,
-    SqliteStore,
+    Approval, FileKeyring, Principal, Request, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
 };
 use agents_store::{
     ApprovalFilter, ApprovalStatus, ErrorKind as Kind, RunFilter, RunStatus, Store,
@@ -26,147 +29,6 @@ use std::{
     sync::{Arc, Mutex},
     time::Duration,
 };
-use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
-
-const LONG: Duration = Duration::from_secs(20);
-
-type Ran = Arc<Mutex<Vec<Value>>>;
-
-fn pay_of(ran: &Ran, version: &'static str) -> FnTool {
-    let schema = json!({
-        "type": "object",
-        "properties": {"cents": {"type": "integer"}, "to": {"type": "string"}},
-        "required": ["cents"],
-    });
-    let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema)
-        .version(version)
-        .approval(NeedsApproval::Always)
-        .risk(Risk::High)
-        .effect_description("Pays {cents} cents to {to}.");
-    let ran = ran.clone();
-    FnTool::with_spec(spec, move |args: Value, _| {
-        ran.lock().unwrap().push(args["cents"].clone());
-        async move { Ok::<_, Error>(format!("paid {}", args["cents"])) }
-    })
-}
-
-fn payer(tool: FnTool) -> ModelAgent<'static, String, String> {
-    AgentBuilder::<String, String>::new("payer")
-        .prompt("Pay the bills.")
-        .tool(tool)
-        .build()
-}
-
-fn pays(cents: i64) -> Script {
-    Script::call(
-        "pay",
-        json!({"cents": cents, "to": "ada@example.com"}).to_string(),
-    )
-}
-
-/// A worker of this process, which ends with the test.
-struct Worker(CancellationToken, Option<JoinHandle<()>>);
-
-impl Worker {
-    fn start(runtime: &Runtime) -> Self {
-        let stop = CancellationToken::new();
-        let work = tokio::spawn(runtime.clone().work(stop.clone()));
-        Worker(stop, Some(work))
-    }
-
-    async fn stop(mut self) {
-        self.0.cancel();
-        if let Some(work) = self.1.take() {
-            work.await.unwrap();
-        }
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.0.cancel();
-    }
-}
-
-struct Office {
-    runtime: Runtime,
-    store: SqliteStore,
-    payer: agents_runtime::AgentRef<String, String>,
-    ran: Ran,
-    model: ScriptedModel,
-}
-
-async fn office(scripts: impl IntoIterator<Item = Script>) -> Office {
-    office_with(scripts, |runtime| runtime).await
-}
-
-async fn office_with(
-    scripts: impl IntoIterator<Item = Script>,
-    set: impl FnOnce(Runtime) -> Runtime,
-) -> Office {
-    let store = SqliteStore::in_memory().await.unwrap();
-    let (model, handle) = ScriptedModel::new(scripts);
-    let runtime = set(Runtime::open(store.clone()).model(model));
-    let ran = Ran::default();
-    let payer = runtime.agent(payer(pay_of(&ran, "1.0.0")));
-    Office {
-        runtime,
-        store,
-        payer,
-        ran,
-        model: handle,
-    }
-}
-
-fn ada() -> Principal {
-    Principal::new("ada", "acme")
-}
-
-fn grace() -> Principal {
-    Principal::new("grace", "acme")
-}
-
-impl Office {
-    async fn start(&self) -> RunRef<String> {
-        let start = self.payer.run("Pay the bills.").scope("acme").by(&ada());
-        start.start().await.unwrap()
-    }
-
-    async fn decide(&self, request: &Request, approval: Approval) -> Result<Request, RuntimeError> {
-        self.runtime
-            .approvals()
-            .decide(&request.id, approval, &grace())
-            .await
-    }
-}
-
-async fn waiting(run: &RunRef<String>) -> Vec<Request> {
-    for _ in 0..400 {
-        match run.progress().await.unwrap() {
-            Progress::Waiting(requests) if !requests.is_empty() => return requests,
-            Progress::Running | Progress::Waiting(_) => {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-            }
-            other => panic!("the run does not wait: {other:?}"),
-        }
-    }
-    panic!("the run does not wait")
-}
-
-async fn done(run: &RunRef<String>) -> agents::Outcome<String> {
-    match run.wait(LONG).await.unwrap() {
-        Progress::Done(outcome) => outcome,
-        other => panic!("the run is not over: {other:?}"),
-    }
-}
-
-async fn held(run: &RunRef<String>) -> String {
-    match run.wait(LONG).await.unwrap() {
-        Progress::Held(why) => why,
-        other => panic!("the run is not held: {other:?}"),
-    }
-}
 
 #[tokio::test]
 async fn a_run_waits_without_a_worker_and_is_approved_from_elsewhere() {
@@ -617,16 +479,37 @@ async fn altered_removed_and_exchanged_entries_hold_the_run() {
 }
 
 #[tokio::test]
-async fn without_its_keys_a_run_is_held_and_says_so() {
+async fn a_run_of_an_erased_tenant_is_held_and_says_so() {
     let file = TempFile::new("keys");
     let (office, run, _) = stored(&file).await;
-    fs::remove_file(format!("{}.keys", file.0.display())).unwrap();
+    let keys = FileKeyring::open(format!("{}.keys", file.0.display())).unwrap();
+    keys.erase("acme").unwrap();
     by_hand(&file, "UPDATE agent_runs SET status = 'ready'");
     let runtime = Runtime::open(office.store.clone());
     runtime.agent(payer(pay_of(&office.ran, "1.0.0")));
     let _worker = Worker::start(&runtime);
     let why = held(&run).await;
     assert!(why.contains("keyring"), "{why}");
+}
+
+#[tokio::test]
+async fn a_worker_with_another_keyring_takes_no_run() {
+    let file = TempFile::new("lost");
+    let (_, run, _) = stored(&file).await;
+    let keys = format!("{}.keys", file.0.display());
+    fs::remove_file(keys).unwrap();
+    by_hand(&file, "UPDATE agent_runs SET status = 'ready'");
+    let runtime = Runtime::open(SqliteStore::open(&file.0).await.unwrap());
+    let payer = runtime.agent(payer(pay_of(&Ran::default(), "1.0.0")));
+    let worker = Worker::start(&runtime);
+    let error = payer.run("Pay.").start().await.unwrap_err();
+    assert_eq!(error.kind(), RuntimeErrorKind::Store(Kind::OtherKey));
+    let text = error.to_string();
+    assert!(text.contains("open the store with that keyring"), "{text}");
+    worker.stop().await;
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let untouched = store.run(run.id()).await.unwrap().unwrap();
+    assert_eq!(untouched.status, RunStatus::Ready);
 }
 
 #[tokio::test]

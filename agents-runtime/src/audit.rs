@@ -1,0 +1,250 @@
+//! The audit trail: read, exported, and tied to a copy of its heads.
+
+use crate::{
+    Client, RuntimeError, Verdict,
+    data::{key_of, opened, sealed},
+    error::RuntimeErrorKind,
+    keys::RunKey,
+    verify::Verify,
+};
+use agents_core::run::Timestamp;
+use agents_store::{AuditEvent, AuditFilter, AuditKind, NewEvent, Run, RunFilter};
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, io::Write};
+
+/// Audit trail of a store: what was asked, decided, run and refused.
+///
+/// Each event is stored in the transaction of what it tells of: the begin of an execution before the tool runs, its end
+/// after it. The digests of a run's events are a chain, made with a key of the keyring. So whoever can write the store,
+/// and has no keyring, cannot change the trail unnoticed.
+///
+/// ```
+/// use agents_runtime::{Runtime, SqliteStore};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let audit = Runtime::client(SqliteStore::in_memory().await?).audit();
+/// let heads = audit.heads().await?; // keep a copy outside the store
+/// // Later:
+/// let verdict = audit.verify_from(&heads).await?;
+/// assert!(verdict.is_intact(), "{verdict}");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Audit {
+    client: Client,
+}
+
+/// Event of the audit trail. Serialized, it is one line of an [export](Audit::export).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AuditRecord {
+    /// Number of the event in the store.
+    pub number: u64,
+    /// Time of the event.
+    pub at: Timestamp,
+    /// Kind of the event.
+    pub kind: AuditKind,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Number of the event in its run, from 1.
+    pub seq: u64,
+    /// Whoever caused the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actor: Option<String>,
+    /// Id of the request or the execution that the event is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+    /// Name of the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool_name: Option<String>,
+    /// Reason, as far as the keys of the run are there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Digest of the event and of those before it in its run.
+    pub digest: String,
+}
+
+/// Last event of the trail of a run. Heads that are kept outside the store show later that nothing was cut off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    /// Id of the run.
+    pub run_id: String,
+    /// Number of events.
+    pub events: u64,
+    /// Digest of the last event.
+    pub digest: String,
+}
+
+impl Head {
+    pub(crate) fn of(run: &Run) -> Self {
+        Head {
+            run_id: run.id.clone(),
+            events: run.audit_seq,
+            digest: hex(&run.audit_digest),
+        }
+    }
+}
+
+impl Audit {
+    pub(crate) fn of(client: Client) -> Self {
+        Audit { client }
+    }
+
+    /// Returns events, the oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn events(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, RuntimeError> {
+        let found = self.client.store().await?.audit(filter).await?;
+        let mut keys: BTreeMap<String, Option<RunKey>> = BTreeMap::new();
+        let mut records = Vec::with_capacity(found.len());
+        for event in found {
+            let reason = match &event.detail {
+                None => None,
+                Some(detail) => {
+                    if !keys.contains_key(&event.run) {
+                        keys.insert(event.run.clone(), self.key(&event.run).await?);
+                    }
+                    let key = keys.get(&event.run).and_then(Option::as_ref);
+                    key.and_then(|key| opened(key, REASON, detail).ok())
+                }
+            };
+            records.push(record(event, reason));
+        }
+        Ok(records)
+    }
+
+    /// Returns the key of a run; `None` if it was erased.
+    async fn key(&self, run: &str) -> Result<Option<RunKey>, RuntimeError> {
+        let run = self.client.known(run).await?;
+        Ok(key_of(&run, &*self.client.keys()?).ok())
+    }
+
+    /// Writes all events behind `filter.after`, the oldest first, each as one line of JSON. Returns the number of the last
+    /// event, from which a later export goes on.
+    ///
+    /// # Errors
+    /// When the store fails, or the lines cannot be written.
+    pub async fn export(
+        &self,
+        filter: &AuditFilter,
+        to: &mut (impl Write + ?Sized),
+    ) -> Result<u64, RuntimeError> {
+        let mut filter = filter.clone();
+        loop {
+            let page = self.events(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(filter.after);
+            };
+            filter.after = last.number;
+            for record in &page {
+                let line = serde_json::to_string(record).map_err(RuntimeError::unreadable)?;
+                writeln!(to, "{line}").map_err(|error| {
+                    let why = format!("the audit trail cannot be written: {error}");
+                    RuntimeError::new(RuntimeErrorKind::Unreadable, why)
+                })?;
+            }
+        }
+    }
+
+    /// Returns the head of each run, the newest run first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn heads(&self) -> Result<Vec<Head>, RuntimeError> {
+        let mut filter = RunFilter::default();
+        let mut heads = Vec::new();
+        loop {
+            let page = self.client.runs(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(heads);
+            };
+            filter.before = Some(last.id.clone());
+            heads.extend(page.iter().map(Head::of));
+        }
+    }
+
+    /// Checks the trail of each run, and the rows of requests and executions that it tells of.
+    ///
+    /// A run or the last events of a run that are gone altogether are noticed only with [`verify_from`](Audit::verify_from).
+    ///
+    /// # Errors
+    /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].
+    pub async fn verify(&self) -> Result<Verdict, RuntimeError> {
+        self.check(None).await
+    }
+
+    /// Checks the trail like [`verify`](Audit::verify), and that it goes on from these heads, of which a copy was kept
+    /// outside the store.
+    ///
+    /// # Errors
+    /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].
+    pub async fn verify_from(&self, heads: &[Head]) -> Result<Verdict, RuntimeError> {
+        self.check(Some(heads)).await
+    }
+
+    async fn check(&self, heads: Option<&[Head]>) -> Result<Verdict, RuntimeError> {
+        let key = self.client.keys()?.audit_key();
+        let key =
+            key.map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))?;
+        let store = self.client.store().await?;
+        Verify::new(store, key, heads).run().await
+    }
+}
+
+impl Client {
+    /// Adds to the audit trail that something was not allowed.
+    pub(crate) async fn refused(
+        &self,
+        run: &Run,
+        by: Option<&str>,
+        subject: Option<&str>,
+        tool: Option<&str>,
+        why: &RuntimeError,
+    ) {
+        let key = self.keys().and_then(|keys| key_of(run, &*keys));
+        let event = NewEvent {
+            run: run.id.clone(),
+            kind: AuditKind::Refused,
+            actor: by.map(str::to_owned),
+            subject: subject.map(str::to_owned),
+            tool_name: tool.map(str::to_owned),
+            detail: key.ok().and_then(|key| reason(&key, &why.to_string())),
+        };
+        let recorded = async { Ok::<_, RuntimeError>(self.store().await?.record(&event).await?) };
+        if let Err(error) = recorded.await {
+            tracing::error!(run = run.id, refused = %why, %error, "a refusal is not in the audit trail");
+        }
+    }
+}
+
+/// Name of the reason of an event.
+const REASON: &str = "reason of an event";
+
+/// Encrypts the reason of an event.
+pub(crate) fn reason(key: &RunKey, why: &str) -> Option<Vec<u8>> {
+    sealed(key, REASON, &why).ok()
+}
+
+fn record(event: AuditEvent, reason: Option<String>) -> AuditRecord {
+    AuditRecord {
+        number: event.number,
+        at: event.at,
+        kind: event.kind,
+        tenant_id: event.tenant_id,
+        run_id: event.run,
+        seq: event.seq,
+        actor: event.actor,
+        subject: event.subject,
+        tool_name: event.tool_name,
+        reason,
+        digest: hex(&event.digest),
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

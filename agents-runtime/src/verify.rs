@@ -1,0 +1,399 @@
+//! Checks of the audit trail.
+
+use crate::{Head, RuntimeError, audit::hex};
+use agents_store::{
+    ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, ExecutionFilter,
+    Run, RunFilter, Store,
+};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+};
+
+/// Result of a check of the audit trail. It displays as a report.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Number of runs.
+    pub runs: u64,
+    /// Number of events.
+    pub events: u64,
+    /// Number of runs whose start is not in the trail, since they are from before there was one.
+    pub without_trail: u64,
+    /// Number of runs whose contents were erased. Their events were checked, and the rows of their requests and
+    /// executions cannot be.
+    pub erased: u64,
+    /// Is `true` if the trail was compared with heads from outside the store. Otherwise it is not known whether the last
+    /// events of a run, or whole runs, were removed.
+    pub is_anchored: bool,
+    /// First flaw of each run that has one.
+    pub flaws: Vec<Flaw>,
+}
+
+/// Place at which the audit trail was changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Flaw {
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of the table.
+    pub table: String,
+    /// Id of the row; for an event its number in the run.
+    pub row: String,
+    /// What was done to the row.
+    pub what: String,
+}
+
+impl Verdict {
+    /// Returns `true` if no flaw was found.
+    pub fn is_intact(&self) -> bool {
+        self.flaws.is_empty()
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Verdict { runs, events, .. } = self;
+        match self.is_intact() {
+            true => write!(f, "intact: {events} events of {runs} runs")?,
+            false => write!(
+                f,
+                "changed: {} of {runs} runs ({events} events)",
+                self.flaws.len()
+            )?,
+        }
+        for flaw in &self.flaws {
+            write!(f, "\n{flaw}")?;
+        }
+        if self.without_trail > 0 {
+            let without = self.without_trail;
+            write!(
+                f,
+                "\n{without} runs have no start in the trail: they are from before there was one, or all of their events were removed"
+            )?;
+        }
+        if self.erased > 0 {
+            let erased = self.erased;
+            write!(
+                f,
+                "\n{erased} runs were erased: their events are checked, the rows of their calls are not"
+            )?;
+        }
+        if !self.is_anchored {
+            f.write_str(
+                "\nnot compared with heads from outside the store: last events, and whole runs, that were removed are not noticed",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Flaw {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Flaw {
+            run_id,
+            table,
+            row,
+            what,
+        } = self;
+        write!(f, "run {run_id}: row {row} of {table} {what}")
+    }
+}
+
+/// Number of times that a run is checked again which is written at the same time.
+const TRIES: u32 = 10;
+const EVENTS: &str = "agent_audit_events";
+const RUNS: &str = "agent_runs";
+const APPROVALS: &str = "agent_approvals";
+const EXECUTIONS: &str = "agent_tool_executions";
+const EDITED: &str = "was edited";
+const REMOVED: &str = "was removed";
+const INSERTED: &str = "was inserted by hand";
+
+/// Flaw of a run whose id is known.
+type Found = (&'static str, String, &'static str);
+
+/// Check of a whole store.
+pub(crate) struct Verify<'a> {
+    store: &'a Arc<dyn Store>,
+    key: AuditKey,
+    /// Heads by run.
+    anchors: BTreeMap<&'a str, &'a Head>,
+    verdict: Verdict,
+}
+
+impl<'a> Verify<'a> {
+    pub(crate) fn new(store: &'a Arc<dyn Store>, key: AuditKey, heads: Option<&'a [Head]>) -> Self {
+        let anchors = heads.unwrap_or_default().iter();
+        Verify {
+            store,
+            key,
+            anchors: anchors.map(|head| (&*head.run_id, head)).collect(),
+            verdict: Verdict {
+                is_anchored: heads.is_some(),
+                ..Verdict::default()
+            },
+        }
+    }
+
+    pub(crate) async fn run(mut self) -> Result<Verdict, RuntimeError> {
+        let mut filter = RunFilter::default();
+        loop {
+            let page = self.store.runs(&filter).await?;
+            let Some(last) = page.last() else { break };
+            filter.before = Some(last.id.clone());
+            for run in page {
+                self.anchored(&run.id.clone(), run).await?;
+            }
+        }
+        for head in std::mem::take(&mut self.anchors).into_values() {
+            self.flaw(&head.run_id, (RUNS, head.run_id.clone(), REMOVED));
+        }
+        Ok(self.verdict)
+    }
+
+    fn flaw(&mut self, run: &str, (table, row, what): Found) {
+        self.verdict.flaws.push(Flaw {
+            run_id: run.to_owned(),
+            table: table.to_owned(),
+            row,
+            what: what.to_owned(),
+        });
+    }
+
+    /// Checks a run, again if it is written at the same time.
+    async fn anchored(&mut self, id: &str, mut run: Run) -> Result<(), RuntimeError> {
+        self.verdict.runs += 1;
+        for left in (0..TRIES).rev() {
+            let events = self.events(id).await?;
+            let found = self.check(&run, &events).await?;
+            if found.is_some() && left > 0 {
+                let now = self.store.run(id).await?;
+                match now.filter(|now| now.audit_seq != run.audit_seq) {
+                    Some(now) => {
+                        run = now;
+                        continue;
+                    }
+                    None => {}
+                }
+            }
+            self.verdict.events += events.len() as u64;
+            self.verdict.without_trail += u64::from(!has_begin(&events));
+            self.verdict.erased += u64::from(is_erased(&events));
+            self.anchors.remove(id);
+            if let Some(found) = found {
+                self.flaw(id, found);
+            }
+            break;
+        }
+        Ok(())
+    }
+
+    async fn events(&self, run: &str) -> Result<Vec<AuditEvent>, RuntimeError> {
+        let mut filter = AuditFilter {
+            run: Some(run.to_owned()),
+            ..AuditFilter::default()
+        };
+        let mut events = Vec::new();
+        loop {
+            let page = self.store.audit(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(events);
+            };
+            filter.after = last.number;
+            events.extend(page);
+        }
+    }
+
+    /// Returns the first flaw of a run.
+    async fn check(&self, run: &Run, events: &[AuditEvent]) -> Result<Option<Found>, RuntimeError> {
+        if let Some(found) = self.chain(run, events) {
+            return Ok(Some(found));
+        }
+        if !has_begin(events) || is_erased(events) {
+            return Ok(None);
+        }
+        let told = Told::of(events);
+        if told
+            .started
+            .is_some_and(|digest| *digest != self.key.of_run(run))
+        {
+            return Ok(Some((RUNS, run.id.clone(), EDITED)));
+        }
+        match self.requests(run, &told).await? {
+            None => self.executions(run, &told).await,
+            found => Ok(found),
+        }
+    }
+
+    /// Checks the chain of a run's events, its end, and the head from outside.
+    fn chain(&self, run: &Run, events: &[AuditEvent]) -> Option<Found> {
+        let mut before: &[u8] = &[];
+        for (event, seq) in events.iter().zip(1..) {
+            let row = |what| Some((EVENTS, event.seq.to_string(), what));
+            if event.seq > seq {
+                return match events.iter().any(|other| other.seq == seq) {
+                    true => row("is out of order"),
+                    false => Some((EVENTS, seq.to_string(), REMOVED)),
+                };
+            }
+            if event.seq < seq {
+                return row("is out of order");
+            }
+            if event.digest != self.key.digest(before, event) || event.tenant_id != run.tenant {
+                return row(EDITED);
+            }
+            before = &event.digest;
+        }
+        let last = events.len() as u64;
+        let behind = (EVENTS, (last + 1).to_string());
+        if last < run.audit_seq {
+            return Some((behind.0, behind.1, REMOVED));
+        }
+        // Events that were added since the run was read have digests of their own.
+        let head = match run.audit_seq {
+            0 => &[][..],
+            seq => &events[usize::try_from(seq).unwrap_or(1) - 1].digest,
+        };
+        if head != run.audit_digest {
+            return Some((RUNS, run.id.clone(), EDITED));
+        }
+        let anchor = self.anchors.get(&*run.id)?;
+        if anchor.events == 0 {
+            return None;
+        }
+        let at = usize::try_from(anchor.events).unwrap_or(usize::MAX) - 1;
+        match events.get(at) {
+            None => Some((behind.0, behind.1, "was removed since its head was kept")),
+            Some(event) if hex(&event.digest) == anchor.digest => None,
+            Some(event) => {
+                let row = event.seq.to_string();
+                Some((EVENTS, row, "was rewritten since its head was kept"))
+            }
+        }
+    }
+
+    /// Checks the rows of requests.
+    async fn requests(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
+        let mut filter = ApprovalFilter {
+            run: Some(run.id.clone()),
+            ..ApprovalFilter::default()
+        };
+        let mut there = BTreeSet::new();
+        loop {
+            let page = self.store.approvals(&filter).await?;
+            let Some(last) = page.last() else { break };
+            filter.after = Some(last.id.clone());
+            for row in page {
+                let is_decided = row.status != ApprovalStatus::Pending;
+                let what = match told.requested.get(&*row.id) {
+                    None => Some(INSERTED),
+                    Some(digest) if **digest != self.key.of_request(&row) => Some(EDITED),
+                    Some(_) => match told.decided.get(&*row.id) {
+                        None => is_decided.then_some(EDITED),
+                        Some(digest) => (**digest != self.key.of_decision(&row)).then_some(EDITED),
+                    },
+                };
+                if let Some(what) = what {
+                    return Ok(Some((APPROVALS, row.id, what)));
+                }
+                there.insert(row.id);
+            }
+        }
+        let gone = told.requested.keys().find(|id| !there.contains(**id));
+        Ok(gone.map(|id| (APPROVALS, (*id).to_owned(), REMOVED)))
+    }
+
+    /// Checks the rows of executions.
+    async fn executions(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
+        let mut filter = ExecutionFilter {
+            run: Some(run.id.clone()),
+            ..ExecutionFilter::default()
+        };
+        let mut there = BTreeSet::new();
+        loop {
+            let page = self.store.executions(&filter).await?;
+            let Some(last) = page.last() else { break };
+            filter.after = Some(last.id.clone());
+            for row in page {
+                let has_ended = row.output.is_some()
+                    || row.error.is_some()
+                    || row.effect_unknown
+                    || row.duration_ms.is_some();
+                let is = |digest: Option<&&[u8]>, own: Vec<u8>, says_something: bool| match digest {
+                    None => !says_something,
+                    Some(digest) => **digest == own,
+                };
+                let what = match told.began.get(&*row.id) {
+                    None => Some(INSERTED),
+                    Some(digest) if **digest != self.key.of_begin(&row) => Some(EDITED),
+                    Some(_) => {
+                        let ended = is(told.ended.get(&*row.id), self.key.of_end(&row), has_ended);
+                        let (undone, own) = (told.undone.get(&*row.id), self.key.of_undo(&row));
+                        let undone = is(undone, own, row.rolled_back);
+                        (!ended || !undone).then_some(EDITED)
+                    }
+                };
+                if let Some(what) = what {
+                    return Ok(Some((EXECUTIONS, row.id, what)));
+                }
+                there.insert(row.id);
+            }
+        }
+        let gone = told.began.keys().find(|id| !there.contains(**id));
+        Ok(gone.map(|id| (EXECUTIONS, (*id).to_owned(), REMOVED)))
+    }
+}
+
+/// Returns `true` if the trail goes back to the start of the run.
+fn has_begin(events: &[AuditEvent]) -> bool {
+    events
+        .first()
+        .is_some_and(|event| event.kind == AuditKind::Started)
+}
+
+fn is_erased(events: &[AuditEvent]) -> bool {
+    events.iter().any(|event| event.kind == AuditKind::Erased)
+}
+
+/// Digests that the events of a run have of rows: the last ones, by the ids of the rows.
+#[derive(Default)]
+struct Told<'a> {
+    started: Option<&'a [u8]>,
+    requested: BTreeMap<&'a str, &'a [u8]>,
+    decided: BTreeMap<&'a str, &'a [u8]>,
+    began: BTreeMap<&'a str, &'a [u8]>,
+    ended: BTreeMap<&'a str, &'a [u8]>,
+    undone: BTreeMap<&'a str, &'a [u8]>,
+}
+
+impl<'a> Told<'a> {
+    fn of(events: &'a [AuditEvent]) -> Self {
+        let mut told = Told::default();
+        for event in events {
+            let Some(digest) = event.row_digest.as_deref() else {
+                continue;
+            };
+            let rows = match event.kind {
+                AuditKind::Started => {
+                    told.started = Some(digest);
+                    continue;
+                }
+                AuditKind::Requested => &mut told.requested,
+                AuditKind::Approved
+                | AuditKind::Denied
+                | AuditKind::RevisionRequested
+                | AuditKind::Expired
+                | AuditKind::Withdrawn => &mut told.decided,
+                AuditKind::Began => &mut told.began,
+                AuditKind::Ended | AuditKind::InDoubt => &mut told.ended,
+                AuditKind::Undone => &mut told.undone,
+                _ => continue,
+            };
+            rows.insert(event.subject.as_deref().unwrap_or_default(), digest);
+        }
+        told
+    }
+}

@@ -1,0 +1,172 @@
+//! An office with a payer, for tests.
+
+use agents::{
+    AgentBuilder, Effects, Error,
+    agent::ModelAgent,
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, NeedsApproval, Risk, ToolSpec},
+};
+use agents_runtime::{
+    Approval, Principal, Progress, Request, RunRef, Runtime, RuntimeError, SqliteStore,
+};
+use serde_json::{Value, json};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) const LONG: Duration = Duration::from_secs(20);
+
+pub(crate) type Ran = Arc<Mutex<Vec<Value>>>;
+
+pub(crate) fn pay_of(ran: &Ran, version: &'static str) -> FnTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"cents": {"type": "integer"}, "to": {"type": "string"}},
+        "required": ["cents"],
+    });
+    let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema)
+        .version(version)
+        .approval(NeedsApproval::Always)
+        .risk(Risk::High)
+        .effect_description("Pays {cents} cents to {to}.");
+    let ran = ran.clone();
+    FnTool::with_spec(spec, move |args: Value, _| {
+        ran.lock().unwrap().push(args["cents"].clone());
+        async move { Ok::<_, Error>(format!("paid {}", args["cents"])) }
+    })
+}
+
+pub(crate) fn payer(tool: FnTool) -> ModelAgent<'static, String, String> {
+    AgentBuilder::<String, String>::new("payer")
+        .prompt("Pay the bills.")
+        .tool(tool)
+        .build()
+}
+
+pub(crate) fn pays(cents: i64) -> Script {
+    Script::call(
+        "pay",
+        json!({"cents": cents, "to": "ada@example.com"}).to_string(),
+    )
+}
+
+/// A worker of this process, which ends with the test.
+pub(crate) struct Worker(CancellationToken, Option<JoinHandle<()>>);
+
+impl Worker {
+    pub(crate) fn start(runtime: &Runtime) -> Self {
+        let stop = CancellationToken::new();
+        let work = tokio::spawn(runtime.clone().work(stop.clone()));
+        Worker(stop, Some(work))
+    }
+
+    pub(crate) async fn stop(mut self) {
+        self.0.cancel();
+        if let Some(work) = self.1.take() {
+            work.await.unwrap();
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+pub(crate) struct Office {
+    pub(crate) runtime: Runtime,
+    pub(crate) store: SqliteStore,
+    pub(crate) payer: agents_runtime::AgentRef<String, String>,
+    pub(crate) ran: Ran,
+    pub(crate) model: ScriptedModel,
+}
+
+pub(crate) async fn office(scripts: impl IntoIterator<Item = Script>) -> Office {
+    office_with(scripts, |runtime| runtime).await
+}
+
+pub(crate) async fn office_with(
+    scripts: impl IntoIterator<Item = Script>,
+    set: impl FnOnce(Runtime) -> Runtime,
+) -> Office {
+    of_store(SqliteStore::in_memory().await.unwrap(), scripts, set)
+}
+
+pub(crate) fn office_on(store: SqliteStore, scripts: impl IntoIterator<Item = Script>) -> Office {
+    of_store(store, scripts, |runtime| runtime)
+}
+
+fn of_store(
+    store: SqliteStore,
+    scripts: impl IntoIterator<Item = Script>,
+    set: impl FnOnce(Runtime) -> Runtime,
+) -> Office {
+    let (model, handle) = ScriptedModel::new(scripts);
+    let runtime = set(Runtime::open(store.clone()).model(model));
+    let ran = Ran::default();
+    let payer = runtime.agent(payer(pay_of(&ran, "1.0.0")));
+    Office {
+        runtime,
+        store,
+        payer,
+        ran,
+        model: handle,
+    }
+}
+
+pub(crate) fn ada() -> Principal {
+    Principal::new("ada", "acme")
+}
+
+pub(crate) fn grace() -> Principal {
+    Principal::new("grace", "acme")
+}
+
+impl Office {
+    pub(crate) async fn start(&self) -> RunRef<String> {
+        let start = self.payer.run("Pay the bills.").scope("acme").by(&ada());
+        start.start().await.unwrap()
+    }
+
+    pub(crate) async fn decide(
+        &self,
+        request: &Request,
+        approval: Approval,
+    ) -> Result<Request, RuntimeError> {
+        self.runtime
+            .approvals()
+            .decide(&request.id, approval, &grace())
+            .await
+    }
+}
+
+pub(crate) async fn waiting(run: &RunRef<String>) -> Vec<Request> {
+    for _ in 0..400 {
+        match run.progress().await.unwrap() {
+            Progress::Waiting(requests) if !requests.is_empty() => return requests,
+            Progress::Running | Progress::Waiting(_) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            other => panic!("the run does not wait: {other:?}"),
+        }
+    }
+    panic!("the run does not wait")
+}
+
+pub(crate) async fn done(run: &RunRef<String>) -> agents::Outcome<String> {
+    match run.wait(LONG).await.unwrap() {
+        Progress::Done(outcome) => outcome,
+        other => panic!("the run is not over: {other:?}"),
+    }
+}
+
+pub(crate) async fn held(run: &RunRef<String>) -> String {
+    match run.wait(LONG).await.unwrap() {
+        Progress::Held(why) => why,
+        other => panic!("the run is not held: {other:?}"),
+    }
+}
