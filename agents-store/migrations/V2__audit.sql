@@ -22,3 +22,5 @@ CREATE TABLE agent_audit_key (id TEXT NOT NULL);
 -- The last event of the run.
 ALTER TABLE agent_runs ADD COLUMN audit_seq INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE agent_runs ADD COLUMN audit_digest BLOB NOT NULL DEFAULT x'';
+
+CREATE INDEX idx_agent_approvals_unused ON agent_approvals(use_by) WHERE status = 'approved';

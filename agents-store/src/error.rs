@@ -23,6 +23,8 @@ pub enum ErrorKind {
     NotFound,
     /// The request was decided before, or its time is over.
     Settled,
+    /// The run is not over.
+    NotOver,
     /// The execution may not begin: no approval covers it.
     NotApproved,
     /// The store was written by a later version.

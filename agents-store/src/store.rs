@@ -68,13 +68,25 @@ pub trait Store: Send + Sync + 'static {
     /// Makes a held run ready.
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
+    /// Holds all runs that are not over, and returns their number. Leases of workers end.
+    async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError>;
+
+    /// Puts the key of a run's contents, wrapped anew, in the place of the one that was wrapped before. Returns `false` if
+    /// the run has another key by now.
+    async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
+
+    /// Removes the contents of a run that is over: its input, its journal, and the texts and the people in the rows of its
+    /// requests and executions. Names give way to their pseudonyms. The audit trail stays, and still verifies.
+    async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
+
     /// Decides about a request that is pending, and makes its run ready if it waits.
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
 
     /// Returns the request with this id.
     async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
 
-    /// Returns requests, the oldest first. Requests whose time is over are expired then.
+    /// Returns requests, the oldest first. Requests whose time is over are expired then, and so are approvals that were
+    /// not used in time.
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
 
     /// Returns executions, the oldest first.
@@ -123,6 +135,9 @@ forward! {
     commits(run: &str, after: u64) -> Vec<Committed>;
     cancel(run: &str, by: &str) -> Run;
     unhold(run: &str, by: &str) -> Run;
+    hold_all(why: &str, by: &str) -> u64;
+    rewrap(run: &str, before: &[u8], after: &[u8]) -> bool;
+    erase(run: &str, by: &str) -> ();
     decide(decision: &Decision) -> Approval;
     approval(id: &str) -> Option<Approval>;
     approvals(filter: &ApprovalFilter) -> Vec<Approval>;

@@ -369,3 +369,22 @@ pub(super) async fn requests_are_listed_the_oldest_first_page_by_page(store: Che
     }
     assert_eq!(seen, ["r1", "r2", "r4", "r5"]);
 }
+
+pub(super) async fn an_approval_that_was_not_used_in_time_expires(store: Checked) {
+    let lease = asked(&store).await;
+    let brief = Answer::Approve {
+        edited: None,
+        edited_digest: None,
+        use_within: SHORT,
+    };
+    store.decide(&decision("r1", brief)).await.unwrap();
+    let seen = store.run("run-1").await.unwrap().unwrap().messages;
+    tokio::time::sleep(SHORT * 2).await;
+    store.approvals(&ApprovalFilter::default()).await.unwrap();
+    assert_eq!(status(&store, "r1").await, ApprovalStatus::Expired);
+    assert!(store.run("run-1").await.unwrap().unwrap().messages > seen);
+    refused(
+        begin(&store, &lease, "e1", "r1", "d1").await,
+        ErrorKind::NotApproved,
+    );
+}

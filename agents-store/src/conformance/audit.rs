@@ -260,3 +260,45 @@ pub(super) async fn a_store_belongs_to_one_audit_key(store: Checked) {
     create(&store, "run-1").await;
     check_chain(&store, "run-1", &KEY).await;
 }
+
+pub(super) async fn an_erased_run_keeps_its_trail_without_names_and_texts(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    let run = NewRun {
+        started_by: Some("ada".to_owned()),
+        ..super::new_run("run-1")
+    };
+    store.create(&run).await.unwrap();
+    refused(store.erase("run-1", "grace").await, ErrorKind::NotOver);
+    let lease = claimed(&store, "w").await;
+    let asks = Commit {
+        asked: vec![request("r1", "d1")],
+        ..step("a", 0, 1)
+    };
+    store.commit(&lease, &asks).await.unwrap();
+    let no = Answer::Deny("Ada may not".to_owned());
+    store.decide(&decision("grace", no)).await.unwrap();
+    let begins = Commit {
+        began: vec![execution("e1", None, "d2")],
+        ended: vec![finish(false)],
+        ..step("b", 1, 2)
+    };
+    store.commit(&lease, &begins).await.unwrap();
+    let over = Rest::Done(End::Answered);
+    store.release(&lease, &over).await.unwrap();
+    store.erase("run-1", "grace").await.unwrap();
+    check_chain(&store, "run-1", &KEY).await;
+    let erased = store.run("run-1").await.unwrap().unwrap();
+    assert_eq!(erased.started_by, Some(KEY.pseudonym("acme", "ada")));
+    assert!(erased.data.is_empty() && erased.data_key.is_empty());
+    assert!(store.commits("run-1", 0).await.unwrap().is_empty());
+    let asked = store.approval("approval-r1").await.unwrap().unwrap();
+    assert_eq!(asked.decided_by, Some(KEY.pseudonym("acme", "grace")));
+    assert_eq!((asked.note, &*asked.args_summary), (None, ""));
+    let ran = store.execution("e1").await.unwrap().unwrap();
+    assert!(ran.input.is_empty() && ran.output.is_none());
+    let trail = trail(&store, "run-1").await;
+    assert_eq!(trail.last().unwrap().kind, AuditKind::Erased);
+    for event in &trail {
+        assert!(!matches!(event.actor.as_deref(), Some("ada" | "grace")));
+    }
+}

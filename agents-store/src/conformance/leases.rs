@@ -238,3 +238,26 @@ pub(super) async fn a_run_that_is_over_is_not_claimed(store: Checked) {
         ErrorKind::LeaseLost,
     );
 }
+
+pub(super) async fn all_runs_that_are_not_over_can_be_held(store: Checked) {
+    for id in ["run-1", "run-2", "run-3"] {
+        create(&store, id).await;
+    }
+    let over = claimed(&store, "w").await;
+    store
+        .release(&over, &Rest::Done(End::Answered))
+        .await
+        .unwrap();
+    let lease = claimed(&store, "w").await;
+    assert_eq!(store.hold_all("restored", "grace").await.unwrap(), 2);
+    assert_eq!(store.hold_all("restored", "grace").await.unwrap(), 0);
+    refused(
+        store.commit(&lease, &step("a", 0, 1)).await,
+        ErrorKind::LeaseLost,
+    );
+    assert!(store.claim(&claim("w", LONG)).await.unwrap().is_none());
+    let held = store.run(&lease.run.id).await.unwrap().unwrap();
+    assert_eq!(held.held.as_deref(), Some("restored"));
+    store.unhold(&held.id, "grace").await.unwrap();
+    assert_eq!(claimed(&store, "w").await.run.id, held.id);
+}

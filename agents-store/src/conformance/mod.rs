@@ -66,6 +66,7 @@ cases! {
         a_run_that_is_not_there_is_none,
         a_cancelled_run_is_ready_and_keeps_who_cancelled_it,
         a_held_run_is_not_claimed_until_it_is_released,
+        the_key_of_a_run_is_wrapped_anew_once,
     };
     leases::{
         one_of_many_workers_gets_a_run,
@@ -80,6 +81,7 @@ cases! {
         a_run_that_is_claimed_in_vain_is_held,
         a_tenant_has_no_more_runs_under_way_than_allowed,
         a_run_that_is_over_is_not_claimed,
+        all_runs_that_are_not_over_can_be_held,
     };
     commits::{
         commits_are_returned_in_order_and_from_a_number,
@@ -97,6 +99,7 @@ cases! {
         an_execution_without_its_approval_is_refused,
         an_approval_covers_these_arguments_only,
         an_approval_that_was_not_used_in_time_is_refused,
+        an_approval_that_was_not_used_in_time_expires,
         an_approval_is_used_once_and_by_each_attempt,
         edited_arguments_are_covered_and_the_first_ones_are_not,
         a_request_after_a_revision_has_its_correlation_id,
@@ -110,6 +113,7 @@ cases! {
         an_execution_is_undone_once,
         events_are_listed_the_oldest_first_page_by_page,
         a_store_belongs_to_one_audit_key,
+        an_erased_run_keeps_its_trail_without_names_and_texts,
     };
 }
 

@@ -178,3 +178,10 @@ pub(super) async fn a_held_run_is_not_claimed_until_it_is_released(store: Checke
     assert_eq!((run.status, run.held), (RunStatus::Ready, None));
     claimed(&store, "w").await;
 }
+
+pub(super) async fn the_key_of_a_run_is_wrapped_anew_once(store: Checked) {
+    create(&store, "run-1").await;
+    assert!(store.rewrap("run-1", b"key", b"new").await.unwrap());
+    assert!(!store.rewrap("run-1", b"key", b"other").await.unwrap());
+    assert_eq!(store.run("run-1").await.unwrap().unwrap().data_key, b"new");
+}

@@ -235,19 +235,21 @@ fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Returns `true` if a pending request has expired.
+/// Returns `true` if the time of a request, or of an approval, is over.
 pub(super) fn any_due(tx: &Tx<'_>) -> Result<bool, StoreError> {
     let mut due = tx.prepare_cached(
-        "SELECT 1 FROM agent_approvals WHERE status = 'pending' AND expires_at <= ?1",
+        "SELECT 1 FROM agent_approvals
+         WHERE status = 'pending' AND expires_at <= ?1 OR status = 'approved' AND use_by <= ?1",
     )?;
     Ok(due.exists([tx.now])?)
 }
 
-/// Marks the requests whose time is over.
+/// Marks the requests whose time is over, and the approvals that were not used in time.
 pub(super) fn expire(tx: &Tx<'_>) -> Result<(), StoreError> {
     let mut due = tx.prepare_cached(
         "UPDATE agent_approvals SET status = 'expired', decided_at = ?1
-         WHERE status = 'pending' AND expires_at <= ?1 RETURNING id, run_id",
+         WHERE status = 'pending' AND expires_at <= ?1 OR status = 'approved' AND use_by <= ?1
+         RETURNING id, run_id",
     )?;
     let expired: Vec<(String, String)> = due
         .query_map([tx.now], |row| Ok((row.get(0)?, row.get(1)?)))?

@@ -57,7 +57,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
             let why = format!(
                 "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
             );
-            hold(tx, &run, &why)?;
+            hold(tx, &run, &why, None)?;
             continue;
         }
         let until = tx.now + millis(claim.time);
@@ -79,13 +79,31 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
     Ok(None)
 }
 
-fn hold(tx: &Tx<'_>, run: &str, why: &str) -> Result<(), StoreError> {
+fn hold(tx: &Tx<'_>, run: &str, why: &str, by: Option<&str>) -> Result<(), StoreError> {
     let mut held = tx.prepare_cached(
         "UPDATE agent_runs SET status = 'held', held = ?2, lease_owner = NULL, lease_until = NULL, updated_at = ?3
          WHERE id = ?1",
     )?;
     held.execute(params![run, why, tx.now])?;
-    append(tx, run, AuditKind::Held, About::default())
+    let about = About {
+        actor: by,
+        ..About::default()
+    };
+    append(tx, run, AuditKind::Held, about)
+}
+
+/// Holds all runs that are not over. Their leases end with a new fence.
+pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreError> {
+    let mut open = tx.prepare_cached(
+        "UPDATE agent_runs SET fence = fence + 1 WHERE status NOT IN ('done', 'held') RETURNING id",
+    )?;
+    let open: Vec<String> = open
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for run in &open {
+        hold(tx, run, why, Some(by))?;
+    }
+    Ok(open.len() as u64)
 }
 
 /// Refuses a lease that another worker's has replaced, or that was given back. A lease whose time is over still holds

@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod commits;
+mod erase;
 mod executions;
 mod leases;
 mod runs;
@@ -389,6 +390,22 @@ impl Store for SqliteStore {
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
         self.write(move |tx| runs::unhold(tx, &run, &by)).await
+    }
+
+    async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError> {
+        let (why, by) = (why.to_owned(), by.to_owned());
+        self.write(move |tx| leases::hold_all(tx, &why, &by)).await
+    }
+
+    async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError> {
+        let (run, before, after) = (run.to_owned(), before.to_vec(), after.to_vec());
+        self.write(move |tx| runs::rewrap(tx, &run, &before, &after))
+            .await
+    }
+
+    async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError> {
+        let (run, by) = (run.to_owned(), by.to_owned());
+        self.write(move |tx| erase::erase(tx, &run, &by)).await
     }
 
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError> {

@@ -160,8 +160,19 @@ pub(super) fn unhold(tx: &Tx<'_>, run: &str, who: &str) -> Result<Run, StoreErro
     known(tx, run)
 }
 
+pub(super) fn rewrap(
+    tx: &Tx<'_>,
+    run: &str,
+    before: &[u8],
+    after: &[u8],
+) -> Result<bool, StoreError> {
+    let mut wrap =
+        tx.prepare_cached("UPDATE agent_runs SET data_key = ?3 WHERE id = ?1 AND data_key = ?2")?;
+    Ok(wrap.execute(params![run, before, after])? > 0)
+}
+
 /// What an event says that somebody has caused.
-fn by(actor: Option<&str>) -> About<'_> {
+pub(super) fn by(actor: Option<&str>) -> About<'_> {
     About {
         actor,
         ..About::default()

@@ -1,0 +1,56 @@
+//! Erasure: the contents of a run go, and its audit trail stays.
+
+use super::{
+    Tx,
+    audit::append,
+    runs::{by, known},
+};
+use crate::{AuditKind, ErrorKind, RunStatus, StoreError};
+use rusqlite::params;
+
+/// Columns with the names of people, by table and by the column of the run's id.
+const PEOPLE: [(&str, &str, &str); 7] = [
+    ("agent_runs", "id", "started_by"),
+    ("agent_runs", "id", "cancelled_by"),
+    ("agent_approvals", "run_id", "user_id"),
+    ("agent_approvals", "run_id", "started_by"),
+    ("agent_approvals", "run_id", "decided_by"),
+    ("agent_tool_executions", "run_id", "approved_by"),
+    ("agent_audit_events", "run_id", "actor"),
+];
+
+pub(super) fn erase(tx: &Tx<'_>, run: &str, who: &str) -> Result<(), StoreError> {
+    let stored = known(tx, run)?;
+    if stored.status != RunStatus::Done {
+        let why = format!(
+            "run `{run}` is {}; cancel it before it is erased",
+            stored.status
+        );
+        return Err(StoreError::new(ErrorKind::NotOver, why));
+    }
+    append(tx, run, AuditKind::Erased, by(Some(who)))?;
+    tx.execute("DELETE FROM agent_run_commits WHERE run_id = ?1", [run])?;
+    for text in [
+        "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL WHERE id = ?1",
+        "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = x'', edited = NULL
+         WHERE run_id = ?1",
+        "UPDATE agent_tool_executions SET input = x'', output = NULL, error = NULL WHERE run_id = ?1",
+    ] {
+        tx.execute(text, [run])?;
+    }
+    for (table, id, column) in PEOPLE {
+        let select = format!(
+            "SELECT DISTINCT {column} FROM {table} WHERE {id} = ?1 AND {column} IS NOT NULL"
+        );
+        let mut names = tx.prepare_cached(&select)?;
+        let names: Vec<String> = names
+            .query_map([run], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let update = format!("UPDATE {table} SET {column} = ?3 WHERE {id} = ?1 AND {column} = ?2");
+        for name in names {
+            let pseudonym = tx.key.pseudonym(&stored.tenant, &name);
+            tx.execute(&update, params![run, name, pseudonym])?;
+        }
+    }
+    Ok(())
+}
