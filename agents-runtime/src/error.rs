@@ -38,6 +38,10 @@ impl RuntimeError {
         Self::new(RuntimeErrorKind::Unreadable, message.to_string())
     }
 
+    pub(crate) fn sealed(message: impl fmt::Display) -> Self {
+        Self::new(RuntimeErrorKind::Sealed, message.to_string())
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> RuntimeErrorKind {
         self.kind

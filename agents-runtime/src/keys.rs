@@ -35,6 +35,19 @@ pub trait Keyring: Send + Sync + 'static {
     /// When the keyring cannot be read.
     fn version(&self, tenant: &str, version: u32) -> io::Result<Option<TenantKey>>;
 
+    /// Gives a tenant a new version of its key.
+    ///
+    /// # Errors
+    /// When the keyring cannot be written.
+    fn rotate(&self, tenant: &str) -> io::Result<()>;
+
+    /// Destroys all versions of a tenant's key: nobody can read the contents of its runs any more, in the store and in its
+    /// copies.
+    ///
+    /// # Errors
+    /// When the keyring cannot be written.
+    fn erase(&self, tenant: &str) -> io::Result<()>;
+
     /// Returns the key of the audit trail, which is the same for ever; a keyring without one gets one. It stays when a
     /// tenant is erased.
     ///
@@ -125,30 +138,6 @@ impl FileKeyring {
         };
         keyring.read()?;
         Ok(keyring)
-    }
-
-    /// Gives a tenant a new key, for the runs that start from now on.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn rotate(&self, tenant: &str) -> io::Result<()> {
-        self.change(|keys| {
-            let of_tenant = keys.tenants.entry(tenant.to_owned()).or_default();
-            let next = of_tenant.keys().max().map_or(1, |last| last + 1);
-            of_tenant.insert(next, hex(&TenantKey::random()?.0));
-            Ok(())
-        })
-    }
-
-    /// Destroys all keys of a tenant: nobody can read the contents of its runs any more, in the store and in its copies.
-    ///
-    /// # Errors
-    /// When the file cannot be read or written.
-    pub fn erase(&self, tenant: &str) -> io::Result<()> {
-        self.change(|keys| {
-            keys.tenants.remove(tenant);
-            Ok(())
-        })
     }
 
     fn read(&self) -> io::Result<Keys> {
@@ -258,6 +247,22 @@ impl Keyring for FileKeyring {
         Ok(key.and_then(|key| key_of(key)))
     }
 
+    fn rotate(&self, tenant: &str) -> io::Result<()> {
+        self.change(|keys| {
+            let of_tenant = keys.tenants.entry(tenant.to_owned()).or_default();
+            let next = of_tenant.keys().max().map_or(1, |last| last + 1);
+            of_tenant.insert(next, hex(&TenantKey::random()?.0));
+            Ok(())
+        })
+    }
+
+    fn erase(&self, tenant: &str) -> io::Result<()> {
+        self.change(|keys| {
+            keys.tenants.remove(tenant);
+            Ok(())
+        })
+    }
+
     fn audit_key(&self) -> io::Result<AuditKey> {
         let known = |keys: &Keys| Some(AuditKey::new(key_of(keys.audit.as_deref()?)?.0));
         if let Some(key) = known(&self.read()?) {
@@ -293,6 +298,16 @@ impl Keyring for MemoryKeyring {
 
     fn version(&self, _: &str, version: u32) -> io::Result<Option<TenantKey>> {
         Ok((version == 1).then_some(TenantKey([0; 32])))
+    }
+
+    fn rotate(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn erase(&self, _: &str) -> io::Result<()> {
+        Err(io::Error::other(
+            "a store in memory has no keys that could be destroyed; give the runtime a keyring with `.keyring(..)`",
+        ))
     }
 
     fn audit_key(&self) -> io::Result<AuditKey> {
@@ -333,6 +348,7 @@ fn key_of(text: &str) -> Option<TenantKey> {
 /// Data key of one run: it encrypts and decrypts what belongs to the run.
 #[derive(Clone)]
 pub(crate) struct RunKey {
+    data: [u8; 32],
     cipher: XChaCha20Poly1305,
     run: String,
 }
@@ -347,15 +363,34 @@ impl RunKey {
         tenant: &str,
         run: &str,
     ) -> Result<(RunKey, Vec<u8>), RuntimeError> {
-        let failed =
-            |error: io::Error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string());
-        let (version, tenant_key) = keyring.latest(tenant).map_err(failed)?;
-        let data: [u8; 32] = random().map_err(failed)?;
+        let key = RunKey::of(random().map_err(RuntimeError::sealed)?, run);
+        let wrapped = key.wrap(keyring, tenant)?;
+        Ok((key, wrapped))
+    }
+
+    fn of(data: [u8; 32], run: &str) -> RunKey {
+        RunKey {
+            data,
+            cipher: cipher(&data),
+            run: run.to_owned(),
+        }
+    }
+
+    /// Returns the key, wrapped with the latest key of the tenant.
+    pub(crate) fn wrap(
+        &self,
+        keyring: &dyn Keyring,
+        tenant: &str,
+    ) -> Result<Vec<u8>, RuntimeError> {
+        let (version, tenant_key) = keyring.latest(tenant).map_err(RuntimeError::sealed)?;
         let mut wrapped = version.to_le_bytes().to_vec();
-        wrapped.extend(sealed(&cipher(&tenant_key.0), run, "key", &data)?);
-        let cipher = cipher(&data);
-        let run = run.to_owned();
-        Ok((RunKey { cipher, run }, wrapped))
+        wrapped.extend(sealed(
+            &cipher(&tenant_key.0),
+            &self.run,
+            "key",
+            &self.data,
+        )?);
+        Ok(wrapped)
     }
 
     /// Unwraps the data key of a run.
@@ -366,6 +401,9 @@ impl RunKey {
         wrapped: &[u8],
     ) -> Result<RunKey, RuntimeError> {
         let failed = |why: String| RuntimeError::new(RuntimeErrorKind::Sealed, why);
+        if wrapped.is_empty() {
+            return Err(failed(format!("run `{run}` was erased")));
+        }
         let altered = || failed(format!("the key of run `{run}` was altered"));
         let (version, data) = wrapped.split_first_chunk::<4>().ok_or_else(altered)?;
         let version = u32::from_le_bytes(*version);
@@ -379,10 +417,7 @@ impl RunKey {
         };
         let data = opened(&cipher(&key.0), run, "key", data)?;
         let data: [u8; 32] = data.try_into().map_err(|_| altered())?;
-        Ok(RunKey {
-            cipher: cipher(&data),
-            run: run.to_owned(),
-        })
+        Ok(RunKey::of(data, run))
     }
 
     /// Encrypts contents that belong to the run, as what `what` says.

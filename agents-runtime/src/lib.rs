@@ -56,6 +56,7 @@ mod audit;
 mod client;
 mod data;
 mod decisions;
+mod erase;
 mod error;
 mod events;
 mod journal;

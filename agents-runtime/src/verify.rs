@@ -171,12 +171,9 @@ impl<'a> Verify<'a> {
             let found = self.check(&run, &events).await?;
             if found.is_some() && left > 0 {
                 let now = self.store.run(id).await?;
-                match now.filter(|now| now.audit_seq != run.audit_seq) {
-                    Some(now) => {
-                        run = now;
-                        continue;
-                    }
-                    None => {}
+                if let Some(now) = now.filter(|now| now.audit_seq != run.audit_seq) {
+                    run = now;
+                    continue;
                 }
             }
             self.verdict.events += events.len() as u64;

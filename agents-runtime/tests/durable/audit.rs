@@ -3,54 +3,11 @@
 use crate::office::*;
 use agents::testing::Script;
 use agents_runtime::{
-    Approval, Audit, AuditKind, FileKeyring, Head, Keyring, Principal, RunRef, Runtime,
-    RuntimeErrorKind, SqliteStore,
+    Approval, AuditKind, FileKeyring, Head, Keyring, Principal, RunRef, Runtime, RuntimeErrorKind,
+    SqliteStore,
 };
 use agents_store::{AuditFilter, ErrorKind as Kind};
-use rusqlite::Connection;
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
-
-/// A store in a file, with its keyring; removed with the test.
-struct Files(PathBuf);
-
-impl Files {
-    fn new(name: &str) -> Self {
-        let name = format!("agents-audit-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        let _ = fs::remove_dir_all(&folder);
-        fs::create_dir(&folder).unwrap();
-        Files(folder)
-    }
-
-    fn db(&self) -> PathBuf {
-        self.0.join("agents.db")
-    }
-
-    fn keys(&self) -> PathBuf {
-        self.0.join("agents.db.keys")
-    }
-
-    async fn audit(&self) -> Audit {
-        Runtime::client(SqliteStore::open(self.db()).await.unwrap()).audit()
-    }
-
-    fn sql(&self, sql: &str) {
-        let db = Connection::open(self.db()).unwrap();
-        db.pragma_update(None, "foreign_keys", false).unwrap();
-        let rows = db.execute(sql, []).unwrap();
-        let changes = sql.starts_with("UPDATE") || sql.starts_with("DELETE");
-        assert!(rows > 0 || !changes, "no row has changed: {sql}");
-    }
-}
-
-impl Drop for Files {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
+use std::{fs, path::Path};
 
 fn kinds(records: &[agents_runtime::AuditRecord]) -> Vec<AuditKind> {
     records.iter().map(|record| record.kind).collect()

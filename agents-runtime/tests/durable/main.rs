@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod audit;
+mod contents;
 mod office;
 
 use office::*;
@@ -16,7 +17,8 @@ use agents::{
     tool::{FnTool, Risk, Scope},
 };
 use agents_runtime::{
-    Approval, FileKeyring, Principal, Request, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
+    Approval, FileKeyring, Keyring, Principal, Request, RunRef, Runtime, RuntimeErrorKind,
+    SqliteStore,
 };
 use agents_store::{
     ApprovalFilter, ApprovalStatus, ErrorKind as Kind, RunFilter, RunStatus, Store,

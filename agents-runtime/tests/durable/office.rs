@@ -7,15 +7,57 @@ use agents::{
     tool::{FnTool, NeedsApproval, Risk, ToolSpec},
 };
 use agents_runtime::{
-    Approval, Principal, Progress, Request, RunRef, Runtime, RuntimeError, SqliteStore,
+    Approval, Audit, Principal, Progress, Request, RunRef, Runtime, RuntimeError, SqliteStore,
 };
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
+    fs,
+    path::PathBuf,
     sync::{Arc, Mutex},
     time::Duration,
 };
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+
+/// A store in a file, with its keyring; removed with the test.
+pub(crate) struct Files(pub(crate) PathBuf);
+
+impl Files {
+    pub(crate) fn new(name: &str) -> Self {
+        let name = format!("agents-audit-{name}-{}", std::process::id());
+        let folder = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        Files(folder)
+    }
+
+    pub(crate) fn db(&self) -> PathBuf {
+        self.0.join("agents.db")
+    }
+
+    pub(crate) fn keys(&self) -> PathBuf {
+        self.0.join("agents.db.keys")
+    }
+
+    pub(crate) async fn audit(&self) -> Audit {
+        Runtime::client(SqliteStore::open(self.db()).await.unwrap()).audit()
+    }
+
+    pub(crate) fn sql(&self, sql: &str) {
+        let db = Connection::open(self.db()).unwrap();
+        db.pragma_update(None, "foreign_keys", false).unwrap();
+        let rows = db.execute(sql, []).unwrap();
+        let changes = sql.starts_with("UPDATE") || sql.starts_with("DELETE");
+        assert!(rows > 0 || !changes, "no row has changed: {sql}");
+    }
+}
+
+impl Drop for Files {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
 
 pub(crate) const LONG: Duration = Duration::from_secs(20);
 
