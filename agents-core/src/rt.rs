@@ -6,7 +6,7 @@ pub use crate::{
         Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, Profile, Skill,
     },
     compose::{branch, go_on},
-    error::{AnyError, Code, Failure, Severity, ToolFailure},
+    error::{AnyError, Code, Failure, Severity, ToolError, ToolFailure},
     escalation::{Escalation, IntoResolution, Resolution, vocabulary as resolutions},
     recovery::{
         CallError, Decision, ErrorContext, Fallible, Fixer, IntoDecision, Plan, RepairAgentRef,
@@ -16,8 +16,8 @@ pub use crate::{
     team::Member,
     tool::{
         Argument, Cache, Category, Described, Effects, InDoubt, Injected, IntoTool, NeedsApproval,
-        Readable, SharedTool, Tool, ToolContext, ToolFault, ToolName, ToolOutput, ToolSet,
-        ToolSpec, Uninjected,
+        Readable, Risk, SharedTool, StoredOutput, Tool, ToolContext, ToolFault, ToolName,
+        ToolOutput, ToolSet, ToolSpec, Undone, Uninjected,
         output_schema::{NoSchema, Probe as SchemaProbe},
     },
 };
@@ -40,9 +40,11 @@ pub use std::{
 };
 
 use crate::{
+    Json,
     agent::IntoSource,
-    error::chain,
+    error::{Cause, chain},
     recovery::{Kind, PlanStep},
+    tool::read_stored,
 };
 pub use futures_util::future::BoxFuture;
 use std::{error::Error as StdError, marker::PhantomData};
@@ -303,6 +305,179 @@ pub trait SaysNothing: MayBeInDoubt {
 }
 
 impl<T: MayBeInDoubt> SaysNothing for T {}
+
+/// Results of `undo`, which are in scope there by their names.
+pub mod undos {
+    pub use crate::tool::{conflict, undone};
+}
+
+/// Tool whose calls can be undone: one that writes, and is not irreversible.
+#[diagnostic::on_unimplemented(
+    message = "calls of `{Self}` cannot be undone",
+    label = "no `#[tool]` that writes and is not `irreversible`",
+    note = "what does not write leaves nothing to undo: remove this",
+    note = "a tool that is written by hand implements `Tool::undo`; of one whose signature is refused only that has to change"
+)]
+pub trait MayBeUndone {
+    /// Type of the arguments that the model sends.
+    type Args;
+    /// Type of the function's output, whether it fits as a tool's output or not.
+    type Output;
+}
+
+/// Output of a tool that `undo` reads back from what was stored.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read back for `undo`",
+    label = "`undo` is handed this output, as it was stored",
+    note = "derive it, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize)]`; it has to own what it holds",
+    note = "if the arguments are enough, write `undo(_) => ..`, or `undo!(.., |_| ..)`"
+)]
+pub trait ReadBack: Sized {
+    /// Reads the stored output.
+    ///
+    /// # Errors
+    /// When it does not fit the type.
+    fn read_back(output: &Json) -> Result<Self, CannotUndo>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: serde::de::DeserializeOwned> ReadBack for T {
+    fn read_back(output: &Json) -> Result<Self, CannotUndo> {
+        read_stored(output).map_err(CannotUndo)
+    }
+}
+
+/// Reason why a call could not be undone: `?` makes one of any error with a text.
+#[derive(Debug)]
+pub struct CannotUndo(ToolError);
+
+impl<E: Display> From<E> for CannotUndo {
+    fn from(error: E) -> Self {
+        CannotUndo(Cause::text(Code::Unknown, error.to_string()).into())
+    }
+}
+
+/// Value of an `undo`. Generated code calls `Undoing(value).said()`: the inherent methods are for a `Result` whose error
+/// type nothing else determines, as in `Ok(undone())`.
+pub struct Undoing<T>(pub T);
+
+impl Undoing<Result<Undone, CannotUndo>> {
+    /// Returns the value itself.
+    ///
+    /// # Errors
+    /// Those of the value.
+    pub fn said(self) -> Result<Undone, CannotUndo> {
+        self.0
+    }
+}
+
+impl Undoing<Result<(), CannotUndo>> {
+    /// Returns that the call is undone.
+    ///
+    /// # Errors
+    /// Those of the value.
+    pub fn said(self) -> Result<Undone, CannotUndo> {
+        self.0.map(|()| Undone::Done)
+    }
+}
+
+/// Any other value of an `undo`.
+pub trait Said<T> {
+    /// Converts the value for the run.
+    ///
+    /// # Errors
+    /// When the call could not be undone.
+    fn said(self) -> Result<Undone, CannotUndo>
+    where
+        T: SaysUndone;
+}
+
+impl<T> Said<T> for Undoing<T> {
+    fn said(self) -> Result<Undone, CannotUndo>
+    where
+        T: SaysUndone,
+    {
+        self.0.says_undone()
+    }
+}
+
+/// Value that says what an `undo` came to.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not say what the undo came to",
+    label = "expected `undone()`, `conflict(\"..\")`, or a `Result` of them or of `()`",
+    note = "write `Ok(undone())` or `Ok(conflict(\"what was changed since\"))` behind what undoes the call; a future is awaited, `.await`"
+)]
+pub trait SaysUndone {
+    /// Converts the value for the run.
+    ///
+    /// # Errors
+    /// When the call could not be undone.
+    fn says_undone(self) -> Result<Undone, CannotUndo>;
+}
+
+impl SaysUndone for Undone {
+    fn says_undone(self) -> Result<Undone, CannotUndo> {
+        Ok(self)
+    }
+}
+
+impl<E: Display> SaysUndone for Result<Undone, E> {
+    fn says_undone(self) -> Result<Undone, CannotUndo> {
+        self.map_err(CannotUndo::from)
+    }
+}
+
+impl<E: Display> SaysUndone for Result<(), E> {
+    fn says_undone(self) -> Result<Undone, CannotUndo> {
+        self.map(|()| Undone::Done).map_err(CannotUndo::from)
+    }
+}
+
+/// Converts the result of `undo` for the run.
+///
+/// # Errors
+/// When the call could not be undone.
+pub fn undoing(undone: Result<Undone, CannotUndo>) -> Result<Undone, ToolError> {
+    undone.map_err(|CannotUndo(error)| error)
+}
+
+/// Fallback for a tool without `undo`, whose attribute otherwise gives the type functions of these names.
+pub trait HasNoUndo: MayBeUndone + Tool {
+    /// Is `false`: the tool has no undo.
+    const __HAS_UNDO: bool = false;
+
+    /// Returns that the tool has no undo.
+    fn __undo<A>(
+        &self,
+        _: A,
+        _: &Json,
+        _: &ToolContext,
+    ) -> impl Future<Output = Result<Undone, CannotUndo>> + Send {
+        let error = CannotUndo::from(format!("`{}` has no undo", self.spec().own_name()));
+        async { Err(error) }
+    }
+}
+
+impl<T: MayBeUndone + Tool> HasNoUndo for T {}
+
+/// Declares that a tool can undo its calls, if it can.
+#[must_use]
+pub fn with_undo(spec: ToolSpec, has_undo: bool) -> ToolSpec {
+    match has_undo {
+        true => spec.undoable(),
+        false => spec,
+    }
+}
+
+/// Stands for an argument in the check of `effect_description = ".."`, whatever its type can do.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown;
+
+impl Display for Shown {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("..")
+    }
+}
 
 /// Returns the repair agents that these decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {

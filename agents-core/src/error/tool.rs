@@ -165,6 +165,16 @@ impl ToolError {
     }
 }
 
+impl From<Cause> for ToolError {
+    /// Creates the error of an execution whose arguments are not known: they are `null`.
+    fn from(cause: Cause) -> Self {
+        ToolError::Execution {
+            args: Json::null(),
+            cause,
+        }
+    }
+}
+
 impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

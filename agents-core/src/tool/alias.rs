@@ -1,5 +1,6 @@
 use super::{
     DynTool, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
+    Undone,
 };
 use crate::{
     Json,
@@ -77,6 +78,15 @@ impl DynTool for Listed {
 
     async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {
         self.tool.in_doubt(prepared, cx).await
+    }
+
+    async fn undo(
+        &self,
+        prepared: Prepared,
+        output: Json,
+        cx: &ToolContext,
+    ) -> Result<Undone, ToolError> {
+        self.tool.undo(prepared, output, cx).await
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

@@ -1,4 +1,4 @@
-use super::{InDoubt, ReadError, Tool, ToolContext, ToolSpec};
+use super::{InDoubt, ReadError, StoredOutput, Tool, ToolContext, ToolSpec, Undone, undo};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -116,6 +116,21 @@ pub trait DynTool: Send + Sync + 'static {
         InDoubt::Unknown
     }
 
+    /// Undoes a call that had these arguments and this output; see [`Tool::undo`].
+    ///
+    /// # Errors
+    /// When the call could not be undone, or the tool has no undo.
+    #[doc(hidden)]
+    async fn undo(
+        &self,
+        prepared: Prepared,
+        output: Json,
+        cx: &ToolContext,
+    ) -> Result<Undone, ToolError> {
+        let _ = (prepared, output, cx);
+        Err(undo::no_undo(self.spec().own_name()))
+    }
+
     /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
     ///
     /// # Errors
@@ -171,6 +186,18 @@ impl<T: Tool> DynTool for T {
             InDoubt::NotDone => InDoubt::NotDone,
             InDoubt::Unknown => InDoubt::Unknown,
         }
+    }
+
+    async fn undo(
+        &self,
+        prepared: Prepared,
+        output: Json,
+        cx: &ToolContext,
+    ) -> Result<Undone, ToolError> {
+        let Ok(args) = prepared.0.downcast::<T::Args>() else {
+            return Err(undo::of_another_tool().into());
+        };
+        Tool::undo(self, *args, StoredOutput::new(output), cx).await
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

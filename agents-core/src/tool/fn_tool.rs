@@ -1,6 +1,6 @@
 use super::{
     DynTool, Effects, ErrorText, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool,
-    ToolContext, ToolSpec, output::OutputSchema,
+    ToolContext, ToolSpec, Undone, output::OutputSchema, undo,
 };
 use crate::{
     Json,
@@ -14,6 +14,8 @@ use std::{fmt, hash::Hasher, sync::Arc};
 
 type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>> + Send + Sync;
 type FindOut = dyn Fn(Value, ToolContext) -> BoxFuture<'static, InDoubt<Json>> + Send + Sync;
+type Undo =
+    dyn Fn(Value, Value, ToolContext) -> BoxFuture<'static, Result<Undone, Cause>> + Send + Sync;
 type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
 
 /// A tool made at run time from a name, a schema and a closure.
@@ -41,6 +43,7 @@ pub struct FnTool {
     namespace: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
     in_doubt: Option<Arc<FindOut>>,
+    undo: Option<Arc<Undo>>,
     part_of_the_run: bool,
     check: fn(&Value) -> Result<(), ReadError>,
 }
@@ -93,6 +96,7 @@ impl FnTool {
             namespace: Vec::new(),
             fixers: Vec::new(),
             in_doubt: None,
+            undo: None,
             part_of_the_run: false,
             check: |_| Ok(()),
         }
@@ -183,6 +187,27 @@ impl FnTool {
                 }
             })
         }));
+        self
+    }
+
+    /// Sets the function that undoes a call, from its arguments and its output. See [`Undone`].
+    #[must_use]
+    pub fn undo<F, Fut, E, How>(mut self, undo: F) -> Self
+    where
+        F: Fn(Value, Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Undone, E>> + Send + 'static,
+        E: ErrorText<How>,
+    {
+        let undo = move |args, output, cx| -> BoxFuture<'static, Result<Undone, Cause>> {
+            let work = undo(args, output, cx);
+            Box::pin(async move {
+                work.await.map_err(|error| {
+                    Cause::returned_saying(error.told(), error, Code::Unknown, None)
+                })
+            })
+        };
+        self.undo = Some(Arc::new(undo));
+        Arc::make_mut(&mut self.spec).has_undo = true;
         self
     }
 
@@ -290,6 +315,27 @@ impl DynTool for FnTool {
             (Some(find_out), Ok(args)) => find_out(*args, cx.clone()).await,
             _ => InDoubt::Unknown,
         }
+    }
+
+    async fn undo(
+        &self,
+        prepared: Prepared,
+        output: Json,
+        cx: &ToolContext,
+    ) -> Result<Undone, ToolError> {
+        let Some(undo) = &self.undo else {
+            return Err(undo::no_undo(self.spec.own_name()));
+        };
+        let Ok(args) = prepared.0.downcast::<Value>() else {
+            return Err(undo::of_another_tool().into());
+        };
+        let why = match (unkept_integer(output.as_str()), output.to_value()) {
+            (None, Ok(output)) => return Ok(undo(*args, output, cx.clone()).await?),
+            (Some(integer), _) => format!("the integer {integer} is too large to be kept exactly"),
+            (None, Err(error)) => error.to_string(),
+        };
+        let why = format!("the stored output cannot be read: {why}");
+        Err(Cause::text(Code::Unknown, why).into())
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {

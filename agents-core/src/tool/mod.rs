@@ -25,6 +25,7 @@ mod signature;
 mod spec;
 mod status;
 mod type_names;
+mod undo;
 mod uninjected;
 mod version;
 
@@ -53,6 +54,8 @@ pub use signature::{Argument, Described, Injected, Readable, ToolFault, ToolOutp
 pub use spec::{Cache, Category, Effects, NeedsApproval, Risk, ToolSpec};
 pub use status::Status;
 pub(crate) use type_names::{type_at, without_modules};
+pub(crate) use undo::read_stored;
+pub use undo::{StoredOutput, Undone, conflict, undo_tool, undone};
 pub use uninjected::{Uninjected, WithoutFields};
 
 use crate::{
@@ -170,6 +173,59 @@ pub trait Tool: Send + Sync + 'static {
     ) -> impl Future<Output = InDoubt<Self::Ok>> + Send {
         let _ = (args, cx);
         async { InDoubt::Unknown }
+    }
+
+    /// Undoes a call that had these arguments and this output. `tool!` and `#[tool]` implement this method from their
+    /// `undo`; it is called through [`undo_tool`].
+    ///
+    /// A tool that implements the method by hand declares it: [`ToolSpec::undoable`].
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{
+    ///     Effects, Tool, ToolContext, ToolError,
+    ///     error::{Cause, Code},
+    ///     tool::{StoredOutput, ToolSpec, Undone, undone},
+    /// };
+    /// use std::{io, sync::LazyLock};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct MoveArgs { /** Old path. */ from: String, /** New path. */ to: String }
+    ///
+    /// struct Move;
+    /// impl Tool for Move {
+    ///     type Args = MoveArgs;
+    ///     type Ok = String;
+    ///     type Err = io::Error;
+    ///
+    ///     fn spec(&self) -> &ToolSpec {
+    ///         static SPEC: LazyLock<ToolSpec> =
+    ///             LazyLock::new(|| ToolSpec::of::<MoveArgs>("move", "Moves a file.", Effects::Writes).undoable());
+    ///         &SPEC
+    ///     }
+    ///     async fn call(&self, args: MoveArgs, _: &ToolContext) -> io::Result<String> {
+    ///         std::fs::rename(&args.from, &args.to)?;
+    ///         Ok(args.to)
+    ///     }
+    ///     async fn undo(&self, args: MoveArgs, moved: StoredOutput<String>, _: &ToolContext) -> Result<Undone, ToolError> {
+    ///         let moved = std::fs::rename(moved.read()?, &args.from);
+    ///         moved.map_err(|error| Cause::returned(error, Code::Unknown, None))?;
+    ///         Ok(undone())
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// When the call could not be undone; an undo that found a conflict is no error.
+    fn undo(
+        &self,
+        args: Self::Args,
+        output: StoredOutput<Self::Ok>,
+        cx: &ToolContext,
+    ) -> impl Future<Output = Result<Undone, ToolError>> + Send {
+        let _ = (args, output, cx);
+        let error = undo::no_undo(self.spec().own_name());
+        async { Err(error) }
     }
 
     /// Returns `true` if a call with these arguments needs approval.

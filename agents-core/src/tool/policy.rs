@@ -1,6 +1,6 @@
 use super::{
     DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, SharedTool, ToolContext,
-    ToolSpec, alias::under_spec,
+    ToolSpec, Undone, alias::under_spec, undo,
 };
 use crate::{
     Json,
@@ -199,6 +199,18 @@ impl DynTool for Judged {
         match prepared.0.downcast::<Held>() {
             Ok(held) => self.tool.in_doubt(held.prepared, cx).await,
             Err(_) => InDoubt::Unknown,
+        }
+    }
+
+    async fn undo(
+        &self,
+        prepared: Prepared,
+        output: Json,
+        cx: &ToolContext,
+    ) -> Result<Undone, ToolError> {
+        match prepared.0.downcast::<Held>() {
+            Ok(held) => self.tool.undo(held.prepared, output, cx).await,
+            Err(_) => Err(undo::of_another_tool().into()),
         }
     }
 

@@ -162,6 +162,8 @@ pub struct ToolSpec {
     pub effect_description: Option<Cow<'static, str>>,
     /// Reason why the effect of a call cannot be undone, if it was declared.
     pub irreversible: Option<Cow<'static, str>>,
+    /// Is `true` if the tool can undo its calls.
+    pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
     /// Is `true` if the tool belongs to its agent as such: it needs to be named in no list and no grant.
@@ -216,6 +218,7 @@ impl ToolSpec {
             declared_risk: None,
             effect_description: None,
             irreversible: None,
+            has_undo: false,
             has_said: false,
             innate: false,
             last_resort: false,
@@ -313,7 +316,8 @@ impl ToolSpec {
         self.declared_risk.unwrap_or(by_effects)
     }
 
-    /// Says for the approver what a call would do. The names of arguments in braces stand for their values.
+    /// Says for the approver what a call would do. The names of arguments in braces stand for their values, and those of
+    /// fields within them too: `{to.city}`. Braces that are meant as such are doubled.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -330,11 +334,34 @@ impl ToolSpec {
         self
     }
 
-    /// Declares that the effect of a call cannot be undone, for this reason.
+    /// Declares that the effect of a call cannot be undone, for this reason. The risk of a tool that writes is then high,
+    /// unless another risk is declared.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::tool::{Effects, Risk, ToolSpec};
+    /// # #[derive(schemars::JsonSchema)] struct Mail { to: String }
+    ///
+    /// let send = ToolSpec::of::<Mail>("send", "Sends a mail.", Effects::Writes).irreversible("a mail cannot be unsent");
+    /// assert_eq!(send.risk_level(), Risk::High);
+    /// assert_eq!(send.irreversible.as_deref(), Some("a mail cannot be unsent"));
+    /// ```
     #[must_use]
     pub fn irreversible(mut self, why: impl Into<Cow<'static, str>>) -> Self {
         self.irreversible = Some(why.into());
         self
+    }
+
+    /// Declares that the tool can undo its calls: it implements [`Tool::undo`](super::Tool::undo).
+    #[must_use]
+    pub fn undoable(mut self) -> Self {
+        self.has_undo = true;
+        self
+    }
+
+    /// Returns `true` if the tool can undo its calls; [`undo_tool`](super::undo_tool) returns the tool that does so.
+    pub fn has_undo(&self) -> bool {
+        self.has_undo
     }
 
     /// Sets the category.

@@ -841,9 +841,14 @@ fn filled(text: &str, args: &Value) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
-        filled.push_str(before);
+        filled.push_str(&before.replace("}}", "}"));
+        if let Some(after) = after.strip_prefix('{') {
+            filled.push('{');
+            rest = after;
+            continue;
+        }
         let value = after.split_once('}').and_then(|(name, after)| {
-            let value = match args.get(name)? {
+            let value = match named(name, args)? {
                 Value::String(text) => text.clone(),
                 value => value.to_string(),
             };
@@ -860,7 +865,16 @@ fn filled(text: &str, args: &Value) -> String {
             }
         }
     }
-    filled + rest
+    filled + &rest.replace("}}", "}")
+}
+
+/// Returns the argument of this name, or the field of an argument at this path: `to.city`.
+fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
+    let within = || {
+        name.split('.')
+            .try_fold(args, |value, field| value.get(field))
+    };
+    args.get(name).or_else(within)
 }
 
 /// Remark on a result that a delegate could not complete.

@@ -1,0 +1,358 @@
+//! Undoing calls: what an undo came to, and the tool that undoes the calls of another tool.
+
+use super::{
+    DynTool, Effects, NeedsApproval, Prepared, ReadError, SharedTool, ToolContext, ToolSpec, read,
+};
+use crate::{
+    Json,
+    error::{Cause, Code, ToolError},
+};
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+use std::{fmt, hash::Hasher, marker::PhantomData, sync::Arc};
+
+/// Outcome of an undo, as a tool's `undo` returns it.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, tool::{FnTool, conflict, undone}};
+/// # use serde_json::{Value, json};
+/// # #[derive(Clone)] struct Crm;
+/// # impl Crm {
+/// #     async fn set(&self, _: &Value) -> Result<Value, std::io::Error> { Ok(json!({"previous": "new"})) }
+/// #     async fn restore(&self, _: &Value, _: &Value) -> Result<bool, std::io::Error> { Ok(true) }
+/// # }
+/// # let schema = json!({"type": "object"});
+/// # let (crm, same) = (Crm, Crm);
+///
+/// let set_status = FnTool::new("set_status", "Sets the status of a lead.", Effects::Writes, schema, move |args, _| {
+///     let crm = crm.clone();
+///     async move { crm.set(&args).await }
+/// })
+/// .undo(move |args, output, _| {
+///     let crm = same.clone();
+///     async move {
+///         Ok::<_, std::io::Error>(match crm.restore(&args["lead_id"], &output["previous"]).await? {
+///             true => undone(),
+///             false => conflict("the lead was changed since"),
+///         })
+///     }
+/// });
+/// # use agents::tool::DynTool as _;
+/// assert!(set_status.spec().has_undo());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Undone {
+    /// The effect of the call is undone.
+    Done,
+    /// The effect of the call cannot be undone, because something else has happened since; nothing was changed.
+    Conflict {
+        /// Description of what stands in the way.
+        what: String,
+    },
+}
+
+/// Creates the outcome of an undo that has undone the effect of the call.
+pub fn undone() -> Undone {
+    Undone::Done
+}
+
+/// Creates the outcome of an undo that has changed nothing, because of what happened since.
+pub fn conflict(what: impl Into<String>) -> Undone {
+    Undone::Conflict { what: what.into() }
+}
+
+impl Undone {
+    /// Returns the outcome as the output of a call: `{"undone": true}` or `{"conflict": ".."}`.
+    fn output(&self) -> Value {
+        match self {
+            Undone::Done => json!({ "undone": true }),
+            Undone::Conflict { what } => json!({ "conflict": what }),
+        }
+    }
+}
+
+/// Output of an earlier call, as it was stored; [`read`](StoredOutput::read) returns the value.
+///
+/// See [`Tool::undo`](super::Tool::undo).
+pub struct StoredOutput<T> {
+    json: Json,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> StoredOutput<T> {
+    /// Creates the output from its JSON.
+    pub fn new(json: Json) -> Self {
+        StoredOutput {
+            json,
+            of: PhantomData,
+        }
+    }
+
+    /// Returns the output as JSON.
+    pub fn json(&self) -> &Json {
+        &self.json
+    }
+
+    /// Reads the output strictly.
+    ///
+    /// # Errors
+    /// When the stored JSON does not fit the type, for instance because the type has changed since.
+    pub fn read(&self) -> Result<T, ToolError>
+    where
+        T: DeserializeOwned,
+    {
+        read_stored(&self.json)
+    }
+}
+
+impl<T> Clone for StoredOutput<T> {
+    fn clone(&self) -> Self {
+        Self::new(self.json.clone())
+    }
+}
+
+impl<T> fmt::Debug for StoredOutput<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StoredOutput").field(&self.json).finish()
+    }
+}
+
+/// Reads the output of an earlier call.
+pub(crate) fn read_stored<T: DeserializeOwned>(output: &Json) -> Result<T, ToolError> {
+    read(output.as_str()).map_err(|misfit| {
+        let path = misfit.path();
+        let at = match path {
+            "" => String::new(),
+            path => format!("field `{path}`: "),
+        };
+        let why = format!(
+            "the stored output does not fit the type that `undo` reads: {at}{}",
+            misfit.message()
+        );
+        Cause::text(Code::ValidationError, why).into()
+    })
+}
+
+/// Returns the error of a tool without an undo.
+pub(super) fn no_undo(tool: &str) -> ToolError {
+    let why = format!("`{tool}` has no undo: it says nothing of how its calls are undone");
+    Cause::text(Code::Unknown, why).into()
+}
+
+/// Returns the cause of arguments that were prepared for another tool.
+pub(super) fn of_another_tool() -> Cause {
+    Cause::text(
+        Code::Unknown,
+        "the arguments were prepared for another tool",
+    )
+}
+
+/// Returns the tool that undoes calls of this tool, or `None` if the tool has no undo.
+///
+/// The tool is called `undo_NAME`, and has the same version. Its arguments are those of the call that is undone, and
+/// the output of that call: `{"args": {..}, "output": ..}`. They are read strictly. The output of the undo is
+/// `{"undone": true}` or `{"conflict": ".."}`.
+///
+/// An undo writes, even if the call itself was a mistake. Whatever holds for the calls of a tool therefore holds for
+/// their undo: its risk, its timeout, whether it is external or idempotent. If every call needs approval, so does every
+/// undo; a condition on the arguments says nothing about an undo, so that each undo needs approval there, too. A tool
+/// may be blocked because its calls did harm: the undo of a blocked or deprecated tool stays active.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{Effects, tool::{FnTool, IntoTool, undo_tool, undone}};
+/// use serde_json::json;
+///
+/// let schema = json!({"type": "object"});
+/// let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+/// assert!(undo_tool(&pay.clone().into_tool()).is_none());
+///
+/// let pay = pay.undo(|_, _, _| async { Ok::<_, std::io::Error>(undone()) }).into_tool();
+/// let undo = undo_tool(&pay).expect("it has an undo");
+/// assert_eq!(undo.spec().name, "undo_pay");
+/// ```
+pub fn undo_tool(tool: &SharedTool) -> Option<SharedTool> {
+    let spec = tool.spec();
+    spec.has_undo().then(|| {
+        Arc::new(Undo {
+            spec: spec_of_undo(spec),
+            tool: tool.clone(),
+        }) as SharedTool
+    })
+}
+
+/// Tool that undoes the calls of another tool.
+struct Undo {
+    tool: SharedTool,
+    spec: ToolSpec,
+}
+
+/// Arguments of an undo.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UndoArgs {
+    args: Json,
+    output: Json,
+}
+
+/// Arguments of an undo, ready for one execution.
+struct Ready {
+    args: Prepared,
+    output: Json,
+}
+
+#[async_trait]
+impl DynTool for Undo {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
+        // Numbers stay as they were stored: neither value passes through a tree of values.
+        let UndoArgs { args, output } = read(arguments)?;
+        let args = self.tool.prepare(args.as_str()).map_err(|misfit| {
+            let path = match misfit.path() {
+                "" => "args".to_owned(),
+                path => format!("args.{path}"),
+            };
+            ReadError::new(path, misfit.message())
+        })?;
+        Ok(Prepared(Box::new(Ready { args, output })))
+    }
+
+    fn hash_instance(&self, state: &mut dyn Hasher) {
+        self.tool.hash_instance(state);
+    }
+
+    fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
+        true
+    }
+
+    async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
+        let Ok(ready) = prepared.0.downcast::<Ready>() else {
+            return Err(of_another_tool());
+        };
+        let Ready { args, output } = *ready;
+        match self.tool.undo(args, output, cx).await {
+            Ok(undone) => Json::of(&undone.output())
+                .map_err(|error| Cause::text(Code::Unknown, error.to_string())),
+            Err(ToolError::Execution { cause, .. }) => Err(cause),
+            Err(error) => Err(Cause::text(error.code(), error.to_string())),
+        }
+    }
+}
+
+/// Returns the specification of the tool that undoes the calls of the tool of this specification.
+fn spec_of_undo(spec: &ToolSpec) -> ToolSpec {
+    let own_name = spec.own_name();
+    let mut undo = ToolSpec::new(
+        format!("undo_{own_name}"),
+        format!("Undoes a call of `{own_name}`, with the arguments and the output of that call."),
+        Effects::Writes,
+        schema_of_undo(&spec.input_schema),
+    );
+    undo.version = spec.version.clone();
+    undo.idempotent = spec.idempotent;
+    undo.idempotent_for = spec.idempotent_for;
+    undo.external = spec.external;
+    undo.category = spec.category;
+    undo.timeout = spec.timeout;
+    undo.approval = match spec.approval {
+        NeedsApproval::Never => NeedsApproval::Never,
+        NeedsApproval::Always | NeedsApproval::When => NeedsApproval::Always,
+    };
+    undo.has_said = spec.has_said;
+    undo.strict = true;
+    undo.sequential = spec.sequential;
+    undo.declared_risk = Some(spec.risk_level());
+    undo.effect_description = Some(effect_of_undo(spec).into());
+    match spec.name == own_name {
+        true => undo,
+        false => undo.renamed(format!("undo_{}", spec.name).into()),
+    }
+}
+
+/// Returns the schema of `{"args": {..}, "output": ..}`. References are relative to the root of a schema, so the
+/// definitions move there.
+fn schema_of_undo(args: &Value) -> Value {
+    let mut args = args.clone();
+    let mut schema = Map::new();
+    if let Value::Object(members) = &mut args {
+        for key in ["definitions", "$defs"] {
+            schema.extend(members.remove_entry(key));
+        }
+    }
+    rooted(&mut args);
+    schema.extend([
+        ("type".to_owned(), json!("object")),
+        (
+            "properties".to_owned(),
+            json!({
+                "args": args,
+                "output": { "description": "Output of the call that is undone." },
+            }),
+        ),
+        ("required".to_owned(), json!(["args", "output"])),
+        ("additionalProperties".to_owned(), json!(false)),
+    ]);
+    let mut schema = Value::Object(schema);
+    for key in ["definitions", "$defs"] {
+        if let Some(definitions) = schema.get_mut(key) {
+            rooted(definitions);
+        }
+    }
+    schema
+}
+
+/// Redirects every reference to the whole schema of the arguments, which is no longer at the root.
+fn rooted(schema: &mut Value) {
+    match schema {
+        Value::Object(members) => {
+            for (key, value) in members {
+                match value {
+                    Value::String(to) if key == "$ref" && to == "#" => {
+                        "#/properties/args".clone_into(to);
+                    }
+                    value => rooted(value),
+                }
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(rooted),
+        _ => {}
+    }
+}
+
+/// Returns the words for the approver of an undo. The arguments of the call are in `args`.
+fn effect_of_undo(spec: &ToolSpec) -> String {
+    let Some(effect) = &spec.effect_description else {
+        return format!("undo: a call of {}", spec.own_name());
+    };
+    let properties = spec.input_schema.get("properties");
+    let is_argument = |path: &str| {
+        let name = path.split('.').next().unwrap_or(path);
+        properties.is_some_and(|named| named.get(name).is_some())
+    };
+    let mut words = "undo: ".to_owned();
+    let mut rest = &**effect;
+    while let Some((before, after)) = rest.split_once('{') {
+        words.push_str(before);
+        words.push('{');
+        rest = after;
+        if let Some(after) = after.strip_prefix('{') {
+            words.push('{');
+            rest = after;
+        } else if let Some((path, _)) = after.split_once('}')
+            && is_argument(path)
+        {
+            words.push_str("args.");
+        }
+    }
+    words + rest
+}
+
+#[cfg(test)]
+mod tests;
