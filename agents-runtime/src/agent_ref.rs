@@ -132,6 +132,7 @@ impl<Out: Data> Start<Out> {
             scope,
             budget,
             by,
+            undo: None,
         };
         let new = NewRun {
             id: id.clone(),

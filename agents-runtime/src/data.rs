@@ -1,6 +1,6 @@
 //! Contents of a store, as a runtime writes them.
 
-use crate::{Keyring, Principal, RuntimeError, keys::RunKey};
+use crate::{Keyring, Principal, RuntimeError, keys::RunKey, undo::UndoData};
 use agents_core::{Budget, Json, journal::Entry, tool::Scope};
 use agents_store::{Committed, Run};
 use serde::{Deserialize, Serialize};
@@ -14,6 +14,9 @@ pub(crate) struct RunData {
     pub(crate) budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Principal>,
+    /// What the run undoes, if it is an undo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) undo: Option<UndoData>,
 }
 
 impl RunData {

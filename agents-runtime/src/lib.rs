@@ -67,6 +67,7 @@ mod registered;
 mod run_ref;
 mod runtime;
 mod summary;
+mod undo;
 mod verify;
 mod work;
 
@@ -82,6 +83,7 @@ pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+pub use undo::{Undo, UndoRun, Undone};
 pub use verify::{Flaw, Verdict};
 
 #[cfg(doctest)]

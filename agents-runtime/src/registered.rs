@@ -8,7 +8,7 @@ use crate::{
 };
 use agents_core::{
     Agent, Error, ErrorKind,
-    agent::Progress,
+    agent::{Profile, Progress},
     async_trait,
     run::{Clock, SystemClock, Timestamp},
     tool::Scope,
@@ -21,6 +21,9 @@ use tokio_util::sync::CancellationToken;
 pub(crate) trait Registered: Send + Sync {
     /// Goes on with a run until it ends or waits.
     async fn go_on(&self, with: With) -> Result<Went, Error>;
+
+    /// Describes the agent that works for this scope.
+    fn profile(&self, scope: &Scope) -> Profile;
 }
 
 /// What a run goes on with.
@@ -60,48 +63,57 @@ impl Clock for OfRun {
 #[async_trait]
 impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFor<F> {
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let With {
-            id,
-            data,
-            journal,
-            decisions,
-            settings,
-            cancel,
-        } = with;
-        let input: A::In = data.input.to().map_err(|error| {
+        let input: A::In = with.data.input.to().map_err(|error| {
             let why = format!("the stored input is none of the agent's: {error}");
             Error::new(ErrorKind::Build, why)
         })?;
-        let agent = (self.0)(&data.scope);
-        let mut run = agent
-            .run(input)
-            .scope(data.scope)
-            .journal(journal)
-            .approver(move |request| {
-                agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
-            })
-            .clock(OfRun(id))
-            .cancel(cancel);
-        if let Some(budget) = data.budget {
-            run = run.budget(budget);
-        }
-        if let Some(model) = &settings.model {
-            run = run.model(model.clone());
-        }
-        for model in &settings.known_models {
-            run = run.known_model(model.clone());
-        }
-        for policy in &settings.policies {
-            run = run.policy(policy.clone());
-        }
-        if let Some(secrets) = &settings.secrets {
-            run = run.secrets(secrets.clone());
-        }
-        Ok(match run.until_waiting().await? {
-            Progress::Done(outcome) => Went::Done(outcome.result.err()),
-            Progress::Waiting(requests) => {
-                Went::Waiting(requests.into_iter().map(|request| request.id).collect())
-            }
-        })
+        let agent = (self.0)(&with.data.scope);
+        go_on(&agent, input, with).await
     }
+
+    fn profile(&self, scope: &Scope) -> Profile {
+        (self.0)(scope).profile()
+    }
+}
+
+/// Goes on with a run of this agent until it ends or waits.
+pub(crate) async fn go_on<A: Agent>(agent: &A, input: A::In, with: With) -> Result<Went, Error> {
+    let With {
+        id,
+        data,
+        journal,
+        decisions,
+        settings,
+        cancel,
+    } = with;
+    let mut run = agent
+        .run(input)
+        .scope(data.scope)
+        .journal(journal)
+        .approver(move |request| {
+            agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
+        })
+        .clock(OfRun(id))
+        .cancel(cancel);
+    if let Some(budget) = data.budget {
+        run = run.budget(budget);
+    }
+    if let Some(model) = &settings.model {
+        run = run.model(model.clone());
+    }
+    for model in &settings.known_models {
+        run = run.known_model(model.clone());
+    }
+    for policy in &settings.policies {
+        run = run.policy(policy.clone());
+    }
+    if let Some(secrets) = &settings.secrets {
+        run = run.secrets(secrets.clone());
+    }
+    Ok(match run.until_waiting().await? {
+        Progress::Done(outcome) => Went::Done(outcome.result.err()),
+        Progress::Waiting(requests) => {
+            Went::Waiting(requests.into_iter().map(|request| request.id).collect())
+        }
+    })
 }

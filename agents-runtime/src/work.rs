@@ -6,7 +6,8 @@ use crate::{
     decisions::Decisions,
     error::RuntimeErrorKind,
     journal::StoredJournal,
-    registered::{Went, With},
+    registered::{Registered, Went, With, go_on},
+    undo::Undoing,
 };
 use agents_core::{Error, ErrorKind};
 use agents_store::{Claim, End, Lease, Rest, RunStatus};
@@ -18,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 /// Time between two looks for runs that can go on.
-const PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const PAUSE: Duration = Duration::from_millis(50);
 /// Time between two looks at the messages of a run that is under way.
 const LOOK: Duration = Duration::from_millis(200);
 /// Number of claims in a row without a new entry after which a run is held.
@@ -81,12 +82,19 @@ impl Runtime {
         }
     }
 
+    /// Claims a run and goes on with it; returns `false` if it cannot be claimed.
+    pub(crate) async fn step(&self, run: &str) -> Result<bool, RuntimeError> {
+        let Some((lease, at)) = self.claim(Some(run)).await? else {
+            return Ok(false);
+        };
+        self.go_on(lease, at, &CancellationToken::new()).await;
+        Ok(true)
+    }
+
     /// Works on one run in this process until it is over.
     pub(crate) async fn work_on(&self, run: &str) -> Result<(), RuntimeError> {
-        let never = CancellationToken::new();
         loop {
-            if let Some((lease, at)) = self.claim(Some(run)).await? {
-                self.go_on(lease, at, &never).await;
+            if self.step(run).await? {
                 continue;
             }
             let stored = self.client.known(run).await?;
@@ -167,6 +175,9 @@ impl Runtime {
         if run.cancelled_by.is_some() {
             cancel.cancel();
         }
+        let undo = data.undo.clone();
+        let tool = undo.as_ref().map(|undo| self.undoes(run, &data, undo));
+        let undoing = tool.transpose()?;
         let with = With {
             id: run.id.clone(),
             data,
@@ -179,13 +190,17 @@ impl Runtime {
             biased;
             () = keeping.held.lost.cancelled() => return Ok(None),
             () = put_down.cancelled() => return Ok(Some(Rest::Ready)),
-            went = agent.go_on(with) => went,
+            went = went(&*agent, undoing.as_ref(), with) => went,
             () = self.look(&run.id, &decisions, &cancel) => return Ok(None),
         };
         if let (Ok(Went::Waiting(requests)), None) = (&went, journal.failed()) {
             return Ok(Some(waiting(&decisions, requests).await?));
         }
-        Ok(rest_of(&went, &journal, &cancel))
+        let rest = rest_of(&went, &journal, &cancel);
+        if let (Some(undo), Some(Rest::Done(_))) = (&undo, &rest) {
+            self.undo_is_over(run, undo).await?;
+        }
+        Ok(rest)
     }
 
     /// Looks for messages to a run that is under way: decisions, and its cancellation. Never returns.
@@ -211,6 +226,24 @@ impl Runtime {
             }
         }
     }
+}
+
+/// Goes on with a run of the agent, or with the undo of one of its executions.
+async fn went(
+    agent: &dyn Registered,
+    undoing: Option<&Undoing>,
+    with: With,
+) -> Result<Went, Error> {
+    let Some(undoing) = undoing else {
+        return agent.go_on(with).await;
+    };
+    let input = with.data.input.to().map_err(|error| {
+        Error::new(
+            ErrorKind::Build,
+            format!("the stored input cannot be read: {error}"),
+        )
+    })?;
+    go_on(undoing, input, with).await
 }
 
 /// Returns the state of a run that waits for decisions about these requests.

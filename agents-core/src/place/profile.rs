@@ -70,12 +70,51 @@ impl Defect {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct OwnTool {
     pub(crate) name: String,
     pub(crate) effects: Effects,
     /// Is `true` if the tool belongs to the agent as such: no grant has to name it.
     pub(crate) innate: bool,
+    /// Tool itself; `None` if an agent that was written by hand has only named it.
+    pub(crate) tool: Option<SharedTool>,
+}
+
+impl PartialEq for OwnTool {
+    fn eq(&self, other: &Self) -> bool {
+        let OwnTool {
+            name,
+            effects,
+            innate,
+            tool: _,
+        } = self;
+        (name, effects, innate) == (&other.name, &other.effects, &other.innate)
+    }
+}
+
+impl std::fmt::Debug for OwnTool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OwnTool")
+            .field("name", &self.name)
+            .field("effects", &self.effects)
+            .field("innate", &self.innate)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Placement {
+    /// Finds a tool here or below.
+    fn find_tool(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
+        let place = self.inner();
+        let mut own = place.usable().filter_map(|own| own.tool.as_ref());
+        own.find(|tool| is(tool))
+            .cloned()
+            .or_else(|| place.profile.find(is))
+            .or_else(|| {
+                let mut delegates = place.delegates.iter();
+                delegates.find_map(|delegate| delegate.placement().find_tool(is))
+            })
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,6 +175,7 @@ impl Profile {
                     name: name.to_string(),
                     effects: *effects,
                     innate: *innate,
+                    tool: Some(tool.clone()),
                 });
             }
         }
@@ -198,6 +238,7 @@ impl Profile {
             name: name.into(),
             effects,
             innate: false,
+            tool: None,
         });
         self
     }
@@ -261,6 +302,20 @@ impl Profile {
         let teams = self.teams.iter();
         let of_teams = teams.flat_map(|team| team.inner().usable());
         self.tools.iter().chain(of_teams)
+    }
+
+    /// Finds a tool by its name and its version, among those of the agent and of all agents that it is known to have: the
+    /// parts of a composite, and the delegates of a team.
+    pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
+        self.find(&|tool| tool.spec().name == name && tool.spec().version == version)
+    }
+
+    fn find(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
+        let mut own = self.tools.iter().filter_map(|own| own.tool.as_ref());
+        let mut teams = self.team.iter().chain(&self.teams);
+        own.find(|tool| is(tool))
+            .cloned()
+            .or_else(|| teams.find_map(|team| team.find_tool(is)))
     }
 
     /// Returns the names of the agent's skills.

@@ -6,6 +6,7 @@
 mod audit;
 mod contents;
 mod office;
+mod undo;
 
 use office::*;
 

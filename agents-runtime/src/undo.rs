@@ -1,0 +1,545 @@
+//! Undoing what runs have done.
+//!
+//! An undo is a run of its own. Its model is a fixed plan: it calls the tool's undo, and reports what that came to. So an
+//! undo is gated, journaled and audited like every call.
+
+use crate::{
+    Principal, Request, Runtime, RuntimeError,
+    audit::reason,
+    data::{RunData, key_of, opened},
+    error::RuntimeErrorKind,
+    keys::RunKey,
+    work::PAUSE,
+};
+use agents_core::{
+    AgentBuilder, Effects, Json, Model,
+    agent::ModelAgent,
+    async_trait,
+    model::{Message, ModelError, Reply, Request as ToModel, ToolCall},
+    run::ToolEnvelope,
+    tool::{SharedTool, undo_tool},
+};
+use agents_store::{
+    ApprovalFilter, ApprovalStatus, AuditKind, Execution, ExecutionFilter, NewEvent, NewRun, Run,
+    RunStatus,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{fmt, sync::Arc};
+use uuid::Uuid;
+
+/// Undo that is about to be asked for: see [`Runtime::undo`].
+#[must_use = "nothing is undone until `.by(..)` is awaited"]
+pub struct Undo<'a> {
+    runtime: &'a Runtime,
+    execution: String,
+}
+
+/// Undo of a whole run that is about to be asked for: see [`Runtime::undo_run`].
+#[must_use = "nothing is undone until `.by(..)` is awaited"]
+pub struct UndoRun<'a> {
+    runtime: &'a Runtime,
+    run: String,
+}
+
+/// What became of an undo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Undone {
+    /// The effect of the execution is undone.
+    Undone,
+    /// The effect was undone before.
+    AlreadyUndone,
+    /// The tool says that its effect cannot be undone, or not how. Nothing was changed.
+    Irreversible {
+        /// Reason.
+        why: String,
+    },
+    /// Something else has happened since. Nothing was changed.
+    Conflict {
+        /// Description of what stands in the way.
+        what: String,
+    },
+    /// The undo has failed, or was denied.
+    Failed {
+        /// Error in words.
+        error: String,
+    },
+    /// The undo waits for decisions about these requests. Ask for it again when they are decided.
+    Pending(Vec<Request>),
+    /// It is not known whether the execution, or its undo, took effect.
+    InDoubt {
+        /// Description of the doubt.
+        what: String,
+    },
+}
+
+impl Undone {
+    /// Returns `true` if the effect is not there any more.
+    pub fn is_undone(&self) -> bool {
+        matches!(self, Undone::Undone | Undone::AlreadyUndone)
+    }
+
+    /// Returns `true` if what was done before may not be undone yet, since this is still there and may depend on it.
+    fn stops(&self) -> bool {
+        !self.is_undone() && !matches!(self, Undone::Irreversible { .. })
+    }
+}
+
+impl fmt::Display for Undone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undone::Undone => f.write_str("undone"),
+            Undone::AlreadyUndone => f.write_str("already undone"),
+            Undone::Irreversible { why } => write!(f, "irreversible: {why}"),
+            Undone::Conflict { what } => write!(f, "not undone, conflict: {what}"),
+            Undone::Failed { error } => write!(f, "not undone: {error}"),
+            Undone::Pending(requests) => {
+                f.write_str("waits for approval:")?;
+                requests
+                    .iter()
+                    .try_for_each(|request| write!(f, " {}", request.id))
+            }
+            Undone::InDoubt { what } => write!(f, "in doubt: {what}"),
+        }
+    }
+}
+
+/// What the run of an undo has to do; part of its data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct UndoData {
+    pub(crate) execution: String,
+    /// Run whose execution is undone.
+    pub(crate) run: String,
+    pub(crate) tool: String,
+    pub(crate) version: String,
+    pub(crate) args: Json,
+    pub(crate) output: Json,
+}
+
+impl Runtime {
+    /// Undoes one execution of a tool, by the tool's own `undo`.
+    ///
+    /// The undo is a run of its own, worked in this process: it asks for approval if the tool's calls do, it is stored
+    /// before and after, and it is in the audit trail. The tool has to be there in the version that ran. Asking again is
+    /// harmless: an effect is undone once.
+    ///
+    /// ```no_run
+    /// # async fn undo(runtime: agents_runtime::Runtime, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
+    /// let undone = runtime.undo("8c0c1e5e-4f0b-4d3f-9a54-5d3d6dd5a1c7").by(&grace).await?;
+    /// println!("{undone}");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn undo(&self, execution: impl Into<String>) -> Undo<'_> {
+        Undo {
+            runtime: self,
+            execution: execution.into(),
+        }
+    }
+
+    /// Undoes the executions of a run that wrote, the last one first, those of nested runs included.
+    ///
+    /// It stops at the first one that is not undone for another reason than that its tool cannot. Asking again goes on
+    /// from there.
+    pub fn undo_run(&self, run: impl Into<String>) -> UndoRun<'_> {
+        UndoRun {
+            runtime: self,
+            run: run.into(),
+        }
+    }
+}
+
+impl Undo<'_> {
+    /// Undoes the execution for this principal, who may not decide about the requests of the undo.
+    ///
+    /// # Errors
+    /// When there is no such execution for this principal, it has no output, its tool is not there in the version that ran,
+    /// or the store fails.
+    pub async fn by(self, by: &Principal) -> Result<Undone, RuntimeError> {
+        let Undo { runtime, execution } = self;
+        let store = runtime.client.store().await?;
+        let missing = || {
+            let why = format!("there is no execution `{execution}`");
+            RuntimeError::from(agents_store::StoreError::new(
+                agents_store::ErrorKind::NotFound,
+                why,
+            ))
+        };
+        let found = store.execution(&execution).await?;
+        let found = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
+        let found = found.ok_or_else(missing)?;
+        let run = runtime.client.known(&found.run).await?;
+        runtime.undo_execution(&run, found, by).await
+    }
+}
+
+impl UndoRun<'_> {
+    /// Undoes the run for this principal. Returns the ids of the executions with what became of them, in the order in which
+    /// they were undone.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, it is not over, a tool is not there in the version that ran, or the
+    /// store fails.
+    pub async fn by(self, by: &Principal) -> Result<Vec<(String, Undone)>, RuntimeError> {
+        let UndoRun { runtime, run } = self;
+        let run = runtime.client.visible(&run, by).await?;
+        if !matches!(run.status, RunStatus::Done | RunStatus::Held) {
+            let why = format!(
+                "run `{}` is {}; cancel it, and undo it when it is over",
+                run.id, run.status
+            );
+            return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+        }
+        let mut steps = Vec::new();
+        for execution in runtime.executions(&run.id).await?.into_iter().rev() {
+            let has_failed = execution.output.is_none() && !execution.effect_unknown;
+            if has_failed || !runtime.writes(&run, &execution).await? {
+                continue;
+            }
+            let id = execution.id.clone();
+            let undone = runtime.undo_execution(&run, execution, by).await?;
+            let stops = undone.stops();
+            steps.push((id, undone));
+            if stops {
+                break;
+            }
+        }
+        Ok(steps)
+    }
+}
+
+impl Runtime {
+    async fn executions(&self, run: &str) -> Result<Vec<Execution>, RuntimeError> {
+        let mut filter = ExecutionFilter {
+            run: Some(run.to_owned()),
+            ..ExecutionFilter::default()
+        };
+        let mut all = Vec::new();
+        loop {
+            let page = self.client.store().await?.executions(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(all);
+            };
+            filter.after = Some(last.id.clone());
+            all.extend(page);
+        }
+    }
+
+    async fn writes(&self, run: &Run, execution: &Execution) -> Result<bool, RuntimeError> {
+        let key = key_of(run, &*self.client.keys()?)?;
+        let data = RunData::of(run, &key)?;
+        let tool = self.tool(run, &data, &execution.tool_name, &execution.version)?;
+        Ok(tool.spec().effects == Effects::Writes)
+    }
+
+    /// Returns the tool in the version that ran, as the agent of the run has it.
+    pub(crate) fn tool(
+        &self,
+        run: &Run,
+        data: &RunData,
+        tool: &str,
+        version: &str,
+    ) -> Result<SharedTool, RuntimeError> {
+        let agent = self.shared.agent(&run.agent);
+        let found = agent.and_then(|agent| agent.profile(&data.scope).find_tool(tool, version));
+        found.ok_or_else(|| {
+            let why = format!(
+                "the runtime has no agent `{}` with version {version} of the tool `{tool}`; undo it with the program that ran it",
+                run.agent
+            );
+            RuntimeError::new(RuntimeErrorKind::Invalid, why)
+        })
+    }
+
+    async fn undo_execution(
+        &self,
+        run: &Run,
+        execution: Execution,
+        by: &Principal,
+    ) -> Result<Undone, RuntimeError> {
+        if execution.rolled_back {
+            return Ok(Undone::AlreadyUndone);
+        }
+        let key = key_of(run, &*self.client.keys()?)?;
+        let data = RunData::of(run, &key)?;
+        let (tool, version) = (&execution.tool_name, &execution.version);
+        let spec = self.tool(run, &data, tool, version)?;
+        let spec = spec.spec();
+        let why = match spec.irreversible.as_deref() {
+            Some(why) => Some(why.to_owned()),
+            None if spec.effects != Effects::Writes => Some(format!("`{tool}` changes nothing")),
+            None if !spec.has_undo() => Some(format!("`{tool}` does not say how it is undone")),
+            None => None,
+        };
+        if let Some(why) = why {
+            let asked = self.event(AuditKind::UndoAsked, &execution, Some(by.id()), None);
+            self.client.store().await?.record(&asked).await?;
+            let because = reason(&key, &why);
+            let not = self.event(AuditKind::NotUndone, &execution, Some(by.id()), because);
+            self.client.store().await?.record(&not).await?;
+            return Ok(Undone::Irreversible { why });
+        }
+        let Some(output) = &execution.output else {
+            return match execution.effect_unknown {
+                true => Ok(Undone::InDoubt {
+                    what: format!(
+                        "it is not known whether `{tool}` took effect, and its output is not there"
+                    ),
+                }),
+                false => Err(RuntimeError::new(
+                    RuntimeErrorKind::Invalid,
+                    format!(
+                        "execution `{}` of `{tool}` has no output, so its effect cannot be undone",
+                        execution.id
+                    ),
+                )),
+            };
+        };
+        let undo = UndoData {
+            args: opened(
+                &key,
+                &format!("input of {}", execution.id),
+                &execution.input,
+            )?,
+            output: opened(&key, &format!("output of {}", execution.id), output)?,
+            execution: execution.id.clone(),
+            run: run.id.clone(),
+            tool: tool.clone(),
+            version: version.clone(),
+        };
+        // An undo that has failed, or that stood in a conflict, may be tried again; each try is a run.
+        for attempt in 1u32.. {
+            let stored = self.start_undo(run, &data, &undo, attempt, by).await?;
+            let is_new = stored.last_seq == 0;
+            if is_new {
+                let asked = self.event(AuditKind::UndoAsked, &execution, Some(by.id()), None);
+                self.client.store().await?.record(&asked).await?;
+            }
+            let was_over = stored.status == RunStatus::Done;
+            let undone = self.follow(&stored.id).await?;
+            let may_try_again = matches!(undone, Undone::Failed { .. } | Undone::Conflict { .. });
+            if !(was_over && may_try_again) {
+                return Ok(undone);
+            }
+        }
+        unreachable!("nobody tries more than four thousand million times")
+    }
+
+    /// Stores the run of an undo. The same attempt is the same run.
+    async fn start_undo(
+        &self,
+        run: &Run,
+        data: &RunData,
+        undo: &UndoData,
+        attempt: u32,
+        by: &Principal,
+    ) -> Result<Run, RuntimeError> {
+        let id = Uuid::now_v7().to_string();
+        let (key, wrapped) = RunKey::create(&*self.client.keys()?, &run.tenant, &id)?;
+        let input = format!("Undo execution {} of `{}`.", undo.execution, undo.tool);
+        let data = RunData {
+            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
+            scope: data.scope.clone(),
+            budget: None,
+            by: Some(by.clone()),
+            undo: Some(undo.clone()),
+        };
+        let new = NewRun {
+            id,
+            tenant: run.tenant.clone(),
+            key: Some(format!("undo {} {attempt}", undo.execution)),
+            // Workers that have the agent have its tools.
+            agent: run.agent.clone(),
+            started_by: Some(by.id().to_owned()),
+            priority: run.priority,
+            data: data.seal(&key)?,
+            data_key: wrapped,
+        };
+        Ok(self.client.store().await?.create(&new).await?)
+    }
+
+    /// Works on the run of an undo until it is over or waits.
+    async fn follow(&self, run: &str) -> Result<Undone, RuntimeError> {
+        loop {
+            if self.step(run).await? {
+                continue;
+            }
+            let stored = self.client.known(run).await?;
+            match stored.status {
+                RunStatus::Done => return self.result_of(run).await,
+                RunStatus::Held => {
+                    return Ok(Undone::Failed {
+                        error: format!(
+                            "run `{run}` of the undo is held: {}",
+                            stored.held.unwrap_or_default()
+                        ),
+                    });
+                }
+                RunStatus::Waiting => {
+                    let filter = ApprovalFilter {
+                        run: Some(run.to_owned()),
+                        status: Some(ApprovalStatus::Pending),
+                        ..ApprovalFilter::default()
+                    };
+                    let requests = self.client.approvals().list(&filter).await?;
+                    return Ok(Undone::Pending(requests));
+                }
+                RunStatus::Ready | RunStatus::Running => tokio::time::sleep(PAUSE).await,
+            }
+        }
+    }
+
+    async fn result_of(&self, run: &str) -> Result<Undone, RuntimeError> {
+        let recorded = self.client.recorded(run).await?;
+        let receipts = recorded.map(|recorded| recorded.receipts());
+        let ran = self.executions(run).await?;
+        let is_doubtful = ran.last().is_some_and(|last| last.effect_unknown);
+        Ok(told(receipts.unwrap_or_default().last(), is_doubtful))
+    }
+
+    /// Adds the end of an undo to the audit trail of the run whose execution it undoes.
+    pub(crate) async fn undo_is_over(
+        &self,
+        stored: &Run,
+        undo: &UndoData,
+    ) -> Result<(), RuntimeError> {
+        let undone = self.result_of(&stored.id).await?;
+        let run = self.client.known(&undo.run).await?;
+        let found = self
+            .client
+            .store()
+            .await?
+            .execution(&undo.execution)
+            .await?;
+        let Some(execution) = found else {
+            return Ok(());
+        };
+        if execution.rolled_back {
+            return Ok(());
+        }
+        let (kind, because) = match undone {
+            Undone::Undone => (AuditKind::Undone, None),
+            other => {
+                let key = key_of(&run, &*self.client.keys()?);
+                let because = key.ok().and_then(|key| reason(&key, &other.to_string()));
+                (AuditKind::NotUndone, because)
+            }
+        };
+        let by = stored.started_by.as_deref();
+        let event = self.event(kind, &execution, by, because);
+        Ok(self.client.store().await?.record(&event).await?)
+    }
+
+    fn event(
+        &self,
+        kind: AuditKind,
+        execution: &Execution,
+        by: Option<&str>,
+        detail: Option<Vec<u8>>,
+    ) -> NewEvent {
+        NewEvent {
+            run: execution.run.clone(),
+            kind,
+            actor: by.map(str::to_owned),
+            subject: Some(execution.id.clone()),
+            tool_name: Some(execution.tool_name.clone()),
+            detail,
+        }
+    }
+}
+
+/// Returns what the receipt of an undo tells.
+fn told(receipt: Option<&Arc<ToolEnvelope>>, is_doubtful: bool) -> Undone {
+    let failed = |error: String| match is_doubtful {
+        true => Undone::InDoubt { what: error },
+        false => Undone::Failed { error },
+    };
+    let Some(receipt) = receipt else {
+        return failed("the undo has not run".to_owned());
+    };
+    if let Some(error) = &receipt.error {
+        return failed(error.message.clone());
+    }
+    let output = receipt.output.as_ref();
+    let output: Value = output
+        .and_then(|output| output.to().ok())
+        .unwrap_or_default();
+    match (&output["undone"], output["conflict"].as_str()) {
+        (Value::Bool(true), _) => Undone::Undone,
+        (_, Some(what)) => Undone::Conflict {
+            what: what.to_owned(),
+        },
+        _ => failed("the undo says nothing of its outcome".to_owned()),
+    }
+}
+
+/// Agent of the run of an undo.
+pub(crate) type Undoing = ModelAgent<'static, String, String>;
+
+impl Runtime {
+    /// Returns the agent that undoes an execution of a run of this agent.
+    pub(crate) fn undoes(
+        &self,
+        run: &Run,
+        data: &RunData,
+        undo: &UndoData,
+    ) -> Result<Undoing, RuntimeError> {
+        let tool = self.tool(run, data, &undo.tool, &undo.version)?;
+        let undoing = undo_tool(&tool).ok_or_else(|| {
+            let why = format!("`{}` does not say how it is undone", undo.tool);
+            RuntimeError::new(RuntimeErrorKind::Invalid, why)
+        })?;
+        let plan = Plan {
+            tool: undoing.spec().name.to_string(),
+            arguments: format!(
+                r#"{{"args": {}, "output": {}}}"#,
+                undo.args.as_str(),
+                undo.output.as_str()
+            ),
+        };
+        Ok(AgentBuilder::<String, String>::new("undo")
+            .tool(undoing)
+            .model(plan)
+            .build())
+    }
+}
+
+/// Model that calls the undo once, and reports what it is told.
+struct Plan {
+    tool: String,
+    arguments: String,
+}
+
+#[async_trait]
+impl Model for Plan {
+    fn id(&self) -> &str {
+        "agents/undo"
+    }
+
+    async fn chat(&self, request: ToModel<'_>) -> Result<Reply, ModelError> {
+        let told = request
+            .messages()
+            .iter()
+            .rev()
+            .find_map(|message| match message {
+                Message::Tool { content, .. } => Some(content.clone()),
+                _ => None,
+            });
+        Ok(match told {
+            Some(content) => Reply {
+                content,
+                ..Reply::default()
+            },
+            None => Reply {
+                calls: vec![ToolCall {
+                    id: String::new(),
+                    name: self.tool.clone(),
+                    arguments: self.arguments.clone(),
+                }],
+                ..Reply::default()
+            },
+        })
+    }
+}

@@ -1,0 +1,427 @@
+//! Undo: gated, journaled, audited, once.
+
+use crate::office::*;
+use agents::{
+    AgentBuilder, Effects, Error,
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, NeedsApproval, ToolSpec, conflict, undone},
+};
+use agents_runtime::{
+    AgentRef, Approval, AuditKind, Principal, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
+    Undone,
+};
+use agents_store::{AuditFilter, ErrorKind as Kind, Execution, ExecutionFilter, Store};
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+/// Status of each lead, and how the next undo behaves.
+#[derive(Default)]
+struct Crm {
+    leads: BTreeMap<u64, String>,
+    undone: Vec<u64>,
+    /// Error that the next undos end with.
+    fails: Option<&'static str>,
+    /// Is `true` if the next undo never ends.
+    hangs: bool,
+}
+
+type Shared = Arc<Mutex<Crm>>;
+
+fn set_status(crm: &Shared, version: &'static str, approval: NeedsApproval) -> FnTool {
+    let schema = json!({
+        "type": "object",
+        "properties": {"lead": {"type": "integer"}, "status": {"type": "string"}},
+        "required": ["lead", "status"],
+    });
+    let spec = ToolSpec::new("set_status", "Moves a lead.", Effects::Writes, schema)
+        .version(version)
+        .approval(approval);
+    let (set, unset) = (crm.clone(), crm.clone());
+    FnTool::with_spec(spec, move |args: Value, _| {
+        let (lead, status) = (
+            args["lead"].as_u64().unwrap(),
+            args["status"].as_str().unwrap(),
+        );
+        let previous = set.lock().unwrap().leads.insert(lead, status.to_owned());
+        async move { Ok::<_, Error>(json!({"previous": previous})) }
+    })
+    .undo(move |args: Value, output: Value, _| {
+        let crm = unset.clone();
+        async move {
+            let hangs = crm.lock().unwrap().hangs;
+            if hangs {
+                std::future::pending::<()>().await;
+            }
+            let mut crm = crm.lock().unwrap();
+            if let Some(why) = crm.fails {
+                return Err(std::io::Error::other(why));
+            }
+            let (lead, status) = (
+                args["lead"].as_u64().unwrap(),
+                args["status"].as_str().unwrap(),
+            );
+            if crm.leads.get(&lead).map(String::as_str) != Some(status) {
+                return Ok(conflict("the lead was changed since"));
+            }
+            match output["previous"].as_str() {
+                Some(previous) => crm.leads.insert(lead, previous.to_owned()),
+                None => crm.leads.remove(&lead),
+            };
+            crm.undone.push(lead);
+            Ok(undone())
+        }
+    })
+}
+
+fn mail() -> FnTool {
+    let schema = json!({"type": "object"});
+    let spec = ToolSpec::new("send_mail", "Sends a mail.", Effects::Writes, schema)
+        .irreversible("a mail cannot be unsent");
+    FnTool::with_spec(spec, |_: Value, _| async { Ok::<_, Error>("sent") })
+}
+
+fn look() -> FnTool {
+    let schema = json!({"type": "object"});
+    FnTool::new(
+        "look",
+        "Looks.",
+        Effects::Reads,
+        schema,
+        |_: Value, _| async { Ok::<_, Error>("seen") },
+    )
+}
+
+struct Desk {
+    runtime: Runtime,
+    store: SqliteStore,
+    clerk: AgentRef<String, String>,
+    crm: Shared,
+}
+
+fn desk(
+    store: SqliteStore,
+    scripts: impl IntoIterator<Item = Script>,
+    approval: NeedsApproval,
+) -> Desk {
+    desk_of(store, scripts, approval, "1.0.0", Shared::default())
+}
+
+fn desk_of(
+    store: SqliteStore,
+    scripts: impl IntoIterator<Item = Script>,
+    approval: NeedsApproval,
+    version: &'static str,
+    crm: Shared,
+) -> Desk {
+    let (model, _) = ScriptedModel::new(scripts);
+    let runtime = Runtime::open(store.clone())
+        .model(model)
+        .lease(Duration::from_millis(400));
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .tool(set_status(&crm, version, approval))
+        .tool(mail())
+        .tool(look())
+        .build();
+    let clerk = runtime.agent(clerk);
+    Desk {
+        runtime,
+        store,
+        clerk,
+        crm,
+    }
+}
+
+fn sets(lead: u64, status: &str) -> Script {
+    Script::call(
+        "set_status",
+        json!({"lead": lead, "status": status}).to_string(),
+    )
+}
+
+impl Desk {
+    async fn over(&self) -> RunRef<String> {
+        let start = self.clerk.run("Go.").scope("acme").by(&ada());
+        let run = start.start().await.unwrap();
+        let worker = Worker::start(&self.runtime);
+        done(&run).await;
+        worker.stop().await;
+        run
+    }
+
+    async fn executions(&self, run: &RunRef<String>) -> Vec<Execution> {
+        let filter = ExecutionFilter {
+            run: Some(run.id().to_owned()),
+            ..ExecutionFilter::default()
+        };
+        self.store.executions(&filter).await.unwrap()
+    }
+
+    async fn undo(&self, execution: &Execution) -> Undone {
+        self.runtime.undo(&execution.id).by(&grace()).await.unwrap()
+    }
+
+    fn lead(&self, lead: u64) -> Option<String> {
+        self.crm.lock().unwrap().leads.get(&lead).cloned()
+    }
+
+    async fn trail(&self, run: &RunRef<String>) -> Vec<AuditKind> {
+        let filter = AuditFilter {
+            run: Some(run.id().to_owned()),
+            ..AuditFilter::default()
+        };
+        let events = self.runtime.audit().events(&filter).await.unwrap();
+        events.iter().map(|event| event.kind).collect()
+    }
+}
+
+async fn memory() -> SqliteStore {
+    SqliteStore::in_memory().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_execution_is_undone_once_and_audited() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    desk.crm.lock().unwrap().leads.insert(1, "open".to_owned());
+    let run = desk.over().await;
+    assert_eq!(desk.lead(1).as_deref(), Some("won"));
+    let ran = desk.executions(&run).await.remove(0);
+    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.lead(1).as_deref(), Some("open"));
+    assert_eq!(desk.undo(&ran).await, Undone::AlreadyUndone);
+    assert_eq!(desk.crm.lock().unwrap().undone, [1]);
+    let ran = desk.executions(&run).await.remove(0);
+    assert!(ran.rolled_back && ran.rolled_back_at.is_some());
+    let trail = desk.trail(&run).await;
+    assert!(
+        trail.ends_with(&[AuditKind::UndoAsked, AuditKind::Undone]),
+        "{trail:?}"
+    );
+    let verdict = desk.runtime.audit().verify().await.unwrap();
+    assert!(verdict.is_intact(), "{verdict}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    let ran = desk.executions(&run).await.remove(0);
+    desk.crm.lock().unwrap().leads.insert(1, "lost".to_owned());
+    let conflict = Undone::Conflict {
+        what: "the lead was changed since".to_owned(),
+    };
+    assert_eq!(desk.undo(&ran).await, conflict);
+    assert_eq!(desk.lead(1).as_deref(), Some("lost"));
+    assert!(!desk.executions(&run).await[0].rolled_back);
+    {
+        let mut crm = desk.crm.lock().unwrap();
+        crm.leads.insert(1, "won".to_owned());
+        crm.fails = Some("the CRM is away");
+    }
+    match desk.undo(&ran).await {
+        Undone::Failed { error } => assert!(error.contains("the CRM is away"), "{error}"),
+        other => panic!("{other}"),
+    }
+    desk.crm.lock().unwrap().fails = None;
+    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.lead(1), None);
+    let trail = desk.trail(&run).await;
+    let not = trail.iter().filter(|kind| **kind == AuditKind::NotUndone);
+    assert_eq!(not.count(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_undone_says_why_and_the_attempt_is_audited() {
+    let scripts = [
+        Script::call("send_mail", "{}"),
+        Script::call("look", "{}"),
+        Script::text("Done."),
+    ];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    let ran = desk.executions(&run).await;
+    let why = |why: &str| Undone::Irreversible {
+        why: why.to_owned(),
+    };
+    assert_eq!(desk.undo(&ran[0]).await, why("a mail cannot be unsent"));
+    assert_eq!(desk.undo(&ran[1]).await, why("`look` changes nothing"));
+    assert!(
+        desk.executions(&run)
+            .await
+            .iter()
+            .all(|ran| !ran.rolled_back)
+    );
+    let trail = desk.trail(&run).await;
+    assert!(trail.ends_with(&[
+        AuditKind::UndoAsked,
+        AuditKind::NotUndone,
+        AuditKind::UndoAsked,
+        AuditKind::NotUndone
+    ]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_asks_if_the_calls_ask_and_whoever_wants_it_may_not_decide() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let desk = desk(memory().await, scripts, NeedsApproval::Always);
+    let run = desk
+        .clerk
+        .run("Go.")
+        .scope("acme")
+        .by(&ada())
+        .start()
+        .await
+        .unwrap();
+    let worker = Worker::start(&desk.runtime);
+    let request = waiting(&run).await.remove(0);
+    let approvals = desk.runtime.approvals();
+    approvals
+        .decide(&request.id, Approval::Approve, &grace())
+        .await
+        .unwrap();
+    done(&run).await;
+    worker.stop().await;
+    let ran = desk.executions(&run).await.remove(0);
+    let Undone::Pending(requests) = desk.undo(&ran).await else {
+        panic!("it does not ask")
+    };
+    assert_eq!(requests[0].tool_name, "undo_set_status");
+    let own = approvals
+        .decide(&requests[0].id, Approval::Approve, &grace())
+        .await;
+    assert_eq!(own.unwrap_err().kind(), RuntimeErrorKind::Forbidden);
+    let again = desk.undo(&ran).await;
+    assert_eq!(again, Undone::Pending(requests.clone()), "the same request");
+    approvals
+        .decide(&requests[0].id, Approval::Approve, &ada())
+        .await
+        .unwrap();
+    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.lead(1), None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_denied_undo_changes_nothing() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let desk = desk(memory().await, scripts, NeedsApproval::Always);
+    let run = desk
+        .clerk
+        .run("Go.")
+        .scope("acme")
+        .by(&ada())
+        .start()
+        .await
+        .unwrap();
+    let worker = Worker::start(&desk.runtime);
+    let request = waiting(&run).await.remove(0);
+    let approvals = desk.runtime.approvals();
+    approvals
+        .decide(&request.id, Approval::Approve, &grace())
+        .await
+        .unwrap();
+    done(&run).await;
+    worker.stop().await;
+    let ran = desk.executions(&run).await.remove(0);
+    let Undone::Pending(requests) = desk.undo(&ran).await else {
+        panic!("it does not ask")
+    };
+    approvals
+        .decide(&requests[0].id, Approval::deny("it stays"), &ada())
+        .await
+        .unwrap();
+    let worker = Worker::start(&desk.runtime);
+    let undo = desk.runtime.as_client().run::<String>(&requests[0].run_id);
+    done(&undo).await;
+    worker.stop().await;
+    assert_eq!(desk.lead(1).as_deref(), Some("won"));
+    let trail = desk.trail(&run).await;
+    assert!(trail.ends_with(&[AuditKind::NotUndone]), "{trail:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_whole_run_is_undone_backwards_and_goes_on_after_a_conflict() {
+    let scripts = [
+        sets(1, "won"),
+        Script::call("send_mail", "{}"),
+        sets(2, "won"),
+        Script::call("look", "{}"),
+        sets(3, "won"),
+        Script::text("Done."),
+    ];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    desk.crm.lock().unwrap().leads.insert(2, "lost".to_owned());
+    let first = desk.runtime.undo_run(run.id()).by(&grace()).await.unwrap();
+    let results: Vec<_> = first.iter().map(|(_, undone)| undone.to_string()).collect();
+    assert_eq!(
+        results,
+        ["undone", "not undone, conflict: the lead was changed since"]
+    );
+    desk.crm.lock().unwrap().leads.insert(2, "won".to_owned());
+    let second = desk.runtime.undo_run(run.id()).by(&grace()).await.unwrap();
+    let results: Vec<_> = second
+        .iter()
+        .map(|(_, undone)| undone.to_string())
+        .collect();
+    assert_eq!(
+        results,
+        [
+            "already undone",
+            "undone",
+            "irreversible: a mail cannot be unsent",
+            "undone"
+        ]
+    );
+    assert_eq!(desk.crm.lock().unwrap().undone, [3, 2, 1]);
+    assert!(desk.crm.lock().unwrap().leads.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn strangers_other_versions_and_unknown_ids_are_refused() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let store = memory().await;
+    let desk = desk(store.clone(), scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    let ran = desk.executions(&run).await.remove(0);
+    let stranger = Principal::new("mallory", "beta");
+    for (id, by) in [(&*ran.id, &stranger), ("nowhere", &grace())] {
+        let refused = desk.runtime.undo(id).by(by).await.unwrap_err();
+        assert_eq!(refused.kind(), RuntimeErrorKind::Store(Kind::NotFound));
+    }
+    let newer = desk_of(store, [], NeedsApproval::Never, "2.0.0", desk.crm.clone());
+    let refused = newer.runtime.undo(&ran.id).by(&grace()).await.unwrap_err();
+    assert!(
+        refused
+            .to_string()
+            .contains("version 1.0.0 of the tool `set_status`"),
+        "{refused}"
+    );
+    assert_eq!(desk.lead(1).as_deref(), Some("won"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
+    let scripts = [sets(1, "won"), Script::text("Done.")];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    let ran = desk.executions(&run).await.remove(0);
+    desk.crm.lock().unwrap().hangs = true;
+    let by = grace();
+    let cut_off = tokio::time::timeout(
+        Duration::from_millis(300),
+        desk.runtime.undo(&ran.id).by(&by),
+    );
+    assert!(cut_off.await.is_err());
+    desk.crm.lock().unwrap().hangs = false;
+    let undone = desk.undo(&ran).await;
+    assert!(matches!(undone, Undone::InDoubt { .. }), "{undone}");
+    let undone = desk.undo(&ran).await;
+    assert!(matches!(undone, Undone::InDoubt { .. }), "{undone}");
+    assert!(desk.crm.lock().unwrap().undone.is_empty());
+    assert!(!desk.executions(&run).await[0].rolled_back);
+}
