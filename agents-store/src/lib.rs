@@ -1,7 +1,8 @@
 //! Stores of durable agent runs.
 //!
 //! A [`Store`] keeps runs, their journals and the questions to people that they wait for. Any number of processes may use
-//! one store. [`SqliteStore`] is a store in one file, or in memory.
+//! one store. [`SqliteStore`] is a store in one file, or in memory. `PostgresStore` (feature `postgres`) is a store in a
+//! database, for processes on several machines.
 //!
 //! A store knows nothing of agents. It keeps the contents of journals and requests as bytes, which `agents-runtime`
 //! encodes. It promises these things, and [`conformance`] checks them:
@@ -19,9 +20,13 @@
 pub mod conformance;
 
 mod approval;
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+mod columns;
 mod commit;
 mod error;
 mod lease;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
@@ -32,6 +37,8 @@ pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, N
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use error::{ErrorKind, StoreError};
 pub use lease::{Claim, Lease, Renewed, Rest};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use run::{End, NewRun, Run, RunFilter, RunStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;

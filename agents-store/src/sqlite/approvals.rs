@@ -1,33 +1,16 @@
 //! Rows of requests for approval.
 
-use super::{
-    leases::millis,
-    runs::{limit, time, time_if_any, word},
-};
+use super::runs::{time, time_if_any, word};
 use crate::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, ErrorKind, Lease, NewApproval,
     StoreError,
+    columns::{limit, millis, read_risk, risk},
 };
-use agents_core::tool::Risk;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
      decided_by, decided_at, note, edited, use_by, proof";
-
-pub(super) fn risk(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-fn read_risk(word: &str) -> Option<Risk> {
-    [Risk::Low, Risk::Medium, Risk::High]
-        .into_iter()
-        .find(|one| risk(*one) == word)
-}
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     Ok(Approval {

@@ -1,7 +1,7 @@
 //! Commits of runs: journals, and the rows that follow from them.
 
 use super::{approvals, leases, runs::time};
-use crate::{Begin, Commit, Committed, ErrorKind, Finish, Lease, StoreError};
+use crate::{Begin, Commit, Committed, ErrorKind, Finish, Lease, StoreError, columns};
 use rusqlite::{Connection, params};
 
 pub(super) fn commit(
@@ -71,7 +71,7 @@ fn began(db: &Connection, now: u64, lease: &Lease, begin: &Begin) -> Result<(), 
         begin.input,
         begin.needs.is_some(),
         approved_by,
-        approvals::risk(begin.risk_level),
+        columns::risk(begin.risk_level),
         now
     ])?;
     Ok(())

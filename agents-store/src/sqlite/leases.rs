@@ -1,7 +1,7 @@
 //! Leases of runs.
 
 use super::{approvals, runs};
-use crate::{Claim, ErrorKind, Lease, Renewed, Rest, StoreError};
+use crate::{Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use std::time::Duration;
@@ -10,12 +10,6 @@ use std::time::Duration;
 const CAN_GO_ON: &str = "(status = 'ready'
     OR status = 'waiting' AND wake_at <= :now
     OR status = 'running' AND lease_until <= :now)";
-
-pub(super) fn millis(time: Duration) -> u64 {
-    // SQLite's integers have a sign; a thousand years are as good as for ever.
-    const AGES: u64 = 1000 * 60 * 60 * 24 * 365 * 1000;
-    u64::try_from(time.as_millis()).unwrap_or(AGES).min(AGES)
-}
 
 /// Returns the id of the next run to claim, with its number of claims.
 fn next(db: &Connection, now: u64, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {

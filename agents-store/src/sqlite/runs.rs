@@ -1,6 +1,6 @@
 //! Rows of runs.
 
-use crate::{End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
+use crate::{End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
@@ -115,13 +115,6 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
         read,
     )?;
     Ok(rows.collect::<Result<_, _>>()?)
-}
-
-pub(super) fn limit(asked: u32) -> u32 {
-    match asked {
-        0 => 100,
-        asked => asked,
-    }
 }
 
 pub(super) fn cancel(db: &Connection, now: u64, run: &str, by: &str) -> Result<Run, StoreError> {
