@@ -19,6 +19,8 @@
 mod approvals;
 mod commits;
 mod leases;
+#[cfg(all(feature = "postgres", unix))]
+pub mod postgres;
 mod runs;
 
 use crate::{
