@@ -1,6 +1,6 @@
 //! The audit trail: what was asked, decided, run and refused, chained so that a change of it is noticed.
 
-use crate::{Approval, ApprovalStatus, Execution, Run, risk::risk_word, run::words};
+use crate::{Approval, ApprovalStatus, Execution, Run, columns::risk, run::words};
 use agents_core::run::Timestamp;
 use hmac_sha256::{HMAC, Hash};
 use serde::{Deserialize, Serialize};
@@ -81,7 +81,7 @@ impl AuditKey {
             .text(&row.version)
             .text(&row.args_summary)
             .text(&row.effect_description)
-            .text(risk_word(row.risk_level))
+            .text(risk(row.risk_level))
             .text(&row.args_digest)
             .number(row.requested_at.as_millis())
             .number(row.expires_at.as_millis())
@@ -123,7 +123,7 @@ impl AuditKey {
             .bytes(&row.input)
             .number(row.approved.into())
             .person(self, &row.tenant_id, row.approved_by.as_deref())
-            .text(risk_word(row.risk_level))
+            .text(risk(row.risk_level))
             .number(row.executed_at.as_millis());
         Hash::hash(&fields.0).to_vec()
     }

@@ -1,7 +1,8 @@
 //! Stores of durable agent runs.
 //!
 //! A [`Store`] keeps runs, their journals and the questions to people that they wait for. Any number of processes may use
-//! one store. [`SqliteStore`] is a store in one file, or in memory.
+//! one store. [`SqliteStore`] is a store in one file, or in memory. `PostgresStore` (feature `postgres`) is a store in a
+//! database, for processes on several machines.
 //!
 //! A store knows nothing of agents. It keeps the contents of journals and requests as bytes, which `agents-runtime`
 //! encodes. It promises these things, and [`conformance`] checks them:
@@ -22,15 +23,26 @@ pub mod conformance;
 
 mod approval;
 mod audit;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores read columns")
+)]
+mod columns;
 mod commit;
 mod error;
 mod execution;
 mod lease;
-mod risk;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores add events")
+)]
+mod trail;
 
 pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
@@ -39,6 +51,8 @@ pub use commit::{Begin, Commit, Committed, Finish};
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter};
 pub use lease::{Claim, Lease, Renewed, Rest};
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresStore;
 pub use run::{End, NewRun, Run, RunFilter, RunStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;

@@ -20,6 +20,8 @@ mod approvals;
 mod audit;
 mod commits;
 mod leases;
+#[cfg(all(feature = "postgres", unix))]
+pub mod postgres;
 mod runs;
 
 use crate::{

@@ -2,14 +2,14 @@
 
 use super::{
     Tx,
-    audit::{About, append},
-    leases::millis,
-    runs::{limit, time, time_if_any, word},
+    audit::append,
+    runs::{time, time_if_any, word},
 };
 use crate::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Decision, ErrorKind, Lease,
     NewApproval, StoreError,
-    risk::{read_risk, risk_word},
+    columns::{limit, millis, read_risk, risk},
+    trail::About,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -79,7 +79,7 @@ pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(),
         asked.version,
         asked.args_summary,
         asked.effect_description,
-        risk_word(asked.risk_level),
+        risk(asked.risk_level),
         asked.args_digest,
         tx.now,
         tx.now + millis(asked.expires_after),

@@ -2,10 +2,13 @@
 
 use super::{
     Tx,
-    runs::{limit, time, word},
+    runs::{time, word},
 };
-use crate::{AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError};
-use agents_core::run::Timestamp;
+use crate::{
+    AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError,
+    columns::limit,
+    trail::{About, End},
+};
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "number, run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest";
@@ -27,16 +30,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     })
 }
 
-/// What an event says beside its kind.
-#[derive(Default)]
-pub(super) struct About<'a> {
-    pub(super) actor: Option<&'a str>,
-    pub(super) subject: Option<&'a str>,
-    pub(super) tool_name: Option<&'a str>,
-    pub(super) detail: Option<&'a [u8]>,
-    pub(super) row_digest: Option<Vec<u8>>,
-}
-
 /// Adds an event to the trail of a run.
 pub(super) fn append(
     tx: &Tx<'_>,
@@ -49,25 +42,17 @@ pub(super) fn append(
     )?;
     let last = last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
     let last: Option<(String, u64, Vec<u8>)> = last.optional()?;
-    let Some((tenant_id, seq, before)) = last else {
+    let Some((tenant_id, seq, digest)) = last else {
         let why = format!("there is no run `{run}`");
         return Err(StoreError::new(ErrorKind::NotFound, why));
     };
-    let mut event = AuditEvent {
-        number: 0,
+    let end = End {
         run: run.to_owned(),
-        seq: seq + 1,
         tenant_id,
-        at: Timestamp::from_millis(tx.now),
-        kind,
-        actor: about.actor.map(str::to_owned),
-        subject: about.subject.map(str::to_owned),
-        tool_name: about.tool_name.map(str::to_owned),
-        detail: about.detail.map(<[u8]>::to_vec),
-        row_digest: about.row_digest,
-        digest: Vec::new(),
+        seq,
+        digest,
     };
-    event.digest = tx.key.digest(&before, &event);
+    let event = end.next(&tx.key, tx.now, kind, about);
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_audit_events
              (run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)

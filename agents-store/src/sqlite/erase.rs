@@ -1,25 +1,13 @@
 //! Erasure: the contents of a run go, and its audit trail stays.
 
-use super::{
-    Tx,
-    audit::append,
-    runs::{by, known},
+use super::{Tx, audit::append, runs::known};
+use crate::{
+    AuditKind, ErrorKind, RunStatus, StoreError,
+    trail::{About, PEOPLE},
 };
-use crate::{AuditKind, ErrorKind, RunStatus, StoreError};
 use rusqlite::params;
 
-/// Columns with the names of people, by table and by the column of the run's id.
-const PEOPLE: [(&str, &str, &str); 7] = [
-    ("agent_runs", "id", "started_by"),
-    ("agent_runs", "id", "cancelled_by"),
-    ("agent_approvals", "run_id", "user_id"),
-    ("agent_approvals", "run_id", "started_by"),
-    ("agent_approvals", "run_id", "decided_by"),
-    ("agent_tool_executions", "run_id", "approved_by"),
-    ("agent_audit_events", "run_id", "actor"),
-];
-
-pub(super) fn erase(tx: &Tx<'_>, run: &str, who: &str) -> Result<(), StoreError> {
+pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> {
     let stored = known(tx, run)?;
     if stored.status != RunStatus::Done {
         let why = format!(
@@ -28,7 +16,7 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, who: &str) -> Result<(), StoreError>
         );
         return Err(StoreError::new(ErrorKind::NotOver, why));
     }
-    append(tx, run, AuditKind::Erased, by(Some(who)))?;
+    append(tx, run, AuditKind::Erased, About::by(Some(by)))?;
     tx.execute("DELETE FROM agent_run_commits WHERE run_id = ?1", [run])?;
     for text in [
         "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL WHERE id = ?1",

@@ -2,12 +2,13 @@
 
 use super::{
     Tx, approvals,
-    audit::{About, append},
-    runs::{limit, time, time_if_any, word},
+    audit::append,
+    runs::{time, time_if_any, word},
 };
 use crate::{
     AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, StoreError,
-    risk::{read_risk, risk_word},
+    columns::{limit, read_risk, risk},
+    trail::About,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -64,7 +65,7 @@ pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), Sto
         begin.input,
         begin.needs.is_some(),
         approved_by,
-        risk_word(begin.risk_level),
+        risk(begin.risk_level),
         tx.now
     ])?;
     let row = known(tx, &begin.id)?;

@@ -1,11 +1,9 @@
 //! Leases of runs.
 
-use super::{
-    Tx, approvals,
-    audit::{About, append},
-    runs,
+use super::{Tx, approvals, audit::append, runs};
+use crate::{
+    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
 };
-use crate::{AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
 use std::time::Duration;
@@ -14,12 +12,6 @@ use std::time::Duration;
 const CAN_GO_ON: &str = "(status = 'ready'
     OR status = 'waiting' AND wake_at <= :now
     OR status = 'running' AND lease_until <= :now)";
-
-pub(super) fn millis(time: Duration) -> u64 {
-    // SQLite's integers have a sign; a thousand years are as good as for ever.
-    const AGES: u64 = 1000 * 60 * 60 * 24 * 365 * 1000;
-    u64::try_from(time.as_millis()).unwrap_or(AGES).min(AGES)
-}
 
 /// Returns the id of the next run to claim, with its number of claims.
 fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {
@@ -85,11 +77,7 @@ fn hold(tx: &Tx<'_>, run: &str, why: &str, by: Option<&str>) -> Result<(), Store
          WHERE id = ?1",
     )?;
     held.execute(params![run, why, tx.now])?;
-    let about = About {
-        actor: by,
-        ..About::default()
-    };
-    append(tx, run, AuditKind::Held, about)
+    append(tx, run, AuditKind::Held, About::by(by))
 }
 
 /// Holds all runs that are not over. Their leases end with a new fence.

@@ -29,7 +29,7 @@ use std::{
 use thread::Thread;
 
 mod embedded {
-    refinery::embed_migrations!("migrations");
+    refinery::embed_migrations!("migrations/sqlite");
 }
 
 /// Time for which SQLite waits for another process that writes.

@@ -1,10 +1,10 @@
 //! Rows of runs.
 
-use super::{
-    Tx,
-    audit::{About, append},
+use super::{Tx, audit::append};
+use crate::{
+    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
+    trail::About,
 };
-use crate::{AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError};
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
@@ -88,7 +88,7 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
     let stored = known(tx, &run.id)?;
     let about = About {
         row_digest: Some(tx.key.of_run(&stored)),
-        ..by(run.started_by.as_deref())
+        ..About::by(run.started_by.as_deref())
     };
     append(tx, &run.id, AuditKind::Started, about)?;
     known(tx, &run.id)
@@ -129,33 +129,26 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
-pub(super) fn limit(asked: u32) -> u32 {
-    match asked {
-        0 => 100,
-        asked => asked,
-    }
-}
-
-pub(super) fn cancel(tx: &Tx<'_>, run: &str, who: &str) -> Result<Run, StoreError> {
+pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let mut cancel = tx.prepare_cached(
         "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, ?2), messages = messages + 1, updated_at = ?3,
              status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, claims = 0
          WHERE id = ?1 AND status <> 'done'",
     )?;
-    if cancel.execute(params![run, who, tx.now])? > 0 {
-        append(tx, run, AuditKind::Cancelled, by(Some(who)))?;
+    if cancel.execute(params![run, by, tx.now])? > 0 {
+        append(tx, run, AuditKind::Cancelled, About::by(Some(by)))?;
     }
     known(tx, run)
 }
 
-pub(super) fn unhold(tx: &Tx<'_>, run: &str, who: &str) -> Result<Run, StoreError> {
+pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let mut release = tx.prepare_cached(
         "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = ?2
          WHERE id = ?1 AND status = 'held'",
     )?;
     if release.execute(params![run, tx.now])? > 0 {
-        append(tx, run, AuditKind::Released, by(Some(who)))?;
+        append(tx, run, AuditKind::Released, About::by(Some(by)))?;
     }
     known(tx, run)
 }
@@ -169,12 +162,4 @@ pub(super) fn rewrap(
     let mut wrap =
         tx.prepare_cached("UPDATE agent_runs SET data_key = ?3 WHERE id = ?1 AND data_key = ?2")?;
     Ok(wrap.execute(params![run, before, after])? > 0)
-}
-
-/// What an event says that somebody has caused.
-pub(super) fn by(actor: Option<&str>) -> About<'_> {
-    About {
-        actor,
-        ..About::default()
-    }
 }

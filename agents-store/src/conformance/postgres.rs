@@ -1,0 +1,296 @@
+//! PostgreSQL servers for tests.
+//!
+//! ```
+//! use agents_store::{PostgresStore, conformance::postgres::Server};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! // Nothing is tested where there is no server, and a line on standard error says so.
+//! let Some(server) = Server::shared() else { return };
+//! let database = server.database().await;
+//! let store = PostgresStore::connect(database.address()).await.unwrap();
+//! # }
+//! ```
+
+use deadpool_postgres::tokio_postgres::{self, NoTls};
+use std::{
+    fs,
+    io::{self, BufRead, BufReader, Write},
+    os::unix::{
+        fs::{MetadataExt, PermissionsExt, chown},
+        process::CommandExt,
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::{
+        Mutex, Once, OnceLock, PoisonError,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
+    thread,
+};
+
+/// Variable with the address of a server that tests may use: its role has to be allowed to create databases and roles.
+pub const VARIABLE: &str = "AGENTS_TEST_POSTGRES";
+
+/// Folder with a folder for each version of PostgreSQL, as Debian has it.
+const INSTALLED: &str = "/usr/lib/postgresql";
+
+/// Starts a server, waits until nobody needs it any more, and removes it. It needs nobody's help for that: if a test ends
+/// in whatever way, the shell's input ends.
+const KEEP: &str = r#"
+    trap '' INT TERM HUP
+    bin=$1 folder=$2
+    {
+        "$bin/initdb" --pgdata="$folder/data" --username=postgres --auth=trust --encoding=UTF8 --locale=C --no-sync &&
+        printf '%s\n' "listen_addresses = ''" "unix_socket_directories = '$folder'" "max_connections = 200" \
+            >> "$folder/data/postgresql.conf" &&
+        "$bin/pg_ctl" start -w --pgdata="$folder/data" --log="$folder/server.log"
+    } > "$folder/log" 2>&1 && echo started || echo failed
+    cat > /dev/null
+    "$bin/pg_ctl" stop --mode=immediate --pgdata="$folder/data" > /dev/null 2>&1
+    rm -rf "$folder"
+"#;
+
+/// Number of things of this process that have a name of their own.
+static NAMED: AtomicU32 = AtomicU32::new(1);
+
+/// PostgreSQL server for tests.
+#[derive(Debug)]
+pub struct Server {
+    address: String,
+    own: Option<Own>,
+}
+
+/// Server that this process has started.
+#[derive(Debug)]
+struct Own {
+    bin: PathBuf,
+    folder: PathBuf,
+    account: Option<(u32, u32)>,
+    keeper: Mutex<Child>,
+}
+
+impl Server {
+    /// Returns the server of this process: the one that `AGENTS_TEST_POSTGRES` names, or one that is started, from Debian's
+    /// packages, and that ends with the process. Without either, a line on standard error says why.
+    pub fn shared() -> Option<&'static Server> {
+        static SHARED: OnceLock<Option<Server>> = OnceLock::new();
+        let shared = SHARED.get_or_init(|| match std::env::var(VARIABLE) {
+            Ok(address) => Some(Server { address, own: None }),
+            Err(_) => Server::start_or_say(),
+        });
+        shared.as_ref()
+    }
+
+    /// Starts a server of its own, which a test may stop. Without PostgreSQL, a line on standard error says so, once.
+    pub fn start_or_say() -> Option<Server> {
+        static SAID: Once = Once::new();
+        let started = Server::start();
+        if let Err(why) = &started {
+            // Not captured by the test's harness, so that nobody takes the tests for passed.
+            SAID.call_once(|| {
+                let _ = writeln!(
+                    io::stderr(),
+                    "tests with PostgreSQL are skipped: {why}; install PostgreSQL, or set {VARIABLE} to the address of a server"
+                );
+            });
+        }
+        started.ok()
+    }
+
+    /// Starts a server in a temporary folder, which only its user can reach. It ends when it is dropped, and with the
+    /// process.
+    fn start() -> Result<Server, String> {
+        let bin = installed().ok_or(format!("{INSTALLED} has no server"))?;
+        let failed = |error: io::Error| format!("a server cannot be started: {error}");
+        let name = format!(
+            "agents-postgres-{}-{}",
+            std::process::id(),
+            NAMED.fetch_add(1, Relaxed)
+        );
+        let folder = std::env::temp_dir().join(name);
+        fs::create_dir(&folder).map_err(failed)?;
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+        // PostgreSQL refuses to run as root.
+        let is_root = fs::metadata(&folder).map_err(failed)?.uid() == 0;
+        let account = match is_root {
+            true => Some(account("postgres").ok_or("there is no user `postgres`")?),
+            false => None,
+        };
+        if let Some((user, group)) = account {
+            chown(&folder, Some(user), Some(group)).map_err(failed)?;
+        }
+        let mut keep = as_account(Path::new("sh"), &folder, account);
+        keep.args(["-c", KEEP, "sh"]).args([&bin, &folder]);
+        let mut keeper = keep
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut said = String::new();
+        if let Some(output) = keeper.stdout.take() {
+            BufReader::new(output)
+                .read_line(&mut said)
+                .map_err(failed)?;
+        }
+        if said != "started\n" {
+            let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
+            drop(keeper.stdin.take());
+            let _ = keeper.wait();
+            let last = log.lines().last().unwrap_or_default();
+            return Err(format!("a server cannot be started: {last}"));
+        }
+        let socket = folder.display().to_string().replace('/', "%2F");
+        Ok(Server {
+            address: format!("postgres://postgres@{socket}/postgres"),
+            own: Some(Own {
+                bin,
+                folder,
+                account,
+                keeper: Mutex::new(keeper),
+            }),
+        })
+    }
+
+    /// Creates an empty database.
+    ///
+    /// # Panics
+    /// When the server refuses it.
+    pub async fn database(&self) -> Database {
+        let name = format!(
+            "agents_test_{}_{}",
+            std::process::id(),
+            NAMED.fetch_add(1, Relaxed)
+        );
+        execute(&self.address, &format!("CREATE DATABASE {name}"))
+            .await
+            .unwrap_or_else(|error| panic!("a database is created: {error:?}"));
+        Database {
+            address: address_of(&self.address, &name),
+            name,
+            on: self.own.is_none().then(|| self.address.clone()),
+        }
+    }
+
+    /// Stops a server of its own from one moment to the next, as if its machine had failed.
+    ///
+    /// # Panics
+    /// When it cannot be stopped, or is not the process's own.
+    pub fn stop(&self) {
+        self.control(&["stop", "--mode=immediate"]);
+    }
+
+    /// Starts a server again that was stopped.
+    ///
+    /// # Panics
+    /// When it cannot be started, or is not the process's own.
+    pub fn start_again(&self) {
+        self.control(&["start", "-w", "--log=server.log"]);
+    }
+
+    fn control(&self, how: &[&str]) {
+        let own = self.own.as_ref().expect("the server is the process's own");
+        let mut control = as_account(&own.bin.join("pg_ctl"), &own.folder, own.account);
+        let control = control.args(how).arg("--pgdata=data");
+        let control = control.stdout(Stdio::null()).status();
+        assert!(control.is_ok_and(|status| status.success()), "{how:?}");
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        let keeper = self.keeper.get_mut();
+        let keeper = keeper.unwrap_or_else(PoisonError::into_inner);
+        drop(keeper.stdin.take());
+        let _ = keeper.wait();
+    }
+}
+
+/// Empty database for one test.
+#[derive(Debug)]
+pub struct Database {
+    address: String,
+    name: String,
+    /// Server that goes on after the test; the database is dropped there.
+    on: Option<String>,
+}
+
+impl Database {
+    /// Returns the address.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Returns the name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let Some(server) = self.on.take() else {
+            return;
+        };
+        let sql = format!("DROP DATABASE {} WITH (FORCE)", self.name);
+        let dropping = thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            runtime.map(|runtime| runtime.block_on(execute(&server, &sql)))
+        });
+        if let Ok(Ok(Err(error))) = dropping.join() {
+            let _ = writeln!(io::stderr(), "{} is not dropped: {error:?}", self.name);
+        }
+    }
+}
+
+async fn execute(address: &str, sql: &str) -> Result<(), tokio_postgres::Error> {
+    let (client, connection) = tokio_postgres::connect(address, NoTls).await?;
+    let driver = tokio::spawn(connection);
+    let done = client.batch_execute(sql).await;
+    drop(client);
+    let _ = driver.await;
+    done
+}
+
+/// Returns the address of another database of the server.
+fn address_of(server: &str, database: &str) -> String {
+    let Some((scheme, rest)) = server.split_once("://") else {
+        return format!("{server} dbname={database}");
+    };
+    let (place, settings) = match rest.split_once('?') {
+        Some((place, settings)) => (place, format!("?{settings}")),
+        None => (rest, String::new()),
+    };
+    let host = place.split('/').next().unwrap_or_default();
+    format!("{scheme}://{host}/{database}{settings}")
+}
+
+/// Returns the folder with the programs of the latest version that is installed.
+fn installed() -> Option<PathBuf> {
+    let versions = fs::read_dir(INSTALLED).ok()?;
+    let version = |path: &PathBuf| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let found = versions.filter_map(|entry| Some(entry.ok()?.path()));
+    let found = found.filter(|path| path.join("bin/initdb").exists());
+    found.max_by_key(version).map(|path| path.join("bin"))
+}
+
+/// Returns the ids of a user and of its group.
+fn account(name: &str) -> Option<(u32, u32)> {
+    let users = fs::read_to_string("/etc/passwd").ok()?;
+    let fields = |line: &str| line.split(':').map(str::to_owned).collect::<Vec<_>>();
+    let user = users.lines().map(fields).find(|user| user[0] == name)?;
+    Some((user.get(2)?.parse().ok()?, user.get(3)?.parse().ok()?))
+}
+
+/// Prepares a program that runs in the folder under the account.
+fn as_account(program: &Path, folder: &Path, account: Option<(u32, u32)>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("LC_ALL", "C");
+    command.stdin(Stdio::null());
+    if let Some((user, group)) = account {
+        command.uid(user).gid(group);
+    }
+    command
+}

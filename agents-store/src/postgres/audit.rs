@@ -1,0 +1,142 @@
+//! Events of the audit trail. Whatever adds one has locked its run before.
+
+use super::{
+    connections::{Params, Transaction, number, rows, signed},
+    executions, runs,
+    runs::{text, time, word},
+};
+use crate::{
+    AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError,
+    columns::limit,
+    trail::{About, End},
+};
+use deadpool_postgres::{GenericClient, tokio_postgres::Row};
+
+const COLUMNS: &str = "number, run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest";
+
+fn read(row: &Row) -> Result<AuditEvent, StoreError> {
+    Ok(AuditEvent {
+        number: number(row, "number")?,
+        run: row.try_get("run_id")?,
+        seq: number(row, "seq")?,
+        tenant_id: row.try_get("tenant_id")?,
+        at: time(row, "at")?,
+        kind: word(row, "kind", AuditKind::read)?,
+        actor: row.try_get("actor")?,
+        subject: row.try_get("subject")?,
+        tool_name: row.try_get("tool_name")?,
+        detail: row.try_get("detail")?,
+        row_digest: row.try_get("row_digest")?,
+        digest: row.try_get("digest")?,
+    })
+}
+
+/// Adds an event to the trail of a run.
+pub(super) async fn append(
+    db: &Transaction<'_>,
+    now: u64,
+    run: &str,
+    kind: AuditKind,
+    about: About<'_>,
+) -> Result<(), StoreError> {
+    let sql = "SELECT tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = $1";
+    let last = db.row(sql, &[&run]).await?;
+    let last = last.ok_or_else(|| runs::missing(run))?;
+    let end = End {
+        run: run.to_owned(),
+        tenant_id: last.try_get("tenant_id")?,
+        seq: number(&last, "audit_seq")?,
+        digest: last.try_get("audit_digest")?,
+    };
+    let clean = |value: Option<&str>| value.map(|value| text(value).into_owned());
+    let (actor, subject, tool) = (
+        clean(about.actor),
+        clean(about.subject),
+        clean(about.tool_name),
+    );
+    let about = About {
+        actor: actor.as_deref(),
+        subject: subject.as_deref(),
+        tool_name: tool.as_deref(),
+        ..about
+    };
+    let event = end.next(&db.key, now, kind, about);
+    let sql = "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE id = $1)
+         INSERT INTO agent_audit_events
+             (run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let values: Params<'_> = &[
+        &event.run,
+        &signed(event.seq),
+        &event.tenant_id,
+        &signed(now),
+        &event.kind.as_str(),
+        &event.actor,
+        &event.subject,
+        &event.tool_name,
+        &event.detail,
+        &event.row_digest,
+        &event.digest,
+    ];
+    db.execute(sql, values).await.map(drop)
+}
+
+/// Adds an event that a runtime has seen.
+pub(super) async fn record(db: &Transaction<'_>, event: &NewEvent) -> Result<(), StoreError> {
+    runs::lock(db, &event.run).await?;
+    let now = db.now().await?;
+    let row_digest = match (event.kind, &event.subject) {
+        (AuditKind::Undone, Some(execution)) => Some(executions::undone(db, now, execution).await?),
+        _ => None,
+    };
+    let about = About {
+        actor: event.actor.as_deref(),
+        subject: event.subject.as_deref(),
+        tool_name: event.tool_name.as_deref(),
+        detail: event.detail.as_deref(),
+        row_digest,
+    };
+    append(db, now, &event.run, event.kind, about).await
+}
+
+pub(super) async fn list(
+    db: &impl GenericClient,
+    filter: &AuditFilter,
+) -> Result<Vec<AuditEvent>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_audit_events
+         WHERE ($1::text IS NULL OR tenant_id = $1)
+           AND ($2::text IS NULL OR run_id = $2)
+           AND number > $3
+         ORDER BY number LIMIT $4"
+    );
+    let AuditFilter {
+        tenant,
+        run,
+        after,
+        limit: asked,
+    } = filter;
+    let most = i64::from(limit(*asked));
+    let found = rows(db, &sql, &[tenant, run, &signed(*after), &most]).await?;
+    found.iter().map(read).collect()
+}
+
+/// Ties a store to its first key, and refuses another one.
+pub(super) async fn tie(db: &Transaction<'_>, key: &AuditKey) -> Result<(), StoreError> {
+    let sql = "INSERT INTO agent_audit_key (id) VALUES ($1) ON CONFLICT DO NOTHING";
+    let known = "SELECT id FROM agent_audit_key";
+    if db.row(known, &[]).await?.is_none() {
+        db.execute(sql, &[&key.id()]).await?;
+    }
+    let known: Option<String> = match db.row(known, &[]).await? {
+        Some(row) => row.try_get(0)?,
+        None => None,
+    };
+    match known {
+        Some(known) if known == key.id() => Ok(()),
+        _ => Err(StoreError::new(
+            ErrorKind::OtherKey,
+            "the audit trail of the store was made with the key of another keyring; open the store with that keyring",
+        )),
+    }
+}

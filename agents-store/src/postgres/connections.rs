@@ -1,0 +1,201 @@
+//! Connections to the server, on a thread of their own, and transactions.
+
+use super::Clock;
+use crate::{AuditKey, ErrorKind, StoreError};
+use deadpool_postgres::{
+    GenericClient, Object, Pool,
+    tokio_postgres::{IsolationLevel, Row, types::ToSql},
+};
+use std::{io, pin::Pin, sync::Arc, thread};
+use tokio::{runtime, sync::oneshot};
+
+/// What a transaction begins with. Whoever waits for a lock is told so after a while, and whoever holds one and does
+/// nothing loses it. A commit has to be on the disk when it returns, whatever the server's default is.
+const BEGIN: &str = "SET LOCAL lock_timeout = '10s';
+    SET LOCAL idle_in_transaction_session_timeout = '30s';
+    SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
+
+/// Time by the server's clock.
+const NOW: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// Parameters of a statement.
+pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// Work with a connection or in a transaction.
+pub(super) type Work<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'a>>;
+
+/// Pool of connections, and the thread that drives them: a tool that keeps the program's threads busy keeps no lease
+/// from being renewed. The thread ends with the last clone.
+#[derive(Clone)]
+pub(super) struct Connections {
+    pool: Pool,
+    runtime: runtime::Handle,
+    _ends: Arc<oneshot::Sender<()>>,
+}
+
+impl Connections {
+    pub(super) fn of(pool: Pool) -> Result<Self, StoreError> {
+        let failed = |error: io::Error| {
+            let why = format!("the store's thread cannot start: {error}");
+            StoreError::new(ErrorKind::Failed, why)
+        };
+        let (ends, end) = oneshot::channel();
+        let driver = runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(failed)?;
+        let runtime = driver.handle().clone();
+        thread::Builder::new()
+            .name("agents-store".to_owned())
+            .spawn(move || driver.block_on(end))
+            .map_err(failed)?;
+        Ok(Connections {
+            pool,
+            runtime,
+            _ends: Arc::new(ends),
+        })
+    }
+
+    /// Does work on the thread. It is done to its end even if the caller no longer waits.
+    async fn run<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let done = self.runtime.spawn(work).await;
+        done.unwrap_or_else(|error| {
+            let why = format!("the thread of the store has not done its work: {error}");
+            Err(StoreError::new(ErrorKind::Unavailable, why))
+        })
+    }
+
+    /// Does work with a connection that is closed afterwards, so that nothing is left of its session.
+    pub(super) async fn once<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a mut Object) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let pool = self.pool.clone();
+        self.run(async move {
+            let mut connection = pool.get().await?;
+            let done = work(&mut connection).await;
+            drop(Object::take(connection));
+            done
+        })
+        .await
+    }
+
+    /// Does work that reads, with one statement.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a Object) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let pool = self.pool.clone();
+        self.run(async move {
+            let connection = pool.get().await?;
+            work(&connection).await
+        })
+        .await
+    }
+
+    /// Does work in a transaction. If it fails, nothing is left of it.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        clock: &Clock,
+        key: AuditKey,
+        work: impl for<'a> FnOnce(&'a Transaction<'a>) -> Work<'a, T> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let (pool, clock) = (self.pool.clone(), clock.clone());
+        self.run(async move {
+            let mut connection = pool.get().await?;
+            let begun = connection
+                .build_transaction()
+                .isolation_level(IsolationLevel::ReadCommitted)
+                .start();
+            let transaction = Transaction {
+                db: begun.await?,
+                clock,
+                key,
+            };
+            transaction.db.batch_execute(BEGIN).await?;
+            let done = work(&transaction).await?;
+            transaction.db.commit().await?;
+            Ok(done)
+        })
+        .await
+    }
+}
+
+/// Transaction that is under way.
+pub(super) struct Transaction<'a> {
+    pub(super) db: deadpool_postgres::Transaction<'a>,
+    clock: Clock,
+    /// Key of the audit trail.
+    pub(super) key: AuditKey,
+}
+
+impl Transaction<'_> {
+    /// Returns the time in milliseconds. Ask for it when the rows are locked: the wait for them takes time.
+    pub(super) async fn now(&self) -> Result<u64, StoreError> {
+        now(&self.db, &self.clock).await
+    }
+
+    pub(super) async fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, StoreError> {
+        rows(&self.db, sql, params).await
+    }
+
+    pub(super) async fn row(
+        &self,
+        sql: &str,
+        params: Params<'_>,
+    ) -> Result<Option<Row>, StoreError> {
+        row(&self.db, sql, params).await
+    }
+
+    pub(super) async fn execute(&self, sql: &str, params: Params<'_>) -> Result<u64, StoreError> {
+        let statement = self.db.prepare_cached(sql).await?;
+        Ok(self.db.execute(&statement, params).await?)
+    }
+}
+
+/// Returns the time in milliseconds.
+pub(super) async fn now(db: &impl GenericClient, clock: &Clock) -> Result<u64, StoreError> {
+    if let Some(set) = clock.set() {
+        return Ok(clock.not_back(set));
+    }
+    let row = db.query_one(&db.prepare_cached(NOW).await?, &[]).await?;
+    Ok(clock.not_back(number(&row, 0)?))
+}
+
+pub(super) async fn rows(
+    db: &impl GenericClient,
+    sql: &str,
+    params: Params<'_>,
+) -> Result<Vec<Row>, StoreError> {
+    let statement = db.prepare_cached(sql).await?;
+    Ok(db.query(&statement, params).await?)
+}
+
+pub(super) async fn row(
+    db: &impl GenericClient,
+    sql: &str,
+    params: Params<'_>,
+) -> Result<Option<Row>, StoreError> {
+    let statement = db.prepare_cached(sql).await?;
+    Ok(db.query_opt(&statement, params).await?)
+}
+
+/// Returns a number as a column has it: PostgreSQL's integers have a sign.
+pub(super) fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Reads a number from a column, which is named or counted.
+pub(super) fn number<I>(row: &Row, column: I) -> Result<u64, StoreError>
+where
+    I: deadpool_postgres::tokio_postgres::row::RowIndex + std::fmt::Display,
+{
+    let number: i64 = row.try_get(column)?;
+    u64::try_from(number).map_err(|_| {
+        let why = format!("PostgreSQL: {number} is no number of a store");
+        StoreError::new(ErrorKind::Failed, why)
+    })
+}

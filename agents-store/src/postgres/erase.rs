@@ -1,0 +1,46 @@
+//! Erasure: the contents of a run go, and its audit trail stays.
+
+use super::{
+    audit::append,
+    connections::Transaction,
+    runs::{known, lock},
+};
+use crate::{
+    AuditKind, ErrorKind, RunStatus, StoreError,
+    trail::{About, PEOPLE},
+};
+
+pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(), StoreError> {
+    lock(db, run).await?;
+    let stored = known(&db.db, run).await?;
+    if stored.status != RunStatus::Done {
+        let why = format!(
+            "run `{run}` is {}; cancel it before it is erased",
+            stored.status
+        );
+        return Err(StoreError::new(ErrorKind::NotOver, why));
+    }
+    let now = db.now().await?;
+    append(db, now, run, AuditKind::Erased, About::by(Some(by))).await?;
+    for text in [
+        "DELETE FROM agent_run_commits WHERE run_id = $1",
+        "UPDATE agent_runs SET data = '', data_key = '', key = NULL WHERE id = $1",
+        "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = '', edited = NULL
+         WHERE run_id = $1",
+        "UPDATE agent_tool_executions SET input = '', output = NULL, error = NULL WHERE run_id = $1",
+    ] {
+        db.execute(text, &[&run]).await?;
+    }
+    for (table, id, column) in PEOPLE {
+        let select = format!(
+            "SELECT DISTINCT {column} FROM {table} WHERE {id} = $1 AND {column} IS NOT NULL"
+        );
+        let update = format!("UPDATE {table} SET {column} = $3 WHERE {id} = $1 AND {column} = $2");
+        for row in db.rows(&select, &[&run]).await? {
+            let name: String = row.try_get(0)?;
+            let pseudonym = db.key.pseudonym(&stored.tenant, &name);
+            db.execute(&update, &[&run, &name, &pseudonym]).await?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! Errors of the server and of the way to it.
+
+use crate::{ErrorKind, StoreError};
+use deadpool_postgres::{
+    PoolError,
+    tokio_postgres::{self, error::SqlState},
+};
+use std::{error::Error, io};
+
+impl From<tokio_postgres::Error> for StoreError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        if let Some(db) = error.as_db_error() {
+            let (kind, hint) = kind_of(db.code());
+            // Only the message: the details may quote rows.
+            return StoreError::new(kind, format!("PostgreSQL: {}{hint}", db.message()));
+        }
+        let kind = match error.is_closed() || is_of_the_way(&error) {
+            true => ErrorKind::Unavailable,
+            false => ErrorKind::Failed,
+        };
+        StoreError::new(kind, format!("PostgreSQL: {}", said(&error)))
+    }
+}
+
+impl From<PoolError> for StoreError {
+    fn from(error: PoolError) -> Self {
+        let (kind, why) = match error {
+            PoolError::Backend(error) => return error.into(),
+            PoolError::Timeout(_) => (
+                ErrorKind::Unavailable,
+                "no connection came in time; is the server overloaded, or the pool too small?"
+                    .to_owned(),
+            ),
+            PoolError::Closed => (
+                ErrorKind::Failed,
+                "the pool of connections is closed".to_owned(),
+            ),
+            error => (ErrorKind::Failed, said(&error)),
+        };
+        StoreError::new(kind, format!("PostgreSQL: {why}"))
+    }
+}
+
+/// Returns the kind of an error of the server, and a way out.
+fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
+    use ErrorKind::{Failed, Unavailable};
+    if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
+        return (
+            Failed,
+            "; the server is a standby, or `default_transaction_read_only` is on: connect to the primary, or turn it off",
+        );
+    }
+    if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        return (
+            Failed,
+            "; connect as the owner of the tables, or grant the role what it needs",
+        );
+    }
+    if *code == SqlState::INVALID_CATALOG_NAME {
+        return (Failed, "; create the database first");
+    }
+    if *code == SqlState::DATABASE_DROPPED {
+        return (Failed, "");
+    }
+    if *code == SqlState::DISK_FULL {
+        return (Unavailable, "; free some space");
+    }
+    if *code == SqlState::TOO_MANY_CONNECTIONS {
+        return (
+            Unavailable,
+            "; raise `max_connections`, or use smaller pools",
+        );
+    }
+    if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+        || *code == SqlState::LOCK_NOT_AVAILABLE
+    {
+        return (Unavailable, "");
+    }
+    match code.code().get(..2) {
+        // The connection, a transaction that lost, resources, an operator, the machine.
+        Some("08" | "40" | "53" | "57" | "58") => (Unavailable, ""),
+        _ => (Failed, ""),
+    }
+}
+
+/// Returns `true` if the error is one of the network, and not of what was sent.
+fn is_of_the_way(error: &tokio_postgres::Error) -> bool {
+    let io = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>());
+    // A certificate that is refused is reported as data that is invalid.
+    io.is_some_and(|io| io.kind() != io::ErrorKind::InvalidData)
+        || error.to_string().starts_with("timeout")
+}
+
+/// Returns an error with its causes, as one sentence.
+fn said(error: &(dyn Error + 'static)) -> String {
+    let causes: Vec<_> = causes(error).map(ToString::to_string).collect();
+    causes.join(": ")
+}
+
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| {
+        (*error).source()
+    })
+}

@@ -1,0 +1,183 @@
+//! Rows of executions. Whatever changes one has locked its run before.
+
+use super::{
+    approvals,
+    audit::append,
+    connections::{Transaction, number, row, rows, signed},
+    runs::{text, time, time_if_any, word},
+};
+use crate::{
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, StoreError,
+    columns::{limit, read_risk, risk},
+    trail::About,
+};
+use deadpool_postgres::{GenericClient, tokio_postgres::Row};
+
+const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
+     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, rolled_back, rolled_back_at";
+
+fn read(row: &Row) -> Result<Execution, StoreError> {
+    let attempt = number(row, "attempt")?;
+    let duration: Option<i64> = row.try_get("duration_ms")?;
+    Ok(Execution {
+        id: row.try_get("id")?,
+        tenant_id: row.try_get("tenant_id")?,
+        run: row.try_get("run_id")?,
+        call_id: row.try_get("call_id")?,
+        attempt: u32::try_from(attempt).unwrap_or(u32::MAX),
+        agent_name: row.try_get("agent_name")?,
+        tool_name: row.try_get("tool_name")?,
+        version: row.try_get("version")?,
+        input: row.try_get("input")?,
+        output: row.try_get("output")?,
+        approved: row.try_get("approved")?,
+        approved_by: row.try_get("approved_by")?,
+        risk_level: word(row, "risk_level", read_risk)?,
+        executed_at: time(row, "executed_at")?,
+        duration_ms: duration.map(i64::cast_unsigned),
+        error: row.try_get("error")?,
+        effect_unknown: row.try_get("effect_unknown")?,
+        rolled_back: row.try_get("rolled_back")?,
+        rolled_back_at: time_if_any(row, "rolled_back_at")?,
+    })
+}
+
+/// Stores the begin of an execution. It uses the approval that it needs.
+pub(super) async fn began(
+    db: &Transaction<'_>,
+    now: u64,
+    lease: &Lease,
+    begin: &Begin,
+) -> Result<(), StoreError> {
+    let run = &lease.run;
+    let approved_by = match &begin.needs {
+        Some(request) => approvals::consume(db, now, &run.id, request, &begin.args_digest).await?,
+        None => None,
+    };
+    let sql = format!(
+        "INSERT INTO agent_tool_executions
+             (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
+              risk_level, executed_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at
+         RETURNING {COLUMNS}"
+    );
+    let stored = db
+        .row(
+            &sql,
+            &[
+                &begin.id,
+                &run.tenant,
+                &run.id,
+                &text(&begin.call_id),
+                &i64::from(begin.attempt),
+                &text(&begin.agent_name),
+                &text(&begin.tool_name),
+                &text(&begin.version),
+                &begin.input,
+                &begin.needs.is_some(),
+                &approved_by,
+                &risk(begin.risk_level),
+                &signed(now),
+            ],
+        )
+        .await?;
+    let stored = read(&stored.ok_or_else(|| missing(&begin.id))?)?;
+    let about = About {
+        actor: approved_by.as_deref(),
+        subject: Some(&stored.id),
+        tool_name: Some(&stored.tool_name),
+        row_digest: Some(db.key.of_begin(&stored)),
+        ..About::default()
+    };
+    append(db, now, &run.id, AuditKind::Began, about).await
+}
+
+/// Stores the end of an execution.
+pub(super) async fn ended(
+    db: &Transaction<'_>,
+    now: u64,
+    finish: &Finish,
+) -> Result<(), StoreError> {
+    let sql = format!(
+        "UPDATE agent_tool_executions
+         SET output = $2, error = $3, effect_unknown = $4, duration_ms = greatest(0, $5 - executed_at)
+         WHERE id = $1 RETURNING {COLUMNS}"
+    );
+    let error = finish.error.as_deref().map(text);
+    let stored = db
+        .row(
+            &sql,
+            &[
+                &finish.id,
+                &finish.output,
+                &error,
+                &finish.effect_unknown,
+                &signed(now),
+            ],
+        )
+        .await?;
+    let stored = read(&stored.ok_or_else(|| missing(&finish.id))?)?;
+    let kind = match stored.effect_unknown {
+        true => AuditKind::InDoubt,
+        false => AuditKind::Ended,
+    };
+    let about = About {
+        subject: Some(&stored.id),
+        tool_name: Some(&stored.tool_name),
+        row_digest: Some(db.key.of_end(&stored)),
+        ..About::default()
+    };
+    append(db, now, &stored.run, kind, about).await
+}
+
+/// Marks an execution as undone, and returns the digest of the mark.
+pub(super) async fn undone(
+    db: &Transaction<'_>,
+    now: u64,
+    id: &str,
+) -> Result<Vec<u8>, StoreError> {
+    let sql = "UPDATE agent_tool_executions SET rolled_back = TRUE, rolled_back_at = $2
+         WHERE id = $1 AND NOT rolled_back";
+    db.execute(sql, &[&id, &signed(now)]).await?;
+    let stored = find(&db.db, id).await?.ok_or_else(|| missing(id))?;
+    Ok(db.key.of_undo(&stored))
+}
+
+fn missing(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"))
+}
+
+pub(super) async fn find(
+    db: &impl GenericClient,
+    id: &str,
+) -> Result<Option<Execution>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM agent_tool_executions WHERE id = $1");
+    let found = row(db, &sql, &[&id]).await?;
+    found.as_ref().map(read).transpose()
+}
+
+pub(super) async fn list(
+    db: &impl GenericClient,
+    filter: &ExecutionFilter,
+) -> Result<Vec<Execution>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_tool_executions
+         WHERE ($1::text IS NULL OR tenant_id = $1)
+           AND ($2::text IS NULL OR run_id = $2)
+           AND ($3::text IS NULL OR tool_name = $3)
+           AND ($4::text IS NULL
+                OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = $4))
+         ORDER BY executed_at, id LIMIT $5"
+    );
+    let ExecutionFilter {
+        tenant,
+        run,
+        tool_name,
+        after,
+        limit: asked,
+    } = filter;
+    let most = i64::from(limit(*asked));
+    let found = rows(db, &sql, &[tenant, run, tool_name, after, &most]).await?;
+    found.iter().map(read).collect()
+}

@@ -1,0 +1,264 @@
+//! Leases of runs.
+
+use super::{
+    approvals,
+    audit::append,
+    connections::{Params, Transaction, number, signed},
+    runs::{self, text},
+};
+use crate::{
+    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
+};
+use agents_core::run::Timestamp;
+use std::time::Duration;
+
+/// Class of the locks on tenants, in the server's own table of such locks.
+const TENANTS: i32 = 0x6167_6e74;
+
+/// Answer to a claim.
+pub(super) enum Claimed {
+    /// The worker has a run.
+    Lease(Box<Lease>),
+    /// There is no run to claim.
+    Nothing,
+    /// Another worker was faster, and this tenant has as many runs under way as it may have.
+    Full(String),
+}
+
+/// Run that may be claimed, locked.
+struct Candidate {
+    id: String,
+    tenant: String,
+    claims: u64,
+}
+
+/// Returns the next run to claim. Runs that another transaction has locked are passed over.
+async fn next(
+    db: &Transaction<'_>,
+    now: u64,
+    claim: &Claim,
+    full: &[String],
+) -> Result<Option<Candidate>, StoreError> {
+    let only = match claim.run {
+        Some(_) => "id = $4",
+        None => "$4::text IS NULL",
+    };
+    // Each kind of run has its index. At most three runs are locked, until the transaction ends.
+    let [ready, waiting, running] = [
+        "status = 'ready' AND $1::bigint IS NOT NULL",
+        "status = 'waiting' AND wake_at <= $1",
+        "status = 'running' AND lease_until <= $1",
+    ]
+    .map(|can_go_on| {
+        format!(
+            "SELECT * FROM (
+                 SELECT id, tenant_id, claims, priority, updated_at, number FROM agent_runs
+                 WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only}
+                 ORDER BY priority DESC, updated_at, number LIMIT 1 FOR UPDATE SKIP LOCKED) AS one"
+        )
+    });
+    let sql = format!(
+        "SELECT id, tenant_id, claims FROM ({ready} UNION ALL {waiting} UNION ALL {running}) AS found
+         ORDER BY priority DESC, updated_at, number LIMIT 1"
+    );
+    let now = signed(now);
+    let values: Params<'_> = &[&now, &claim.agents, &full, &claim.run];
+    let Some(found) = db.row(&sql, values).await? else {
+        return Ok(None);
+    };
+    Ok(Some(Candidate {
+        id: found.try_get("id")?,
+        tenant: found.try_get("tenant_id")?,
+        claims: number(&found, "claims")?,
+    }))
+}
+
+/// Returns the tenants that have as many runs under way as they may have.
+pub(super) async fn full(
+    db: &Transaction<'_>,
+    now: u64,
+    per_tenant: u32,
+) -> Result<Vec<String>, StoreError> {
+    if per_tenant == 0 {
+        return Ok(Vec::new());
+    }
+    let sql = "SELECT tenant_id FROM agent_runs WHERE status = 'running' AND lease_until > $1
+         GROUP BY tenant_id HAVING count(*) >= $2";
+    let found = db
+        .rows(sql, &[&signed(now), &i64::from(per_tenant)])
+        .await?;
+    found.iter().map(|row| Ok(row.try_get(0)?)).collect()
+}
+
+/// Returns `true` if the tenant may have one more run under way. No other worker claims a run of the tenant until the
+/// transaction ends.
+async fn has_room(db: &Transaction<'_>, tenant: &str, per_tenant: u32) -> Result<bool, StoreError> {
+    let lock = "SELECT pg_advisory_xact_lock($1, hashtext($2))";
+    db.row(lock, &[&TENANTS, &tenant]).await?;
+    let now = signed(db.now().await?);
+    let sql = "SELECT count(*) FROM agent_runs WHERE tenant_id = $1 AND status = 'running' AND lease_until > $2";
+    let found = db.row(sql, &[&tenant, &now]).await?;
+    let under_way = found.map_or(Ok(0), |row| number(&row, 0))?;
+    Ok(under_way < u64::from(per_tenant))
+}
+
+/// Claims a run of a tenant that is not `full`. Ends with one tenant at the latest: a second lock on a tenant could be
+/// the other half of a deadlock.
+pub(super) async fn claim(
+    db: &Transaction<'_>,
+    claim: &Claim,
+    full: &[String],
+) -> Result<Claimed, StoreError> {
+    let now = db.now().await?;
+    let full = [full, &self::full(db, now, claim.per_tenant).await?].concat();
+    loop {
+        let Some(found) = next(db, now, claim, &full).await? else {
+            return Ok(Claimed::Nothing);
+        };
+        let Candidate { id, tenant, claims } = found;
+        if claims >= u64::from(claim.most_claims) {
+            let why = format!(
+                "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
+            );
+            hold(db, now, &id, &why, None).await?;
+            continue;
+        }
+        if claim.per_tenant > 0 && !has_room(db, &tenant, claim.per_tenant).await? {
+            return Ok(Claimed::Full(tenant));
+        }
+        let until = now + millis(claim.time);
+        let sql = "UPDATE agent_runs
+             SET status = 'running', lease_owner = $2, lease_until = $3, fence = fence + 1, claims = claims + 1,
+                 wake_at = NULL, updated_at = $4
+             WHERE id = $1";
+        db.execute(sql, &[&id, &claim.worker, &signed(until), &signed(now)])
+            .await?;
+        let run = runs::known(&db.db, &id).await?;
+        return Ok(Claimed::Lease(Box::new(Lease {
+            fence: run.fence,
+            run,
+            worker: claim.worker.clone(),
+            until: Timestamp::from_millis(until),
+        })));
+    }
+}
+
+async fn hold(
+    db: &Transaction<'_>,
+    now: u64,
+    run: &str,
+    why: &str,
+    by: Option<&str>,
+) -> Result<(), StoreError> {
+    let sql = "UPDATE agent_runs
+         SET status = 'held', held = $2, lease_owner = NULL, lease_until = NULL, updated_at = $3
+         WHERE id = $1";
+    db.execute(sql, &[&run, &text(why), &signed(now)]).await?;
+    append(db, now, run, AuditKind::Held, About::by(by)).await
+}
+
+/// Holds all runs that are not over. Their leases end with a new fence.
+pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Result<u64, StoreError> {
+    // Everybody who locks several runs locks them in this order.
+    let open =
+        "SELECT id FROM agent_runs WHERE status NOT IN ('done', 'held') ORDER BY id FOR UPDATE";
+    let open = db.rows(open, &[]).await?;
+    let now = db.now().await?;
+    let fence = "UPDATE agent_runs SET fence = fence + 1 WHERE id = $1";
+    for row in &open {
+        let run: &str = row.try_get(0)?;
+        db.execute(fence, &[&run]).await?;
+        hold(db, now, run, why, Some(by)).await?;
+    }
+    Ok(open.len() as u64)
+}
+
+/// Run under a lease that holds, locked.
+pub(super) struct Held {
+    pub(super) last_seq: u64,
+    pub(super) last_commit: Option<String>,
+    messages: u64,
+    cancelled_by: Option<String>,
+}
+
+/// Locks the run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
+/// over still holds until another worker claims the run.
+pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
+    let sql = "SELECT fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
+         WHERE id = $1 FOR UPDATE";
+    let lost = || {
+        StoreError::new(
+            ErrorKind::LeaseLost,
+            format!(
+                "worker `{}` no longer has run `{}`: its lease {} has ended",
+                lease.worker, lease.run.id, lease.fence
+            ),
+        )
+    };
+    let found = db.row(sql, &[&lease.run.id]).await?.ok_or_else(lost)?;
+    let status: &str = found.try_get("status")?;
+    if number(&found, "fence")? != lease.fence || status != "running" {
+        return Err(lost());
+    }
+    Ok(Held {
+        last_seq: number(&found, "last_seq")?,
+        last_commit: found.try_get("last_commit")?,
+        messages: number(&found, "messages")?,
+        cancelled_by: found.try_get("cancelled_by")?,
+    })
+}
+
+pub(super) async fn renew(
+    db: &Transaction<'_>,
+    lease: &Lease,
+    time: Duration,
+) -> Result<Renewed, StoreError> {
+    let held = hold_fast(db, lease).await?;
+    let until = db.now().await? + millis(time);
+    let sql = "UPDATE agent_runs SET lease_until = $2 WHERE id = $1";
+    db.execute(sql, &[&lease.run.id, &signed(until)]).await?;
+    Ok(Renewed {
+        until: Timestamp::from_millis(until),
+        messages: held.messages,
+        cancelled_by: held.cancelled_by,
+    })
+}
+
+pub(super) async fn release(
+    db: &Transaction<'_>,
+    lease: &Lease,
+    rest: &Rest,
+) -> Result<(), StoreError> {
+    let run = hold_fast(db, lease).await?;
+    let now = db.now().await?;
+    let (status, wake_at, end, held) = match rest {
+        Rest::Ready => ("ready", None, None, None),
+        Rest::Waiting { wake_at, messages } if run.messages == *messages => {
+            let wake_at = wake_at.map(|at| signed(at.as_millis()));
+            ("waiting", wake_at, None, None)
+        }
+        // A decision came in while the run was put down.
+        Rest::Waiting { .. } => ("ready", None, None, None),
+        Rest::Done(end) => ("done", None, Some(end.as_str()), None),
+        Rest::Held(why) => ("held", None, None, Some(text(why))),
+    };
+    let sql = "UPDATE agent_runs
+         SET status = $2, wake_at = $3, ended = $4, held = $5, lease_owner = NULL, lease_until = NULL,
+             claims = CASE WHEN $2 = 'ready' THEN claims ELSE 0 END, updated_at = $6
+         WHERE id = $1";
+    let id = &lease.run.id;
+    db.execute(sql, &[id, &status, &wake_at, &end, &held, &signed(now)])
+        .await?;
+    match rest {
+        Rest::Done(end) => {
+            approvals::withdraw(db, now, id).await?;
+            let about = About {
+                subject: Some(end.as_str()),
+                ..About::default()
+            };
+            append(db, now, id, AuditKind::Finished, about).await
+        }
+        Rest::Held(_) => append(db, now, id, AuditKind::Held, About::default()).await,
+        Rest::Ready | Rest::Waiting { .. } => Ok(()),
+    }
+}

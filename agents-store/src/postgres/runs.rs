@@ -1,0 +1,192 @@
+//! Rows of runs.
+
+use super::{
+    audit::append,
+    connections::{Params, Transaction, number, row, rows, signed},
+};
+use crate::{
+    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
+    trail::About,
+};
+use agents_core::run::Timestamp;
+use deadpool_postgres::{GenericClient, tokio_postgres::Row};
+use std::borrow::Cow;
+
+const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, wake_at, ended, held, \
+     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
+
+pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
+    number(row, column).map(Timestamp::from_millis)
+}
+
+pub(super) fn time_if_any(row: &Row, column: &str) -> Result<Option<Timestamp>, StoreError> {
+    let millis: Option<i64> = row.try_get(column)?;
+    let millis = millis.map(i64::cast_unsigned);
+    Ok(millis.map(Timestamp::from_millis))
+}
+
+/// Reads a column that holds one of several words.
+pub(super) fn word<T>(
+    row: &Row,
+    column: &str,
+    read: impl Fn(&str) -> Option<T>,
+) -> Result<T, StoreError> {
+    let text: &str = row.try_get(column)?;
+    read(text).ok_or_else(|| {
+        let why = format!("PostgreSQL: `{text}` is no {column}");
+        StoreError::new(ErrorKind::Failed, why)
+    })
+}
+
+/// Returns a text for people without the one character that PostgreSQL's texts cannot have.
+pub(super) fn text(text: &str) -> Cow<'_, str> {
+    match text.contains('\0') {
+        true => text.replace('\0', "\u{fffd}").into(),
+        false => text.into(),
+    }
+}
+
+fn read(row: &Row) -> Result<Run, StoreError> {
+    let end: Option<&str> = row.try_get("ended")?;
+    Ok(Run {
+        id: row.try_get("id")?,
+        tenant: row.try_get("tenant_id")?,
+        key: row.try_get("key")?,
+        agent: row.try_get("agent_name")?,
+        started_by: row.try_get("started_by")?,
+        priority: row.try_get("priority")?,
+        data: row.try_get("data")?,
+        data_key: row.try_get("data_key")?,
+        status: word(row, "status", RunStatus::read)?,
+        wake_at: time_if_any(row, "wake_at")?,
+        end: end.and_then(End::read),
+        held: row.try_get("held")?,
+        cancelled_by: row.try_get("cancelled_by")?,
+        last_seq: number(row, "last_seq")?,
+        messages: number(row, "messages")?,
+        fence: number(row, "fence")?,
+        audit_seq: number(row, "audit_seq")?,
+        audit_digest: row.try_get("audit_digest")?,
+        created_at: time(row, "created_at")?,
+        updated_at: time(row, "updated_at")?,
+    })
+}
+
+pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, StoreError> {
+    let now = db.now().await?;
+    let at = signed(now);
+    // Of several starts with one key, the others wait here until the first one is stored.
+    let sql = format!(
+        "INSERT INTO agent_runs
+             (id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'ready', $9, $9)
+         ON CONFLICT (tenant_id, agent_name, key) WHERE key IS NOT NULL DO NOTHING
+         RETURNING {COLUMNS}"
+    );
+    let NewRun {
+        id,
+        tenant,
+        key,
+        agent,
+        started_by,
+        priority,
+        data,
+        data_key,
+    } = run;
+    let values: Params<'_> = &[
+        id, tenant, key, agent, started_by, priority, data, data_key, &at,
+    ];
+    if let Some(stored) = db.row(&sql, values).await? {
+        let about = About {
+            row_digest: Some(db.key.of_run(&read(&stored)?)),
+            ..About::by(started_by.as_deref())
+        };
+        append(db, now, id, AuditKind::Started, about).await?;
+        return known(&db.db, id).await;
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_runs WHERE tenant_id = $1 AND agent_name = $2 AND key = $3"
+    );
+    let known = db.row(&sql, &[tenant, agent, key]).await?;
+    known.as_ref().map_or_else(|| Err(missing(id)), read)
+}
+
+pub(super) async fn find(db: &impl GenericClient, id: &str) -> Result<Option<Run>, StoreError> {
+    let sql = format!("SELECT {COLUMNS} FROM agent_runs WHERE id = $1");
+    let found = row(db, &sql, &[&id]).await?;
+    found.as_ref().map(read).transpose()
+}
+
+pub(super) fn missing(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
+}
+
+/// Returns the run with this id, which has to be there.
+pub(super) async fn known(db: &impl GenericClient, id: &str) -> Result<Run, StoreError> {
+    find(db, id).await?.ok_or_else(|| missing(id))
+}
+
+/// Locks a run until the transaction ends. Whatever changes a run or a request of it locks the run first.
+pub(super) async fn lock(db: &Transaction<'_>, id: &str) -> Result<(), StoreError> {
+    let sql = "SELECT 1 FROM agent_runs WHERE id = $1 FOR UPDATE";
+    db.row(sql, &[&id]).await.map(drop)
+}
+
+pub(super) async fn list(
+    db: &impl GenericClient,
+    filter: &RunFilter,
+) -> Result<Vec<Run>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM agent_runs
+         WHERE ($1::text IS NULL OR tenant_id = $1)
+           AND ($2::text IS NULL OR agent_name = $2)
+           AND ($3::text IS NULL OR status = $3)
+           AND ($4::text IS NULL OR number < (SELECT number FROM agent_runs WHERE id = $4))
+         ORDER BY number DESC LIMIT $5"
+    );
+    let RunFilter {
+        tenant,
+        agent,
+        status,
+        before,
+        limit: asked,
+    } = filter;
+    let status = status.map(RunStatus::as_str);
+    let most = i64::from(limit(*asked));
+    let found = rows(db, &sql, &[tenant, agent, &status, before, &most]).await?;
+    found.iter().map(read).collect()
+}
+
+pub(super) async fn cancel(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+    lock(db, run).await?;
+    let now = db.now().await?;
+    let sql = "UPDATE agent_runs
+         SET cancelled_by = coalesce(cancelled_by, $2), messages = messages + 1, updated_at = $3,
+             status = CASE WHEN status IN ('waiting', 'held') THEN 'ready' ELSE status END, held = NULL, claims = 0
+         WHERE id = $1 AND status <> 'done'";
+    if db.execute(sql, &[&run, &by, &signed(now)]).await? > 0 {
+        append(db, now, run, AuditKind::Cancelled, About::by(Some(by))).await?;
+    }
+    known(&db.db, run).await
+}
+
+pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+    lock(db, run).await?;
+    let now = db.now().await?;
+    let sql = "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = $2
+         WHERE id = $1 AND status = 'held'";
+    if db.execute(sql, &[&run, &signed(now)]).await? > 0 {
+        append(db, now, run, AuditKind::Released, About::by(Some(by))).await?;
+    }
+    known(&db.db, run).await
+}
+
+pub(super) async fn rewrap(
+    db: &Transaction<'_>,
+    run: &str,
+    before: &[u8],
+    after: &[u8],
+) -> Result<bool, StoreError> {
+    let sql = "UPDATE agent_runs SET data_key = $3 WHERE id = $1 AND data_key = $2";
+    Ok(db.execute(sql, &[&run, &before, &after]).await? > 0)
+}

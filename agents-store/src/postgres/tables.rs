@@ -1,0 +1,79 @@
+//! The tables, and their version.
+
+use super::connections::{Connections, row};
+use crate::{ErrorKind, StoreError};
+use deadpool_postgres::{Object, tokio_postgres::Client};
+
+mod embedded {
+    refinery::embed_migrations!("migrations/postgres");
+}
+
+/// Key of the lock under which tables are changed, in the server's own table of such locks.
+const LOCK: i64 = 0x6167_656e_7473; // "agents"
+
+/// Brings the tables up to date. Of several processes that start at once, one does it.
+pub(super) async fn migrate(connections: &Connections) -> Result<(), StoreError> {
+    if connections.read(|db| Box::pin(is_up_to_date(db))).await? {
+        return Ok(());
+    }
+    // The lock ends with its connection, also if this process ends in the middle.
+    connections.once(|db| Box::pin(migrate_alone(db))).await
+}
+
+async fn migrate_alone(db: &mut Object) -> Result<(), StoreError> {
+    db.batch_execute("SET lock_timeout = '60s'; SET synchronous_commit = 'on'")
+        .await?;
+    db.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await?;
+    if is_up_to_date(db).await? {
+        return Ok(());
+    }
+    has_all_text(db).await?;
+    let client: &mut Client = db;
+    // In one transaction: a process that ends in the middle leaves nothing behind.
+    let runner = embedded::migrations::runner().set_grouped(true);
+    let migrated = runner.run_async(client).await;
+    migrated.map(drop).map_err(|error| {
+        let why = format!("the tables of the store cannot be brought up to date: {error}");
+        StoreError::new(ErrorKind::Failed, why)
+    })
+}
+
+/// Refuses a database that cannot store every text.
+async fn has_all_text(db: &Object) -> Result<(), StoreError> {
+    let found = db.query_one("SHOW server_encoding", &[]).await?;
+    let encoding: String = found.try_get(0)?;
+    match &*encoding {
+        "UTF8" => Ok(()),
+        _ => Err(StoreError::new(
+            ErrorKind::Failed,
+            format!("the database has the encoding {encoding}; create it with the encoding UTF8"),
+        )),
+    }
+}
+
+/// Returns `true` if the tables are those of this version. Tables of a later version are refused.
+async fn is_up_to_date(db: &Object) -> Result<bool, StoreError> {
+    let runner = embedded::migrations::runner();
+    let known = runner.get_migrations().iter();
+    let known = known.map(refinery::Migration::version).max();
+    let has_any = row(
+        db,
+        "SELECT 1 WHERE to_regclass('refinery_schema_history') IS NOT NULL",
+        &[],
+    );
+    if has_any.await?.is_none() {
+        return Ok(false);
+    }
+    let found = db.query_one("SELECT max(version) FROM refinery_schema_history", &[]);
+    let found: Option<i32> = found.await?.try_get(0)?;
+    match found.filter(|found| Some(*found) > known) {
+        Some(found) => {
+            let known = known.unwrap_or(0);
+            let why = format!(
+                "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
+            );
+            Err(StoreError::new(ErrorKind::Newer, why))
+        }
+        None => Ok(found == known),
+    }
+}

@@ -1,0 +1,72 @@
+//! The next event of a trail, as stores add it.
+
+use crate::{AuditEvent, AuditKey, AuditKind};
+use agents_core::run::Timestamp;
+
+/// End of the trail of a run.
+pub(crate) struct End {
+    pub(crate) run: String,
+    pub(crate) tenant_id: String,
+    pub(crate) seq: u64,
+    pub(crate) digest: Vec<u8>,
+}
+
+/// What an event says beside its kind.
+#[derive(Default)]
+pub(crate) struct About<'a> {
+    pub(crate) actor: Option<&'a str>,
+    pub(crate) subject: Option<&'a str>,
+    pub(crate) tool_name: Option<&'a str>,
+    pub(crate) detail: Option<&'a [u8]>,
+    pub(crate) row_digest: Option<Vec<u8>>,
+}
+
+impl<'a> About<'a> {
+    /// Describes an event that somebody has caused.
+    pub(crate) fn by(actor: Option<&'a str>) -> Self {
+        About {
+            actor,
+            ..About::default()
+        }
+    }
+}
+
+impl End {
+    /// Returns the event that comes next.
+    pub(crate) fn next(
+        self,
+        key: &AuditKey,
+        now: u64,
+        kind: AuditKind,
+        about: About<'_>,
+    ) -> AuditEvent {
+        let mut event = AuditEvent {
+            number: 0,
+            run: self.run,
+            seq: self.seq + 1,
+            tenant_id: self.tenant_id,
+            at: Timestamp::from_millis(now),
+            kind,
+            actor: about.actor.map(str::to_owned),
+            subject: about.subject.map(str::to_owned),
+            tool_name: about.tool_name.map(str::to_owned),
+            detail: about.detail.map(<[u8]>::to_vec),
+            row_digest: about.row_digest,
+            digest: Vec::new(),
+        };
+        event.digest = key.digest(&self.digest, &event);
+        event
+    }
+}
+
+/// Columns with the names of people, by table and by the column of the run's id. They give way to pseudonyms when a run is
+/// erased.
+pub(crate) const PEOPLE: [(&str, &str, &str); 7] = [
+    ("agent_runs", "id", "started_by"),
+    ("agent_runs", "id", "cancelled_by"),
+    ("agent_approvals", "run_id", "user_id"),
+    ("agent_approvals", "run_id", "started_by"),
+    ("agent_approvals", "run_id", "decided_by"),
+    ("agent_tool_executions", "run_id", "approved_by"),
+    ("agent_audit_events", "run_id", "actor"),
+];

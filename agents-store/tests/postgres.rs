@@ -1,0 +1,278 @@
+//! The PostgreSQL store: the conformance suite, and what only a server can do.
+//!
+//! The tests use the server that `AGENTS_TEST_POSTGRES` names, or start one of their own from Debian's packages.
+//! Without either they say in a line that they were skipped.
+
+#![cfg(unix)]
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
+#[path = "postgres/faults.rs"]
+mod faults;
+#[path = "postgres/fleets.rs"]
+mod fleets;
+#[path = "postgres/tenants.rs"]
+mod tenants;
+
+use agents_store::{
+    Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, PostgresStore, Risk, Store, StoreError,
+    Timestamp,
+    conformance::{
+        CASES,
+        postgres::{Database, Server},
+    },
+};
+use deadpool_postgres::{
+    Manager, Pool,
+    tokio_postgres::{self, Client, NoTls},
+};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// Returns an empty database and a store in it; `None` if there is no server.
+async fn store() -> Option<(Database, PostgresStore)> {
+    let database = Server::shared()?.database().await;
+    let store = PostgresStore::connect(database.address()).await.unwrap();
+    Some((database, store))
+}
+
+/// Returns a connection of the owner.
+async fn owner(database: &Database) -> Client {
+    let connected = tokio_postgres::connect(database.address(), NoTls).await;
+    let (client, connection) = connected.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+fn run(id: &str, tenant: &str) -> NewRun {
+    NewRun {
+        id: id.to_owned(),
+        tenant: tenant.to_owned(),
+        agent: "payer".to_owned(),
+        ..NewRun::default()
+    }
+}
+
+fn claim(worker: &str) -> Claim {
+    Claim {
+        worker: worker.to_owned(),
+        agents: vec!["payer".to_owned()],
+        run: None,
+        time: LONG,
+        per_tenant: 0,
+        most_claims: 3,
+    }
+}
+
+/// Stores a run, and claims it.
+async fn claimed(store: &PostgresStore, id: &str, tenant: &str) -> Lease {
+    store.create(&run(id, tenant)).await.unwrap();
+    let wanted = Claim {
+        run: Some(id.to_owned()),
+        ..claim("w")
+    };
+    store.claim(&wanted).await.unwrap().unwrap()
+}
+
+fn step(id: &str, after: u64) -> Commit {
+    Commit {
+        id: id.to_owned(),
+        after,
+        last: after + 1,
+        entries: id.as_bytes().to_vec(),
+        ..Commit::default()
+    }
+}
+
+fn request(id: &str) -> NewApproval {
+    NewApproval {
+        id: id.to_owned(),
+        request: id.to_owned(),
+        place: "payer".to_owned(),
+        agent_name: "payer".to_owned(),
+        tool_name: "pay".to_owned(),
+        version: "1.0.0".to_owned(),
+        args_summary: "cents 100".to_owned(),
+        effect_description: "Pays.".to_owned(),
+        risk_level: Risk::High,
+        user_id: None,
+        args_digest: "digest".to_owned(),
+        expires_after: LONG,
+        detail: b"detail".to_vec(),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_in_a_database_keeps_all_promises() {
+    let Some((database, _)) = store().await else {
+        return;
+    };
+    let owner = owner(&database).await;
+    for case in CASES {
+        println!("{}", case.name);
+        // A new database for each case would take most of the time.
+        owner
+            .batch_execute("TRUNCATE agent_runs RESTART IDENTITY CASCADE")
+            .await
+            .unwrap();
+        let store = PostgresStore::connect(database.address()).await.unwrap();
+        case.check(Arc::new(store)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_with_one_connection_keeps_its_promises_to_many() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let cases = CASES.iter().filter(|case| case.name.contains("of_many"));
+    assert_eq!(cases.clone().count(), 3);
+    for case in cases {
+        let database = server.database().await;
+        let manager = Manager::new(database.address().parse().unwrap(), NoTls);
+        let pool = Pool::builder(manager).max_size(1).build().unwrap();
+        case.check(Arc::new(PostgresStore::of(pool).await.unwrap()))
+            .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn many_processes_may_create_the_tables_at_once() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let database = server.database().await;
+    let opening: Vec<_> = (0..8)
+        .map(|_| {
+            let address = database.address().to_owned();
+            tokio::spawn(async move { PostgresStore::connect(&address).await })
+        })
+        .collect();
+    for opened in opening {
+        let store = opened.await.unwrap().unwrap();
+        store.runs(&Default::default()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_store_of_a_later_version_is_refused() {
+    let Some((database, _)) = store().await else {
+        return;
+    };
+    owner(&database)
+        .await
+        .batch_execute("INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (99, 'later', '', '0')")
+        .await
+        .unwrap();
+    let error = PostgresStore::connect(database.address()).await;
+    let error = error.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Newer);
+    assert!(error.to_string().contains("version 99"), "{error}");
+}
+
+#[tokio::test]
+async fn a_clock_that_goes_back_does_not_bring_a_lease_back() {
+    let Some((_database, store)) = store().await else {
+        return;
+    };
+    let now = Arc::new(AtomicU64::new(10_000_000));
+    let clock = now.clone();
+    let store = store.clock(move || Timestamp::from_millis(clock.load(SeqCst)));
+    claimed(&store, "run-1", "").await;
+    now.fetch_add(61_000, SeqCst);
+    assert!(store.now().await.unwrap().as_millis() > 10_060_000);
+    now.fetch_sub(3_600_000, SeqCst);
+    assert!(store.claim(&claim("w2")).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn times_are_those_of_the_server() {
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    let owner = owner(&database).await;
+    let clock = async || {
+        let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+        let row = owner.query_one(sql, &[]).await.unwrap();
+        u64::try_from(row.get::<_, i64>(0)).unwrap()
+    };
+    let before = clock().await;
+    let run = store.create(&run("run-1", "")).await.unwrap();
+    let now = store.now().await.unwrap().as_millis();
+    let after = clock().await;
+    assert!(before - 1 <= run.created_at.as_millis() && run.created_at.as_millis() <= now);
+    assert!(now <= after + 1);
+}
+
+/// A worker renews its leases from a thread that knows no sockets, while tools keep all other threads busy.
+#[test]
+fn a_lease_is_renewed_from_a_thread_of_its_own_while_all_others_are_busy() {
+    let program = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let Some((_database, store, lease)) = program.block_on(async {
+        let (database, store) = store().await?;
+        let lease = claimed(&store, "run-1", "").await;
+        Some((database, store, lease))
+    }) else {
+        return;
+    };
+    // Nobody drives the program's runtime now.
+    let renewing = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap();
+        runtime.block_on(async {
+            let renewed = store.renew(&lease, LONG);
+            tokio::time::timeout(LONG, renewed).await
+        })
+    });
+    renewing.join().unwrap().unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn texts_for_people_may_have_any_character() {
+    let Some((_database, store)) = store().await else {
+        return;
+    };
+    let lease = claimed(&store, "run-1", "").await;
+    let commit = Commit {
+        asked: vec![NewApproval {
+            args_summary: "a\0b \u{1f980}".to_owned(),
+            ..request("r1")
+        }],
+        ..step("a", 0)
+    };
+    store.commit(&lease, &commit).await.unwrap();
+    let found = store.approval("r1").await.unwrap().unwrap();
+    assert_eq!(found.args_summary, "a\u{fffd}b \u{1f980}");
+    // A name is never changed into another one.
+    let refused = store.create(&run("run-2", "acme\0")).await.unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Failed);
+}
+
+/// Waits until a statement of the store waits for a lock, and does this with its server process.
+async fn with_waiting(owner: &Client, what: &str) {
+    let sql = format!(
+        "SELECT {what}(pid) FROM pg_stat_activity
+         WHERE application_name = 'agents' AND wait_event_type = 'Lock' AND datname = current_database()"
+    );
+    while owner.query(&sql, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[track_caller]
+fn may_pass<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    let error = result.expect_err("this fails");
+    assert!(error.may_pass(), "{error}");
+}
