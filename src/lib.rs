@@ -56,6 +56,7 @@
 //! | to test without a model | `testing` (feature `testing`), [`journal::Recorded`] |
 //! | to define what happens when a call fails | [`recovery`] |
 //! | to say what became of a call whose process ended | [`tool::InDoubt`], [`agent::Run::journal`] |
+//! | to undo calls | [`tool::Undone`], [`tool::undo_tool`] |
 //! | to give tools secret keys | [`secret`], [`ToolContext::secret`] |
 //! | to define who handles escalated failures | [`escalation`], [`on_escalation!`] |
 //! | to limit what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
@@ -116,6 +117,7 @@ pub use agents_core::testing;
 #[cfg(feature = "macros")]
 pub use agents_macros::{
     agent, branch, example, in_doubt, on_error, on_escalation, structure, tool_attribute as tool,
+    undo,
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
@@ -150,7 +152,7 @@ pub mod prelude {
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, branch, in_doubt, on_error, structure, tool};
+    pub use agents_macros::{agent, branch, in_doubt, on_error, structure, tool, undo};
     // `#[tool]` reads `#[example]`. The export is for code with `#[example]` above `#[tool]`, which gets an error
     // that explains the order.
     #[cfg(feature = "macros")]

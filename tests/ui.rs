@@ -17,10 +17,11 @@ fn ui() {
     cases.compile_fail("tests/ui/on_escalation/*.rs");
     cases.compile_fail("tests/ui/team/*.rs");
     cases.compile_fail("tests/ui/types/*.rs");
+    cases.compile_fail("tests/ui/undo/*.rs");
 }
 
 /// Mistakes in agents and their organisation that are found before a run, with the cases that show them.
-const MISTAKES: [(&str, &[&str]); 15] = [
+const MISTAKES: [(&str, &[&str]); 16] = [
     (
         "an agent has one place",
         &[
@@ -62,6 +63,14 @@ const MISTAKES: [(&str, &[&str]); 15] = [
             "in_doubt/never_asked",
             "in_doubt/said_twice",
             "in_doubt/standing_alone",
+        ],
+    ),
+    (
+        "how a call is undone is said once, of a tool that writes, from an output that can be read back",
+        &[
+            "undo/nothing_to_undo",
+            "undo/said_twice",
+            "undo/wrong_types",
         ],
     ),
     (

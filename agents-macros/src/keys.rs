@@ -69,6 +69,17 @@ pub(crate) const TOOL: &[Key] = &[
         "cache = ttl(Duration::from_secs(60))",
     ),
     key("approval", Takes::Value, "approval = always"),
+    key("risk", Takes::Value, "risk = high"),
+    key(
+        "effect_description",
+        Takes::Text,
+        "effect_description = \"pay {amount} cents to {payee}\"",
+    ),
+    key(
+        "irreversible",
+        Takes::Text,
+        "irreversible = \"an email cannot be unsent\"",
+    ),
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
@@ -80,6 +91,9 @@ pub(crate) const CACHES: &[&str] = &["none", "forever", "ttl"];
 
 /// `approval = ..`
 pub(crate) const APPROVALS: &[&str] = &["never", "always", "when"];
+
+/// `risk = ..`
+pub(crate) const RISKS: &[&str] = &["low", "medium", "high"];
 
 /// `#[serde(..)]` on a parameter: all that serde knows, to tell what a slip may have meant.
 pub(crate) const SERDE: &[&str] = &[
@@ -207,7 +221,7 @@ pub(crate) const PLACE: &[Key] = &[
 pub(crate) const MARKS: &[&str] = &["skill", "knowledge"];
 
 /// The blocks behind the function in a `tool!`.
-pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt"];
+pub(crate) const TOOL_BLOCKS: &[&str] = &["on_error", "in_doubt", "undo"];
 
 /// The blocks beside functions in an `#[agent] impl`.
 pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];

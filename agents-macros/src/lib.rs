@@ -97,6 +97,12 @@ pub fn in_doubt(tokens: TokenStream) -> TokenStream {
     block_in_doubt(tokens.into()).into()
 }
 
+#[doc = include_str!("docs/undo.md")]
+#[proc_macro]
+pub fn undo(tokens: TokenStream) -> TokenStream {
+    block_undo(tokens.into()).into()
+}
+
 #[doc = include_str!("docs/on_escalation.md")]
 #[proc_macro]
 pub fn on_escalation(tokens: TokenStream) -> TokenStream {
@@ -215,6 +221,17 @@ fn block_in_doubt(tokens: Tokens) -> Tokens {
     let doubt = lower::in_doubt(doubt);
     let (errors, doubt) = (errors.finish(), expand::in_doubt(&doubt, &rt));
     quote!(#errors #doubt)
+}
+
+fn block_undo(tokens: Tokens) -> Tokens {
+    let errors = Errors::new();
+    let Some((rt, mut undo)) = parse::undo_block(tokens, &errors) else {
+        return errors.finish();
+    };
+    check::undo_as_written(&mut undo, &errors);
+    let undo = lower::undo(undo);
+    let (errors, undo) = (errors.finish(), expand::undo(&undo, &rt));
+    quote!(#errors #undo)
 }
 
 fn expression_structure(tokens: Tokens) -> Tokens {

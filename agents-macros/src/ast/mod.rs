@@ -66,6 +66,7 @@ pub(crate) struct Tool {
     pub(crate) examples: Vec<Example>,
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
+    pub(crate) undo: Option<Undo>,
 }
 
 /// An example of a call: `#[example(path = "a.txt")]`.
@@ -151,6 +152,16 @@ pub(crate) struct InDoubt {
     pub(crate) tool: Option<Path>,
     /// The name of the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
+    pub(crate) body: Expr,
+}
+
+/// The code of an `undo(output) => ..`, or of an `undo!(Tool, |output| ..)`.
+pub(crate) struct Undo {
+    pub(crate) keyword: Ident,
+    /// The tool whose calls these are. Without it they are those of the tool beside.
+    pub(crate) tool: Option<Path>,
+    /// The pattern for the output of the call; `None` for `_`.
+    pub(crate) output: Option<Pat>,
     pub(crate) body: Expr,
 }
 

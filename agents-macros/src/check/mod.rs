@@ -15,6 +15,7 @@ mod settings;
 mod signature;
 mod structure;
 mod tool;
+mod undo;
 
 pub(crate) use agent::{agent, function_as_written, skills_as_written};
 pub(crate) use branch::{branch, branch_as_written};
@@ -23,6 +24,7 @@ pub(crate) use on_error::{Of, arms_as_written, on_error_alone};
 pub(crate) use on_escalation::handler_as_written;
 pub(crate) use structure::{structure, structure_as_written};
 pub(crate) use tool::{tool, tool_as_written};
+pub(crate) use undo::undo_as_written;
 
 use crate::{
     diag::Errors,

@@ -5,22 +5,19 @@ use super::{
     on_error::{self, Of},
     params,
     signature::{head, is_concrete, is_owned, is_plain, named},
+    undo,
 };
 use crate::{
     ast::{self, Example},
     diag::Errors,
-    keys::{APPROVALS, CACHES, CATEGORIES},
+    keys::{APPROVALS, CACHES, CATEGORIES, RISKS},
     messages,
     model::{Param, ParamKind, Tool},
     names::plain,
     suggest,
     syntax::{self, borrow_in, has_key, is_static, last_name, parameter_name, typed, written},
 };
-use proc_macro2::TokenTree;
-use syn::{
-    Attribute, Expr, Ident, PatType, ReturnType, Signature, Token, Type, ext::IdentExt,
-    parse::ParseStream,
-};
+use syn::{Attribute, Expr, Ident, PatType, ReturnType, Signature, Type};
 
 /// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
 pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
@@ -30,6 +27,7 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
         examples: _,
         on_error,
         in_doubt,
+        undo,
     } = tool;
     keys::entries("tool", entries, crate::keys::TOOL, errors);
     keys::value(entries, "category", |value| {
@@ -38,6 +36,13 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     keys::value(entries, "timeout", |value| timeout(value, errors));
     keys::value(entries, "cache", |value| cache(value, errors));
     keys::value(entries, "approval", |value| approval(value, errors));
+    keys::value(entries, "risk", |value| risk(value, errors));
+    keys::value(entries, "effect_description", |value| {
+        undo::effect_description(value, errors)
+    });
+    keys::value(entries, "irreversible", |value| {
+        undo::said(value, messages::IRREVERSIBLE_WITHOUT_REASON, errors)
+    });
     params::params(&mut function.sig, errors);
     result(&function.sig, errors);
     if let Some(arms) = on_error {
@@ -45,6 +50,9 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     }
     if let Some(doubt) = in_doubt {
         in_doubt::in_doubt_as_written(doubt, errors);
+    }
+    if let Some(undo) = undo {
+        undo::undo_as_written(undo, errors);
     }
 }
 
@@ -75,6 +83,18 @@ fn timeout(value: &Expr, errors: &Errors) -> bool {
             false
         }
         _ => true,
+    }
+}
+
+/// Checks `risk = high`.
+fn risk(value: &Expr, errors: &Errors) -> bool {
+    match word("risk", value, RISKS, errors) {
+        None => false,
+        Some((word, Some(argument))) => {
+            errors.at(argument, messages::takes_nothing(word));
+            false
+        }
+        Some(_) => true,
     }
 }
 
@@ -161,6 +181,10 @@ pub(crate) fn tool(tool: &Tool, errors: &Errors) {
     if let Some(doubt) = &tool.in_doubt {
         in_doubt::in_doubt(tool, doubt, errors);
     }
+    undo::irreversible(tool, errors);
+    if let Some(undo) = &tool.undo {
+        undo::undo(tool, undo, errors);
+    }
 }
 
 /// Checks `#[tool(reads)]`: exactly one of the three effects, and none that contradicts `external`, `cache` or
@@ -227,7 +251,7 @@ fn asynchronous(tool: &Tool, errors: &Errors) {
 fn examples(tool: &Tool, errors: &Errors) {
     let known: Vec<String> = tool
         .arguments()
-        .map(|(param, attrs)| wire_name(param, attrs))
+        .map(|(param, _)| param.wire_name())
         .collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let flattened = tool.arguments().any(|(_, attrs)| has_key(attrs, "flatten"));
@@ -246,8 +270,8 @@ fn examples(tool: &Tool, errors: &Errors) {
         let missing = tool
             .arguments()
             .filter(|(param, attrs)| is_required(param, attrs));
-        for (param, attrs) in missing {
-            let wanted = wire_name(param, attrs);
+        for (param, _) in missing {
+            let wanted = param.wire_name();
             if !fields.iter().any(|(name, _)| plain(name) == wanted) {
                 errors.at(attribute.path(), messages::example_leaves_out(wanted));
             }
@@ -262,29 +286,4 @@ fn is_required(param: &Param, attrs: &[Attribute]) -> bool {
         && attrs
             .iter()
             .all(|attribute| !attribute.path().is_ident("serde"))
-}
-
-/// Returns the name for the model: the parameter's, or the one in `#[serde(rename = "..")]`.
-fn wire_name(param: &Param, attrs: &[Attribute]) -> String {
-    let mut name = param.ident.unraw().to_string();
-    for attribute in attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("serde"))
-    {
-        let renamed = attribute.parse_args_with(|input: ParseStream<'_>| {
-            let mut found = None;
-            while !input.is_empty() {
-                let key = input.parse::<TokenTree>()?.to_string();
-                if key == "rename" && input.peek(Token![=]) {
-                    input.parse::<Token![=]>()?;
-                    found = input.parse::<Option<syn::LitStr>>()?;
-                }
-            }
-            Ok(found)
-        });
-        if let Ok(Some(renamed)) = renamed {
-            name = renamed.value();
-        }
-    }
-    name
 }

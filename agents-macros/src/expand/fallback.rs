@@ -41,6 +41,7 @@ pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
 /// impl __rt::RetrySafe for ReadFile {}
 /// impl __rt::Fallible for ReadFile {}
 /// impl __rt::MayBeInDoubt for ReadFile { .. }
+/// impl __rt::MayBeUndone for ReadFile { .. }
 /// ```
 pub(super) fn tool(tool: &Tool) -> TokenStream {
     let (ty, name) = (&tool.ty, &tool.name);
@@ -71,6 +72,11 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
         impl __rt::MayBeInDoubt for #ty {
             type Args = ();
             type Found = ();
+        }
+        #[diagnostic::do_not_recommend]
+        impl __rt::MayBeUndone for #ty {
+            type Args = ();
+            type Output = ();
         }
     }
 }

@@ -41,7 +41,24 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let doubt = tool.in_doubt.as_ref()?;
     let (ty, sent, bounds) = (&tool.ty, sent(tool), all_bounds(tool));
     // Names of the macro's own: a tool may well be called `args`.
-    let (args, cx) = (Ident::new("args", Span::mixed_site()), cx());
+    let args = Ident::new("args", Span::mixed_site());
+    let seen = seen(
+        tool,
+        &args,
+        "not everything tells what became of an execution",
+    );
+    let found = asserts::value(&tool.returns);
+    let finds_out = finds_out(doubt, &quote!(#args: #sent), &found, &seen);
+    Some(quote! {
+        impl #ty where #(#bounds),* {
+            #finds_out
+        }
+    })
+}
+
+/// Prints the parameters of the function, by their names. `unused` says why not all of them have to be used.
+pub(super) fn seen(tool: &Tool, args: &Ident, unused: &str) -> TokenStream {
+    let cx = cx();
     let seen = tool.params.iter().map(|param| {
         let Param {
             ident, ty, kind, ..
@@ -59,17 +76,11 @@ pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
             ParamKind::Context => quote!(= #cx),
         };
         quote! {
-            #[allow(unused_variables, reason = "not everything tells what became of an execution")]
+            #[allow(unused_variables, reason = #unused)]
             let #ident #value;
         }
     });
-    let found = asserts::value(&tool.returns);
-    let finds_out = finds_out(doubt, &quote!(#args: #sent), &found, &quote!(#(#seen)*));
-    Some(quote! {
-        impl #ty where #(#bounds),* {
-            #finds_out
-        }
-    })
+    quote!(#(#seen)*)
 }
 
 /// Prints the method that finds out what became of an execution:

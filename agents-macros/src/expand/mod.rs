@@ -13,6 +13,7 @@ mod settings;
 mod skills;
 mod structure;
 mod tool;
+mod undo;
 
 pub(crate) use agent::agent;
 pub(crate) use fallback::{expression, no_expression, untouched};
@@ -21,6 +22,7 @@ pub(crate) use on_error::alone as on_error;
 pub(crate) use skills::block;
 pub(crate) use structure::{branch, structure};
 pub(crate) use tool::tool;
+pub(crate) use undo::alone as undo;
 
 use crate::paths::{Rt, end};
 use proc_macro2::{Delimiter, Group, TokenStream};

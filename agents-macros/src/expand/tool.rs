@@ -2,7 +2,7 @@
 
 use super::{
     arguments::{all_bounds, arguments, bounds, injected_bounds, passed, sent},
-    asserts, fallback, hidden, in_doubt, on_error,
+    asserts, fallback, hidden, in_doubt, on_error, undo,
 };
 use crate::{
     ast::Example,
@@ -161,6 +161,7 @@ fn deprecated(tool: &Tool) -> Option<TokenStream> {
 ///     fn fixers(&self) -> __rt::Vec<__rt::Arc<dyn __rt::Fixer>> { .. }
 ///     fn hash_instance(&self, state: &mut dyn __rt::Hasher) { .. }
 ///     async fn in_doubt(&self, args: ArgumentsOfReadFile, cx: &__rt::ToolContext) -> __rt::InDoubt<Self::Ok> { .. }
+///     async fn undo(&self, args: ArgumentsOfReadFile, output: __rt::StoredOutput<Self::Ok>, cx: &__rt::ToolContext) -> __rt::Result<__rt::Undone, __rt::ToolError> { .. }
 ///     fn needs_approval(&self, args: &ArgumentsOfReadFile, cx: &__rt::ToolContext) -> bool { .. }
 /// }
 /// impl __rt::OnError for ReadFile { .. }
@@ -185,9 +186,10 @@ fn implementation(tool: &Tool) -> TokenStream {
     let (spec, call) = (spec(tool), call(tool));
     let (failure, needs_approval) = (failure(tool), needs_approval(tool));
     let hash_instance = hash_instance(tool);
-    let in_doubt = asked(tool);
+    let (in_doubt, undo) = (asked(tool), undo::asked(tool));
     let arms = on_error::of_tool(tool);
-    let finds_out = in_doubt::of_tool(tool);
+    let (finds_out, undoes) = (in_doubt::of_tool(tool), undo::of_tool(tool));
+    let effect = undo::effect_checked(tool);
     let beside = known_by_type(tool, &with);
     quote! {
         #[automatically_derived]
@@ -212,11 +214,14 @@ fn implementation(tool: &Tool) -> TokenStream {
             #failure
             #hash_instance
             #in_doubt
+            #undo
             #needs_approval
         }
         #beside
         #arms
         #finds_out
+        #undoes
+        #effect
     }
 }
 
@@ -250,16 +255,34 @@ fn spec(tool: &Tool) -> TokenStream {
         .examples
         .iter()
         .map(|example| worked(example, &tool.rt));
+    let undoable = tool.undo.as_ref().map(|_| quote!(.undoable()));
+    let spec = quote! {
+        __rt::ToolSpec::of::<#sent>(#name, #description, __rt::Effects::#effect)
+            #(#calls)*
+            #(#examples)*
+            #undoable
+            .output_schema((&__rt::SchemaProbe::<<#ty as __rt::Tool>::Ok>::NEW).output_schema())
+    };
+    let is_undone_elsewhere = tool.may_be_undone() && tool.undo.is_none();
+    let (scope, spec) = match is_undone_elsewhere {
+        true => (
+            quote!(
+                use __rt::{HasNoUndo as _, NoSchema as _};
+            ),
+            quote!(__rt::with_undo(#spec, #ty::__HAS_UNDO)),
+        ),
+        false => (
+            quote!(
+                use __rt::NoSchema as _;
+            ),
+            spec,
+        ),
+    };
     quote! {
         fn spec(&self) -> &__rt::ToolSpec {
-            use __rt::NoSchema as _;
+            #scope
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
-            SPEC.get_or_init(|| {
-                __rt::ToolSpec::of::<#sent>(#name, #description, __rt::Effects::#effect)
-                    #(#calls)*
-                    #(#examples)*
-                    .output_schema((&__rt::SchemaProbe::<<#ty as __rt::Tool>::Ok>::NEW).output_schema())
-            })
+            SPEC.get_or_init(|| { #spec })
         }
     }
 }
@@ -426,6 +449,7 @@ fn asked(tool: &Tool) -> Option<TokenStream> {
 /// impl __rt::RetrySafe for ReadFile {} // if it does not write, or is `idempotent`
 /// impl __rt::Fallible for ReadFile {}  // if it gives a `Result`
 /// impl __rt::MayBeInDoubt for ReadFile { .. } // if it is not `RetrySafe`
+/// impl __rt::MayBeUndone for ReadFile { .. } // if it writes, and is not `irreversible`
 /// impl ReadFile { pub fn __listed(self) -> __rt::SharedTool { .. } }
 /// ```
 fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
@@ -437,7 +461,7 @@ fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
         .returns
         .is_result()
         .then(|| quote!(#[automatically_derived] impl __rt::Fallible for #ty {}));
-    let in_doubt = may_be_in_doubt(tool);
+    let (in_doubt, undone) = (may_be_in_doubt(tool), undo::may_be_undone(tool));
     let listed = listed(tool);
     quote! {
         #[automatically_derived]
@@ -452,6 +476,7 @@ fn known_by_type(tool: &Tool, with: &TokenStream) -> TokenStream {
         #retry_safe
         #fallible
         #in_doubt
+        #undone
         #listed
     }
 }

@@ -10,6 +10,7 @@ mod params;
 mod settings;
 mod structure;
 mod tool;
+mod undo;
 
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::branch;
@@ -17,6 +18,7 @@ pub(crate) use in_doubt::in_doubt;
 pub(crate) use on_error::on_error;
 pub(crate) use structure::member;
 pub(crate) use tool::tool;
+pub(crate) use undo::undo;
 
 use crate::{ast::Function, syntax::is_lint_level};
 use syn::{Attribute, FnArg};

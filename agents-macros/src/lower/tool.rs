@@ -3,7 +3,7 @@
 use super::{cfgs, keys::Keys, params::params, strip_parameters};
 use crate::{
     ast, keys,
-    model::{Call, Docs, Returns, Tool},
+    model::{Call, Docs, Param, Returns, Tool, placeholders},
     names::{plain, type_name},
     syntax::{borrow_in, is_generic, is_opaque, is_static, word},
 };
@@ -19,6 +19,7 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
         examples,
         on_error,
         in_doubt,
+        undo,
     } = tool;
     let mut keys = Keys(entries);
     let rt = keys.rt();
@@ -28,8 +29,10 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
         .collect();
     let external = keys.flag("external");
     let named = keys.name();
+    let irreversible = keys.text("irreversible");
+    let effect = keys.text("effect_description");
     let Spec {
-        calls: spec,
+        calls: mut spec,
         when,
         deprecated,
         cached,
@@ -38,6 +41,21 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
     let wanted = function.sig.inputs.len();
     let params = params(&function.sig);
     let returns = Returns::of(&function.sig);
+    let effect = effect.map(|(key, text)| {
+        let argument = in_wire_names(&text, &params).into_token_stream();
+        spec.push(Call {
+            method: key,
+            argument,
+        });
+        text
+    });
+    let irreversible = irreversible.map(|(key, why)| {
+        spec.push(Call {
+            method: key.clone(),
+            argument: why.into_token_stream(),
+        });
+        key
+    });
     let opaque = returns.ty().is_some_and(is_opaque);
     let generic = is_generic(&function.sig);
     let special = !function.is_async()
@@ -59,6 +77,7 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
     let docs = Docs::take(&mut function.attrs);
     let on_error = on_error.map(super::on_error::on_error);
     let in_doubt = in_doubt.map(super::in_doubt);
+    let undo = undo.map(super::undo);
     Tool {
         rt,
         function,
@@ -72,11 +91,14 @@ pub(crate) fn tool(tool: ast::Tool) -> Tool {
         when,
         deprecated,
         cached,
+        irreversible,
+        effect,
         params,
         examples,
         returns,
         on_error,
         in_doubt,
+        undo,
         broken,
     }
 }
@@ -133,6 +155,12 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
         when = asked.cloned();
         call(key, quote!(__rt::NeedsApproval::#variant));
     }
+    if let Some((key, value)) = keys.value("risk")
+        && let Some((word, _)) = word(&value)
+    {
+        let variant = variant(word);
+        call(key, quote!(__rt::Risk::#variant));
+    }
     for flag in ["strict", "sequential", "polls"] {
         if let Some(key) = keys.flag(flag) {
             call(key, TokenStream::new());
@@ -148,6 +176,22 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
         deprecated,
         cached,
     }
+}
+
+/// Returns the text with the names that models use for the arguments, and without formats: `{amount:?}` becomes
+/// `{amount}`.
+fn in_wire_names(text: &LitStr, params: &[Param]) -> LitStr {
+    let words = text.value();
+    let (mut named, mut from) = (String::new(), 0);
+    for placeholder in placeholders(&words) {
+        let name = placeholder.name;
+        let param = params.iter().find(|param| plain(&param.ident) == name);
+        named.push_str(&words[from..placeholder.at.start]);
+        named.push_str(&param.map_or_else(|| name.to_owned(), Param::wire_name));
+        from = placeholder.at.end;
+    }
+    named.push_str(&words[from..]);
+    LitStr::new(&named, text.span())
 }
 
 /// Returns `Forever` for `forever`, at the same place.

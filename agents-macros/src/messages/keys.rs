@@ -97,6 +97,11 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
         "what became of an interrupted execution is said behind the function: `tool! { .. in_doubt(key) => .. }`",
     ),
     (
+        "tool",
+        &["undo", "rollback", "compensate"],
+        "how a call is undone is said behind the function: `tool! { .. undo(output) => .. }`",
+    ),
+    (
         "agent",
         &["system", "system_prompt", "instructions", "preamble"],
         "what a model is told to be is its prompt: write `prompt = \"You are ..\"`",

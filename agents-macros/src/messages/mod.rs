@@ -10,6 +10,7 @@ mod keys;
 mod syntax;
 mod team;
 mod tool;
+mod undo;
 
 pub(crate) use agent::*;
 pub(crate) use arms::*;
@@ -18,6 +19,7 @@ pub(crate) use keys::*;
 pub(crate) use syntax::*;
 pub(crate) use team::*;
 pub(crate) use tool::*;
+pub(crate) use undo::*;
 
 /// Returns a noun with its article: `a tool`, `an agent`.
 fn a(what: &str) -> String {

@@ -7,8 +7,7 @@ use syn::Ident;
 pub(crate) const NOT_A_FUNCTION: &str = "a tool is a function: expected `async fn`";
 pub(crate) const NOT_AN_AGENT: &str =
     "an agent is a function or an `impl` block: write `#[agent]` above one of those";
-pub(crate) const AFTER_THE_TOOL: &str =
-    "nothing but `on_error { .. }` and `in_doubt(key) => ..` can follow the function";
+pub(crate) const AFTER_THE_TOOL: &str = "nothing but `on_error { .. }`, `in_doubt(key) => ..` and `undo(output) => ..` can follow the function";
 pub(crate) const ARMS_BEFORE_THE_TOOL: &str =
     "`on_error { .. }` stands behind the function whose failures it is about";
 pub(crate) const ARMS_IN_BRACES: &str = "the arms of a tool stand in braces at once: write `on_error { execution_error(_) => retry() }`";

@@ -3,22 +3,24 @@
 //! Methods answer questions about the model, so that [`expand`](crate::expand) only prints.
 
 mod docs;
+mod placeholders;
 mod team;
 
 pub(crate) use docs::Docs;
+pub(crate) use placeholders::{Placeholder, placeholders};
 pub(crate) use team::{Branch, Member, Said, ToolRef};
 
 use crate::{
-    ast::{self, Body, Element, Example, Function, Impl, InDoubt},
-    names::hides_another,
+    ast::{self, Body, Element, Example, Function, Impl, InDoubt, Undo},
+    names::{hides_another, plain},
     paths::Rt,
     syntax::{argument, has_key, last_name},
 };
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 use syn::{
     Attribute, Expr, Ident, LitStr, Pat, Path, ReturnType, Signature, Token, Type,
-    punctuated::Punctuated,
+    parse::ParseStream, punctuated::Punctuated,
 };
 
 /// A call on a builder: `.timeout(Duration::from_secs(2))`.
@@ -58,11 +60,16 @@ pub(crate) struct Tool {
     pub(crate) deprecated: Option<LitStr>,
     /// `cache = ..`, where it is not `none`
     pub(crate) cached: Option<Ident>,
+    /// `irreversible = ".."`
+    pub(crate) irreversible: Option<Ident>,
+    /// `effect_description = ".."`, as written
+    pub(crate) effect: Option<LitStr>,
     pub(crate) params: Vec<Param>,
     pub(crate) examples: Vec<Example>,
     pub(crate) returns: Returns,
     pub(crate) on_error: Option<Arms>,
     pub(crate) in_doubt: Option<InDoubt>,
+    pub(crate) undo: Option<Undo>,
     /// The tool cannot be printed whole: its type stays, and does nothing.
     pub(crate) broken: bool,
 }
@@ -287,6 +294,12 @@ impl Tool {
         !self.is_never_in_doubt() || self.effects.len() != 1 || self.in_doubt.is_some()
     }
 
+    /// Tells whether calls of the tool can be undone. A refused `undo` counts.
+    pub(crate) fn may_be_undone(&self) -> bool {
+        let writes = self.effects.iter().any(|effect| effect == "writes");
+        (writes && self.irreversible.is_none()) || self.effects.len() != 1 || self.undo.is_some()
+    }
+
     pub(crate) fn is_unit(&self) -> bool {
         self.fields().next().is_none()
     }
@@ -321,6 +334,34 @@ impl Param {
             (true, false) => Asked::Description,
             (true, true) => Asked::Nothing,
         }
+    }
+
+    /// Returns the name of an argument for the model: the parameter's, or the one in `#[serde(rename = "..")]`.
+    pub(crate) fn wire_name(&self) -> String {
+        let mut name = plain(&self.ident);
+        let ParamKind::Argument(attrs) = &self.kind else {
+            return name;
+        };
+        for attribute in attrs
+            .iter()
+            .filter(|attribute| attribute.path().is_ident("serde"))
+        {
+            let renamed = attribute.parse_args_with(|input: ParseStream<'_>| {
+                let mut found = None;
+                while !input.is_empty() {
+                    let key = input.parse::<TokenTree>()?.to_string();
+                    if key == "rename" && input.peek(Token![=]) {
+                        input.parse::<Token![=]>()?;
+                        found = input.parse::<Option<LitStr>>()?;
+                    }
+                }
+                Ok(found)
+            });
+            if let Ok(Some(renamed)) = renamed {
+                name = renamed.value();
+            }
+        }
+        name
     }
 
     /// Tells whether a field of the tool holds its value.

@@ -176,7 +176,11 @@ fn member(input: ParseStream<'_>, errors: &Errors) -> syn::Result<Member> {
                     })
                 }
                 None if let Some(name) = of_a_tool(&call.mac.path) => {
-                    errors.at(name, messages::doubt_in_an_agent());
+                    let message = match name == "undo" {
+                        true => messages::undo_in_an_agent(),
+                        false => messages::doubt_in_an_agent(),
+                    };
+                    errors.at(name, message);
                     Member::Other(TokenStream::new())
                 }
                 None => Member::Other(call.into_token_stream()),
@@ -235,10 +239,10 @@ fn reserved(path: &Path) -> Option<Ident> {
         .then(|| name.clone())
 }
 
-/// Returns the name of an `in_doubt!(..)`, which belongs to a tool.
+/// Returns the name of an `in_doubt!(..)` or an `undo!(..)`, which belong to a tool.
 fn of_a_tool(path: &Path) -> Option<&Ident> {
     let name = &path.segments.last()?.ident;
-    (name == "in_doubt").then_some(name)
+    (name == "in_doubt" || name == "undo").then_some(name)
 }
 
 fn skip_member(input: ParseStream<'_>) {

@@ -40,7 +40,7 @@ pub(super) fn is_next(input: ParseStream<'_>) -> bool {
 }
 
 /// Tells whether a block begins here.
-fn is_block(input: ParseStream<'_>) -> bool {
+pub(super) fn is_block(input: ParseStream<'_>) -> bool {
     let word = input.fork().parse::<Ident>();
     word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
 }
@@ -98,7 +98,7 @@ fn behind(input: ParseStream<'_>, errors: &Errors) -> syn::Result<InDoubt> {
 }
 
 /// Reads `key`, and a type, which is reported.
-fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
+pub(super) fn name(input: ParseStream<'_>) -> syn::Result<(Pat, Option<Type>)> {
     let name = Pat::parse_single(input)?;
     let ty = match input.parse::<Option<Token![:]>>()? {
         Some(_) => Some(input.parse()?),

@@ -10,6 +10,7 @@ mod in_doubt;
 mod on_error;
 mod structure;
 mod tool;
+mod undo;
 
 pub(crate) use agent::{Item, agent, on_escalation_outside};
 pub(crate) use branch::branch;
@@ -17,6 +18,7 @@ pub(crate) use in_doubt::in_doubt_block;
 pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;
 pub(crate) use tool::{example_above, tool_attribute, tool_block, without_examples};
+pub(crate) use undo::undo_block;
 
 use crate::{diag::Errors, messages, paths::Rt};
 use proc_macro2::{Punct, TokenStream, TokenTree};

@@ -8,12 +8,13 @@
 //!
 //!                                                 on_error { .. }
 //!                                                 in_doubt(key) => ..
+//!                                                 undo(output) => ..
 //!                                             }
 //! ```
 
-use super::{all, entries, function, in_doubt, on_error, rest};
+use super::{all, entries, function, in_doubt, on_error, rest, undo};
 use crate::{
-    ast::{Arms, Body, Entry, Example, Function, InDoubt, Tool},
+    ast::{Arms, Body, Entry, Example, Function, Tool},
     diag::Errors,
     messages,
     syntax::pair,
@@ -37,14 +38,28 @@ pub(crate) fn tool_attribute(
     Some(tool)
 }
 
-/// Reads `tool! { item on_error { .. } in_doubt(key) => .. }`.
+/// Reads `tool! { item on_error { .. } in_doubt(key) => .. undo(output) => .. }`.
 pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
     all(tokens, errors, |input| {
         let mut tool = tool(input, Vec::new(), errors)?;
-        tool.in_doubt = doubt_in_the_body(&mut tool.function.body, errors);
+        let body = &mut tool.function.body;
+        let misplaced = messages::DOUBT_IN_THE_BODY;
+        tool.in_doubt = in_the_body(body, "in_doubt", misplaced, in_doubt::in_doubt, errors);
+        tool.undo = in_the_body(body, "undo", messages::UNDO_IN_THE_BODY, undo::undo, errors);
         tool.on_error = arms_in_the_body(&mut tool.function.body, errors);
         while !input.is_empty() {
-            if in_doubt::is_next(input) {
+            if undo::is_next(input) {
+                let undo = undo::undo(input, errors);
+                match &tool.undo {
+                    Some(first) => {
+                        errors.at(&first.keyword, messages::undo_twice());
+                        if let Some(second) = undo {
+                            errors.at(&second.keyword, messages::undo_twice());
+                        }
+                    }
+                    None => tool.undo = undo,
+                }
+            } else if in_doubt::is_next(input) {
                 let doubt = in_doubt::in_doubt(input, errors);
                 match &tool.in_doubt {
                     Some(first) => {
@@ -81,7 +96,9 @@ pub(crate) fn tool_block(tokens: TokenStream, errors: &Errors) -> Option<Tool> {
 fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Option<Tool> {
     let attrs = errors.ok(input.call(Attribute::parse_outer))?;
     if !function::is_next(input) {
-        let message = if in_doubt::is_next(input) {
+        let message = if undo::is_next(input) {
+            messages::UNDO_BEFORE_THE_TOOL
+        } else if in_doubt::is_next(input) {
             messages::DOUBT_BEFORE_THE_TOOL
         } else if on_error::is_next(input) {
             messages::ARMS_BEFORE_THE_TOOL
@@ -110,6 +127,7 @@ fn tool(input: ParseStream<'_>, mut entries: Vec<Entry>, errors: &Errors) -> Opt
         examples: Vec::new(),
         on_error: None,
         in_doubt: None,
+        undo: None,
     })
 }
 
@@ -139,8 +157,15 @@ fn arms_in_the_body(body: &mut Body, errors: &Errors) -> Option<Arms> {
     errors.ok(read.parse2(arms.iter().cloned().collect()))
 }
 
-/// Takes an `in_doubt(key) => ..` out of the body: it is reported, and read as if it stood behind the function.
-fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
+/// Takes an `in_doubt(key) => ..` or an `undo(output) => ..` out of the body: it is reported as `misplaced`, and read as
+/// if it stood behind the function.
+fn in_the_body<T>(
+    body: &mut Body,
+    keyword: &str,
+    misplaced: &str,
+    read: fn(ParseStream<'_>, &Errors) -> Option<T>,
+    errors: &Errors,
+) -> Option<T> {
     let Body::Block(block) = body else {
         return None;
     };
@@ -150,29 +175,29 @@ fn doubt_in_the_body(body: &mut Body, errors: &Errors) -> Option<InDoubt> {
             TokenTree::Ident(word),
             TokenTree::Group(_),
             TokenTree::Punct(arrow),
-        ] => word == "in_doubt" && arrow.as_char() == '=',
+        ] => word == keyword && arrow.as_char() == '=',
         _ => false,
     };
     let at = tokens.windows(3).position(begins)?;
-    errors.at(&tokens[at], messages::DOUBT_IN_THE_BODY);
-    let (before, doubt) = tokens.split_at(at);
+    errors.at(&tokens[at], misplaced);
+    let (before, found) = tokens.split_at(at);
     let mut after = TokenStream::new();
     let read = |input: ParseStream<'_>| {
-        let doubt = in_doubt::in_doubt(input, errors);
+        let found = read(input, errors);
         after = rest(input);
-        Ok(doubt)
+        Ok(found)
     };
-    let doubt = errors.ok(read.parse2(doubt.iter().cloned().collect()));
+    let found = errors.ok(read.parse2(found.iter().cloned().collect()));
     let mut without = Group::new(
         block.delimiter(),
         before.iter().cloned().chain(after).collect(),
     );
     without.set_span(block.span());
     *block = without;
-    doubt?
+    found?
 }
 
-/// Returns the error about an item behind the function that is neither `on_error` nor `in_doubt`.
+/// Returns the error about an item behind the function that is no `on_error`, `in_doubt` or `undo`.
 fn after_the_tool(input: ParseStream<'_>) -> syn::Error {
     let ahead = input.fork();
     let _ = ahead.call(Attribute::parse_outer);

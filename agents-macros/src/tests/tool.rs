@@ -1,5 +1,5 @@
 use super::{check, messages, tokens};
-use crate::{attribute_tool, block_in_doubt, block_tool};
+use crate::{attribute_tool, block_in_doubt, block_tool, block_undo};
 use expect_test::expect_file;
 
 #[test]
@@ -71,6 +71,65 @@ fn a_tool_that_says_what_became_of_an_execution() {
         }",
     ));
     check(alone, expect_file!["snapshots/in_doubt.rs"]);
+}
+
+#[test]
+fn a_tool_that_undoes_its_calls() {
+    let expansion = block_tool(tokens(
+        "/// Moves a lead to another status.
+        #[tool(writes, risk = high, effect_description = \"move {lead_id} to {new_status:?}\")]
+        async fn set_status(
+            /// Which lead.
+            #[serde(rename = \"leadId\")] lead_id: u64,
+            /// Its new status.
+            new_status: Status,
+            #[inject] crm: Crm,
+        ) -> Result<Change, CrmError> { body }
+        undo(Change { previous, .. }) => {
+            if previous == new_status { return Ok(undone()); }
+            crm.restore(lead_id, previous).await
+        },",
+    ));
+    check(expansion, expect_file!["snapshots/set_status.rs"]);
+    let alone = block_undo(tokens(
+        "SetStatus, |change| async move { self.crm.restore(args.lead_id, change.previous).await }",
+    ));
+    check(alone, expect_file!["snapshots/undo.rs"]);
+}
+
+#[test]
+fn a_tool_whose_calls_cannot_be_undone() {
+    let expansion = attribute_tool(
+        tokens("writes, external, irreversible = \"an email cannot be unsent\""),
+        &tokens("/// Sends an email.\nasync fn send_email() {}"),
+    );
+    check(expansion, expect_file!["snapshots/send_email.rs"]);
+}
+
+#[test]
+fn half_typed_undo_keeps_the_tool() {
+    for (half, mistakes) in [
+        ("undo(change) => crm.x", 0),
+        ("undo(change) => crm.", 1),
+        ("undo(change) => ", 1),
+        ("undo(change)", 1),
+        ("undo(", 1),
+        ("undo", 1),
+        ("und", 1),
+    ] {
+        let closing = if half.ends_with('(') { ")" } else { "" };
+        let expansion = block_tool(tokens(&format!(
+            "/// Pays.
+            #[tool(writes)] async fn pay() -> io::Result<String> {{ body }}
+            {half}{closing}
+            on_error {{ invalid_args(raw, _) => fix(raw) }}",
+        )));
+        assert_eq!(messages(&expansion).len(), mistakes, "{half}: {expansion}");
+        let text = expansion.to_string();
+        for kept in ["{ body }", "struct Pay ;", "impl __rt :: Tool for Pay"] {
+            assert!(text.contains(kept), "{half}: no `{kept}` in {text}");
+        }
+    }
 }
 
 #[test]

@@ -62,16 +62,19 @@ const _: () = {
             BankError,
         > as __rt::Returns>::Err as __rt::ToolFault>::Type;
         fn spec(&self) -> &__rt::ToolSpec {
-            use __rt::NoSchema as _;
+            use __rt::{HasNoUndo as _, NoSchema as _};
             static SPEC: __rt::OnceLock<__rt::ToolSpec> = __rt::OnceLock::new();
             SPEC.get_or_init(|| {
-                __rt::ToolSpec::of::<
-                    ArgumentsOfPay,
-                >("pay", "Pays.", __rt::Effects::Writes)
-                    .output_schema(
-                        (&__rt::SchemaProbe::<<Pay as __rt::Tool>::Ok>::NEW)
-                            .output_schema(),
-                    )
+                __rt::with_undo(
+                    __rt::ToolSpec::of::<
+                        ArgumentsOfPay,
+                    >("pay", "Pays.", __rt::Effects::Writes)
+                        .output_schema(
+                            (&__rt::SchemaProbe::<<Pay as __rt::Tool>::Ok>::NEW)
+                                .output_schema(),
+                        ),
+                    Pay::__HAS_UNDO,
+                )
             })
         }
         async fn call(
@@ -128,6 +131,15 @@ const _: () = {
             use __rt::SaysNothing as _;
             __rt::found_out(self.__in_doubt(args, cx).await, cx)
         }
+        async fn undo(
+            &self,
+            args: ArgumentsOfPay,
+            output: __rt::StoredOutput<Self::Ok>,
+            cx: &__rt::ToolContext,
+        ) -> __rt::Result<__rt::Undone, __rt::ToolError> {
+            use __rt::HasNoUndo as _;
+            __rt::undoing(self.__undo(args, output.json(), cx).await)
+        }
     }
     #[automatically_derived]
     #[diagnostic::do_not_recommend]
@@ -148,6 +160,15 @@ const _: () = {
     {
         type Args = ArgumentsOfPay;
         type Found = <Result<Receipt, BankError> as __rt::Returns>::Ok;
+    }
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::MayBeUndone for Pay
+    where
+        u32: __rt::Argument,
+    {
+        type Args = ArgumentsOfPay;
+        type Output = <Result<Receipt, BankError> as __rt::Returns>::Ok;
     }
     impl Pay {
         #[doc(hidden)]

@@ -1,0 +1,37 @@
+//! Names of arguments in braces, within a text: `pay {amount} cents`.
+
+use std::ops::Range;
+
+/// One `{name}` or `{name:?}` of a text.
+pub(crate) struct Placeholder<'a> {
+    /// The place of the name and the format in the text, without the braces.
+    pub(crate) at: Range<usize>,
+    pub(crate) name: &'a str,
+    /// The text behind the colon.
+    pub(crate) format: &'a str,
+}
+
+/// Returns the placeholders of a text. Doubled braces are braces.
+pub(crate) fn placeholders(text: &str) -> Vec<Placeholder<'_>> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(open) = text[from..].find('{') {
+        let begin = from + open + 1;
+        if text[begin..].starts_with('{') {
+            from = begin + 1;
+            continue;
+        }
+        let Some(length) = text[begin..].find('}') else {
+            break;
+        };
+        let inside = &text[begin..begin + length];
+        let (name, format) = inside.split_once(':').unwrap_or((inside, ""));
+        found.push(Placeholder {
+            at: begin..begin + length,
+            name: name.trim(),
+            format: format.trim(),
+        });
+        from = begin + length + 1;
+    }
+    found
+}
