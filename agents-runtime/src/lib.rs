@@ -69,6 +69,8 @@ mod work;
 
 pub use agent_ref::{AgentRef, Start};
 pub use agents_core::run::Approval;
+#[cfg(feature = "postgres")]
+pub use agents_store::PostgresStore;
 pub use agents_store::SqliteStore;
 pub use approvals::{Approvals, Request, RequestDetail};
 pub use client::Client;
