@@ -85,4 +85,6 @@ pub use runtime::Runtime;
 mod pages {
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
+    #[doc = include_str!("../../book/src/stores.md")]
+    struct Stores;
 }
