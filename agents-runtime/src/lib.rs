@@ -73,6 +73,8 @@ mod work;
 
 pub use agent_ref::{AgentRef, Start};
 pub use agents_core::run::Approval;
+#[cfg(feature = "postgres")]
+pub use agents_store::PostgresStore;
 pub use agents_store::{AuditKey, AuditKind, SqliteStore};
 pub use approvals::{Approvals, Request, RequestDetail};
 pub use audit::{Audit, AuditRecord, Head};
@@ -90,4 +92,6 @@ pub use verify::{Flaw, Verdict};
 mod pages {
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
+    #[doc = include_str!("../../book/src/stores.md")]
+    struct Stores;
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! payments --journal FILE --ledger FILE --tool idempotent|plain [--pause MS]
-//! payments --store sqlite:FILE --run KEY --keyring FILE --ledger FILE --tool idempotent|plain
+//! payments --store sqlite:FILE|postgres://.. --run KEY --keyring FILE --ledger FILE --tool idempotent|plain
 //!          [--runs N] [--ask] [--pause MS]
 //! ```
 //!
@@ -39,7 +39,7 @@ enum Place {
 }
 
 const USAGE: &str = "usage: payments --journal FILE --ledger FILE --tool idempotent|plain [--pause MS]
-       payments --store sqlite:FILE --run KEY --keyring FILE --ledger FILE --tool idempotent|plain [--runs N] [--ask] [--pause MS]";
+       payments --store sqlite:FILE|postgres://.. --run KEY --keyring FILE --ledger FILE --tool idempotent|plain [--runs N] [--ask] [--pause MS]";
 
 fn read_options() -> Option<Options> {
     let (mut journal, mut ledger, mut tool, mut pause) = (None, None, None, 20);
@@ -66,7 +66,7 @@ fn read_options() -> Option<Options> {
     let place = match (journal, store) {
         (Some(journal), None) if run.is_none() && runs.is_none() && !ask => Place::Journal(journal),
         (None, Some(store)) => Place::Store(stored::Stored {
-            file: store.strip_prefix("sqlite:")?.into(),
+            place: stored::Place::read(&store)?,
             key: run?,
             keyring: keyring?,
             runs,
@@ -93,11 +93,8 @@ fn counted(receipts: &[Arc<ToolEnvelope>]) -> String {
 }
 
 async fn run(options: &Options) -> Result<(), Box<dyn Error>> {
-    let cashier = shop::cashier(shop::pay(
-        &options.ledger,
-        options.idempotent,
-        options.pause,
-    ));
+    let pay = shop::pay(&options.ledger, options.idempotent, options.pause);
+    let cashier = shop::cashier(pay, 10);
     let journal = match &options.place {
         Place::Journal(journal) => journal,
         Place::Store(stored) => return stored.work(cashier).await,

@@ -1,4 +1,4 @@
-//! Code shared by the payment examples: a model that asks for ten payments, and the tool that makes them.
+//! Code shared by the payment examples: a model that asks for payments, and the tool that makes them.
 
 use agents::{
     AgentBuilder, Budget, Effects, Model, ToolContext,
@@ -15,8 +15,8 @@ use std::{
     time::Duration,
 };
 
-/// A model that asks for one payment per reply, with amounts 1 to 10.
-pub(crate) struct Teller;
+/// A model that asks for this many payments, one per reply, with amounts from 1.
+pub(crate) struct Teller(pub(crate) usize);
 
 #[async_trait]
 impl Model for Teller {
@@ -33,8 +33,11 @@ impl Model for Teller {
             arguments: json!({ "amount": amount }).to_string(),
         };
         Ok(Reply {
-            content: if amount > 10 { "done" } else { "" }.to_owned(),
-            calls: (amount <= 10).then(|| pay(amount)).into_iter().collect(),
+            content: if amount > self.0 { "done" } else { "" }.to_owned(),
+            calls: (amount <= self.0)
+                .then(|| pay(amount))
+                .into_iter()
+                .collect(),
             usage: Usage {
                 requests: 1,
                 ..Usage::default()
@@ -87,12 +90,12 @@ fn enter(ledger: &Path, line: &str) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Returns the agent that pays with this tool.
-pub(crate) fn cashier(pay: FnTool) -> ModelAgent<'static, String, String> {
+/// Returns the agent that pays so many times with this tool.
+pub(crate) fn cashier(pay: FnTool, times: usize) -> ModelAgent<'static, String, String> {
     AgentBuilder::<String, String>::new("cashier")
         .prompt("Pay what is asked for.")
         .tool(pay)
         .budget(Budget::new().max_turns(12).max_recursion(50))
-        .model(Teller)
+        .model(Teller(times))
         .build()
 }

@@ -3,7 +3,8 @@
 use crate::counted;
 use agents::agent::ModelAgent;
 use agents_runtime::{
-    Approval, FileKeyring, Principal, Progress, RunRef, Runtime, RuntimeError, SqliteStore,
+    Approval, FileKeyring, PostgresStore, Principal, Progress, RunRef, Runtime, RuntimeError,
+    SqliteStore,
 };
 use std::{error::Error, path::PathBuf, time::Duration};
 use tokio_util::sync::CancellationToken;
@@ -11,9 +12,33 @@ use tokio_util::sync::CancellationToken;
 /// Time after which another process goes on with the runs of one that was killed.
 const LEASE: Duration = Duration::from_millis(1500);
 
+/// Place of a store.
+pub(crate) enum Place {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+impl Place {
+    /// Reads `sqlite:FILE`, or the URL of a PostgreSQL database.
+    pub(crate) fn read(text: &str) -> Option<Place> {
+        if let Some(file) = text.strip_prefix("sqlite:") {
+            return Some(Place::Sqlite(file.into()));
+        }
+        let is_url = text.starts_with("postgres://") || text.starts_with("postgresql://");
+        is_url.then(|| Place::Postgres(text.to_owned()))
+    }
+
+    async fn open(&self) -> Result<Runtime, Box<dyn Error>> {
+        Ok(match self {
+            Place::Sqlite(file) => Runtime::open(SqliteStore::open(file).await?),
+            Place::Postgres(url) => Runtime::open(PostgresStore::connect(url).await?),
+        })
+    }
+}
+
 /// Runs of a store.
 pub(crate) struct Stored {
-    pub(crate) file: PathBuf,
+    pub(crate) place: Place,
     pub(crate) key: String,
     pub(crate) keyring: PathBuf,
     /// Number of runs; `None` for one run with the key itself.
@@ -28,8 +53,10 @@ impl Stored {
         &self,
         cashier: ModelAgent<'static, String, String>,
     ) -> Result<(), Box<dyn Error>> {
-        let store = SqliteStore::open(&self.file).await?;
-        let runtime = Runtime::open(store)
+        let runtime = self
+            .place
+            .open()
+            .await?
             .keyring(FileKeyring::open(&self.keyring)?)
             .lease(LEASE);
         let cashier = runtime.agent(cashier);

@@ -53,7 +53,7 @@ async fn run(
         }),
         _ => pay,
     };
-    let cashier = shop::cashier(pay);
+    let cashier = shop::cashier(pay, 10);
     let yes = |_: ApprovalRequest| async { Approval::Approve };
     let run = cashier.run("Pay ten times.").approver(yes);
     let file = FileJournal::open(journal, Key::none())?;
