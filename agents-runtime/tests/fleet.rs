@@ -186,5 +186,7 @@ async fn a_fleet_whose_workers_are_killed_does_each_run_and_pays_once() {
     );
     // A worker has two runs at once, each with one payment.
     assert!(in_doubt <= 2 * kills, "{said}");
+    let verdict = runtime.audit().verify().await.unwrap();
+    assert!(verdict.is_intact(), "{said}: {verdict}");
     fs::remove_dir_all(&folder).unwrap();
 }

@@ -9,6 +9,7 @@
 #[path = "../../tests/examples/built.rs"]
 mod built;
 
+use agents_runtime::{FileKeyring, Runtime, SqliteStore, Verdict};
 use std::{
     collections::{BTreeMap, HashSet},
     fs,
@@ -302,6 +303,8 @@ fn kill_stored(tool: &str) {
         assert!(paid + doubts == 10 && doubts <= kills, "{said}");
         let again = wait(start(), PATIENCE).unwrap();
         assert_eq!(again, last, "a finished run is printed again");
+        let verdict = verdict(&database, &folder.join("keys"));
+        assert!(verdict.is_intact(), "{said}: {verdict}");
     }
     let _ = fs::remove_dir_all(&folder);
     println!("{tool} in a store: {hits} payments hit in {runs} runs, {in_doubt} in doubt");
@@ -310,6 +313,54 @@ fn kill_stored(tool: &str) {
     } else {
         assert_eq!(in_doubt, hits, "each is reported");
     }
+}
+
+/// Returns what the audit trail of a store is worth.
+fn verdict(database: &Path, keys: &Path) -> Verdict {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let store = SqliteStore::open(database).await.unwrap();
+        let keys = FileKeyring::open(keys).unwrap();
+        let client = Runtime::client(store).keyring(keys);
+        client.audit().verify().await.unwrap()
+    })
+}
+
+#[test]
+fn a_run_of_a_store_of_the_first_version_goes_on() {
+    let folder = std::env::temp_dir().join(format!("agents-frozen-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents-store/tests/frozen");
+    let (database, keys) = (folder.join("store.db"), folder.join("keys"));
+    let sql = fs::read_to_string(frozen.join("v1.sql")).unwrap();
+    let db = rusqlite::Connection::open(&database).unwrap();
+    db.execute_batch(&sql).unwrap();
+    drop(db);
+    fs::copy(frozen.join("v1.keys"), &keys).unwrap();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let mut command = Command::new(program(RIGHT));
+    command
+        .arg("--store")
+        .arg(format!("sqlite:{}", database.display()));
+    command.arg("--keyring").arg(&keys);
+    command.arg("--ledger").arg(folder.join("ledger"));
+    command.args(["--run", "november", "--tool", "plain", "--pause", "1"]);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let said = wait(command.spawn().unwrap(), PATIENCE).expect("the run ends");
+    // One payment is in doubt, and one has no receipt: nobody decided about it in time.
+    assert_eq!(counts(&said), (8, 2), "{said}");
+    let verdict = verdict(&database, &keys);
+    assert!(verdict.is_intact(), "{verdict}");
+    assert_eq!(verdict.without_trail, 2, "{verdict}");
+    fs::remove_dir_all(&folder).unwrap();
 }
 
 /// The executions in a store that have begun and not ended.
