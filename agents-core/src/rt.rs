@@ -1,7 +1,7 @@
 //! Items that generated code may name. They are not a public interface, and change without notice.
 
 pub use crate::{
-    Error,
+    Error, Json,
     agent::{
         Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, Profile, Skill,
     },
@@ -40,7 +40,6 @@ pub use std::{
 };
 
 use crate::{
-    Json,
     agent::IntoSource,
     error::{Cause, chain},
     recovery::{Kind, PlanStep},

@@ -389,3 +389,19 @@ fn stages() -> Vec<(&'static str, Vec<Then>)> {
         ("done", vec![reads(), fits(SENT), begun(), ended(Ok("1"))]),
     ]
 }
+
+#[test]
+fn an_effect_is_told_with_the_values_of_arguments_and_of_their_fields() {
+    let args = serde_json::json!({"to": {"city": "Ulm"}, "cents": 5, "a.b": "dotted"});
+    for (text, told) in [
+        ("pay {cents} to {to.city}", "pay 5 to Ulm"),
+        ("{{cents}} {{{cents}}} }}{{", "{cents} {5} }{"),
+        (
+            "{a.b} {to.street} {nobody} {cents",
+            "dotted {to.street} {nobody} {cents",
+        ),
+        ("{to}", r#"{"city":"Ulm"}"#),
+    ] {
+        assert_eq!(filled(text, &args), told, "{text}");
+    }
+}
