@@ -64,7 +64,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ```sql
 /// CREATE ROLE acme LOGIN PASSWORD '..';
 /// ALTER ROLE acme SET agents.tenant = 'acme';
-/// GRANT SELECT ON agent_runs, agent_run_commits, agent_approvals, agent_tool_executions, refinery_schema_history TO acme;
+/// GRANT SELECT ON agent_runs, agent_run_commits, agent_approvals, agent_tool_executions, agent_schema_history TO acme;
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme; -- if it may decide and cancel
 /// ```
 ///
