@@ -46,6 +46,11 @@ impl RuntimeError {
     pub fn kind(&self) -> RuntimeErrorKind {
         self.kind
     }
+
+    /// Returns `true` if the same call may succeed later: the store cannot be reached, or is too busy.
+    pub fn may_pass(&self) -> bool {
+        self.kind == RuntimeErrorKind::Store(agents_store::ErrorKind::Unavailable)
+    }
 }
 
 impl fmt::Display for RuntimeError {

@@ -131,6 +131,10 @@ impl Runtime {
         let rest = match self.advance(&lease, claimed, put_down).await {
             Ok(Some(rest)) => rest,
             Ok(None) => return,
+            Err(error) if error.may_pass() => {
+                tracing::warn!(run, %error, "a run goes on later");
+                Rest::Ready
+            }
             Err(error) => {
                 tracing::error!(run, %error, "a run cannot go on");
                 if error.kind() == RuntimeErrorKind::Sealed {

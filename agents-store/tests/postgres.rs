@@ -168,7 +168,7 @@ async fn a_store_of_a_later_version_is_refused() {
     };
     owner(&database)
         .await
-        .batch_execute("INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (99, 'later', '', '0')")
+        .batch_execute("INSERT INTO agent_schema_history (version, name, applied_on, checksum) VALUES (99, 'later', '', '0')")
         .await
         .unwrap();
     let error = PostgresStore::connect(database.address()).await;
@@ -266,8 +266,11 @@ async fn with_waiting(owner: &Client, what: &str) {
         "SELECT {what}(pid) FROM pg_stat_activity
          WHERE application_name = 'agents' AND wait_event_type = 'Lock' AND datname = current_database()"
     );
+    // A transaction sees what it saw first, until it is told to look again.
+    let look = "SELECT pg_stat_clear_snapshot()";
     while owner.query(&sql, &[]).await.unwrap().is_empty() {
         tokio::time::sleep(Duration::from_millis(5)).await;
+        owner.batch_execute(look).await.unwrap();
     }
 }
 

@@ -23,14 +23,15 @@ CREATE TABLE agent_runs (
     last_commit TEXT,
     created_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL
-);
+) WITH (fillfactor = 80); -- room for new versions of a row beside the old ones
 CREATE UNIQUE INDEX idx_agent_runs_number ON agent_runs(number);
 CREATE UNIQUE INDEX idx_agent_runs_key ON agent_runs(tenant_id, agent_name, key) WHERE key IS NOT NULL;
 CREATE INDEX idx_agent_runs_tenant ON agent_runs(tenant_id, number);
--- What claims look for: the next run that is ready, those that wait for a time, and those under way.
+-- What claims look for: the next run that is ready, those that wait for a time, and those under way. `lease_until` is in
+-- no index, so that a renewal touches none.
 CREATE INDEX idx_agent_runs_ready ON agent_runs(priority DESC, updated_at, number) WHERE status = 'ready';
 CREATE INDEX idx_agent_runs_wake ON agent_runs(wake_at) WHERE status = 'waiting' AND wake_at IS NOT NULL;
-CREATE INDEX idx_agent_runs_running ON agent_runs(tenant_id, lease_until) WHERE status = 'running';
+CREATE INDEX idx_agent_runs_running ON agent_runs(tenant_id) WHERE status = 'running';
 
 CREATE TABLE agent_run_commits (
     run_id TEXT NOT NULL REFERENCES agent_runs(id),

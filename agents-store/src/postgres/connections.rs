@@ -91,7 +91,8 @@ impl Connections {
         let pool = self.pool.clone();
         self.run(async move {
             let connection = pool.get().await?;
-            work(&connection).await
+            let done = work(&connection).await;
+            given_back(connection, done)
         })
         .await
     }
@@ -106,22 +107,40 @@ impl Connections {
         let (pool, clock) = (self.pool.clone(), clock.clone());
         self.run(async move {
             let mut connection = pool.get().await?;
-            let begun = connection
-                .build_transaction()
-                .isolation_level(IsolationLevel::ReadCommitted)
-                .start();
-            let transaction = Transaction {
-                db: begun.await?,
-                clock,
-                key,
-            };
-            transaction.db.batch_execute(BEGIN).await?;
-            let done = work(&transaction).await?;
-            transaction.db.commit().await?;
-            Ok(done)
+            let done = transact(&mut connection, clock, key, work).await;
+            given_back(connection, done)
         })
         .await
     }
+}
+
+async fn transact<T>(
+    connection: &mut Object,
+    clock: Clock,
+    key: AuditKey,
+    work: impl for<'a> FnOnce(&'a Transaction<'a>) -> Work<'a, T>,
+) -> Result<T, StoreError> {
+    let begun = connection
+        .build_transaction()
+        .isolation_level(IsolationLevel::ReadCommitted)
+        .start();
+    let transaction = Transaction {
+        db: begun.await?,
+        clock,
+        key,
+    };
+    transaction.db.batch_execute(BEGIN).await?;
+    let done = work(&transaction).await?;
+    transaction.db.commit().await?;
+    Ok(done)
+}
+
+/// Gives a connection back to its pool, unless it may be broken.
+fn given_back<T>(connection: Object, done: Result<T, StoreError>) -> Result<T, StoreError> {
+    if done.as_ref().is_err_and(StoreError::may_pass) {
+        drop(Object::take(connection));
+    }
+    done
 }
 
 /// Transaction that is under way.

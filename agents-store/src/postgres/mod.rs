@@ -69,7 +69,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// CREATE ROLE acme LOGIN PASSWORD '..';
 /// ALTER ROLE acme SET agents.tenant = 'acme';
 /// GRANT SELECT ON agent_runs, agent_run_commits, agent_approvals, agent_tool_executions, agent_audit_events,
-///     agent_audit_key, refinery_schema_history TO acme;
+///     agent_audit_key, agent_schema_history TO acme;
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;

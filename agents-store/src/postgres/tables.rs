@@ -8,6 +8,9 @@ mod embedded {
     refinery::embed_migrations!("migrations/postgres");
 }
 
+/// Table with the versions of the tables. A program may have migrations of its own in the same database.
+const VERSIONS: &str = "agent_schema_history";
+
 /// Key of the lock under which tables are changed, in the server's own table of such locks.
 const LOCK: i64 = 0x6167_656e_7473; // "agents"
 
@@ -30,9 +33,9 @@ async fn migrate_alone(db: &mut Object) -> Result<(), StoreError> {
     has_all_text(db).await?;
     let client: &mut Client = db;
     // In one transaction: a process that ends in the middle leaves nothing behind.
-    let runner = embedded::migrations::runner().set_grouped(true);
-    let migrated = runner.run_async(client).await;
-    migrated.map(drop).map_err(|error| {
+    let mut runner = embedded::migrations::runner().set_grouped(true);
+    let migrated = runner.set_migration_table_name(VERSIONS).run_async(client);
+    migrated.await.map(drop).map_err(|error| {
         let why = format!("the tables of the store cannot be brought up to date: {error}");
         StoreError::new(ErrorKind::Failed, why)
     })
@@ -56,16 +59,12 @@ async fn is_up_to_date(db: &Object) -> Result<bool, StoreError> {
     let runner = embedded::migrations::runner();
     let known = runner.get_migrations().iter();
     let known = known.map(refinery::Migration::version).max();
-    let has_any = row(
-        db,
-        "SELECT 1 WHERE to_regclass('refinery_schema_history') IS NOT NULL",
-        &[],
-    );
-    if has_any.await?.is_none() {
+    let sql = "SELECT 1 WHERE to_regclass($1) IS NOT NULL";
+    if row(db, sql, &[&VERSIONS]).await?.is_none() {
         return Ok(false);
     }
-    let found = db.query_one("SELECT max(version) FROM refinery_schema_history", &[]);
-    let found: Option<i32> = found.await?.try_get(0)?;
+    let sql = format!("SELECT max(version) FROM {VERSIONS}");
+    let found: Option<i32> = db.query_one(&sql, &[]).await?.try_get(0)?;
     match found.filter(|found| Some(*found) > known) {
         Some(found) => {
             let known = known.unwrap_or(0);
