@@ -93,6 +93,20 @@ impl SqliteStore {
         joined(opened.await)
     }
 
+    /// Opens a store that is there: no file is created, and a file without a store is left as it is.
+    ///
+    /// # Errors
+    /// When there is no store at this path, or it cannot be opened or written, or was written by a later version.
+    pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let found = tokio::task::spawn_blocking({
+            let path = path.clone();
+            move || patiently(|| is_there(&path))
+        });
+        joined(found.await)?;
+        Self::open(path).await
+    }
+
     /// Creates an empty store in memory, which is gone with its last clone.
     ///
     /// # Errors
@@ -199,6 +213,33 @@ fn create(path: &Path) -> Result<(), StoreError> {
             format!("the store {} cannot be opened: {error}", path.display()),
         )
     })
+}
+
+/// Checks that there is a store at this path.
+fn is_there(path: &Path) -> Result<(), StoreError> {
+    let none = |why: &str| {
+        let path = path.display();
+        StoreError::new(
+            ErrorKind::NotFound,
+            format!("there is no store {path}{why}"),
+        )
+    };
+    if !path.exists() {
+        return Err(none(""));
+    }
+    match has_tables(&connection(path, true)?) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(none(": the file is a database of something else, or empty")),
+        Err(error) => Err(StoreError::new(
+            error.kind(),
+            format!("the store {} cannot be opened: {error}", path.display()),
+        )),
+    }
+}
+
+fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_runs')";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 fn connection(path: &Path, reads: bool) -> Result<Connection, StoreError> {
