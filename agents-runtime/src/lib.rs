@@ -83,6 +83,10 @@ pub use runtime::Runtime;
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../../book/src/a-payment-that-waits.md")]
+    struct APaymentThatWaits;
+    #[doc = include_str!("../../book/src/command-line.md")]
+    struct CommandLine;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
 }
