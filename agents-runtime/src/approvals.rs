@@ -161,7 +161,7 @@ impl Approvals {
     /// # Errors
     /// When the store fails.
     pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<Request>, RuntimeError> {
-        let found = self.client.store().await?.approvals(filter).await?;
+        let found = self.client.bare_store().approvals(filter).await?;
         Ok(found.into_iter().map(Request::from).collect())
     }
 
@@ -263,7 +263,7 @@ impl Approvals {
         id: &str,
         by: &Principal,
     ) -> Result<agents_store::Approval, RuntimeError> {
-        let found = self.client.store().await?.approval(id).await?;
+        let found = self.client.bare_store().approval(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
         own.ok_or_else(|| {
             let why = format!("there is no request `{id}`");
@@ -320,7 +320,7 @@ impl Approvals {
         schema
             .fits(args.as_str())
             .map_err(|misfit| invalid(format!("the arguments do not fit `{tool}`: {misfit}")))?;
-        let commits = self.client.store().await?.commits(&run.id, 0).await?;
+        let commits = self.client.bare_store().commits(&run.id, 0).await?;
         let mut follower = Follower::new();
         for entry in entries(&key, 0, &commits)? {
             follower.on(&entry).map_err(RuntimeError::unreadable)?;

@@ -98,7 +98,7 @@ impl Audit {
     /// # Errors
     /// When the store fails.
     pub async fn events(&self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, RuntimeError> {
-        let found = self.client.store().await?.audit(filter).await?;
+        let found = self.client.bare_store().audit(filter).await?;
         let mut keys: BTreeMap<String, Option<RunKey>> = BTreeMap::new();
         let mut records = Vec::with_capacity(found.len());
         for event in found {

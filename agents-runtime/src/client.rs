@@ -50,7 +50,7 @@ impl Client {
         self
     }
 
-    /// Returns the store, for whatever needs no audit trail.
+    /// Returns the store, for whatever leaves nothing in the audit trail.
     pub(crate) fn bare_store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -96,7 +96,7 @@ impl Client {
     /// # Errors
     /// When the store fails.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, RuntimeError> {
-        Ok(self.store().await?.runs(filter).await?)
+        Ok(self.store.runs(filter).await?)
     }
 
     /// Cancels a run: a worker ends it.
@@ -131,7 +131,7 @@ impl Client {
     pub async fn recorded(&self, run: &str) -> Result<Option<Recorded>, RuntimeError> {
         let run = self.known(run).await?;
         let key = key_of(&run, &*self.keys()?)?;
-        let commits = self.store().await?.commits(&run.id, 0).await?;
+        let commits = self.store.commits(&run.id, 0).await?;
         let entries = entries(&key, 0, &commits)?;
         if entries.is_empty() {
             return Ok(None);
@@ -143,14 +143,14 @@ impl Client {
 
     /// Returns the run with this id, if it is there for this principal.
     pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
-        let found = self.store().await?.run(run).await?;
+        let found = self.store.run(run).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));
         own.ok_or_else(|| missing(run))
     }
 
     /// Returns the run with this id.
     pub(crate) async fn known(&self, run: &str) -> Result<Run, RuntimeError> {
-        let found = self.store().await?.run(run).await?;
+        let found = self.store.run(run).await?;
         found.ok_or_else(|| missing(run))
     }
 }

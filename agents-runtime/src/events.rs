@@ -82,7 +82,7 @@ impl Following {
                 None => key_of(&run, &*client.keys()?)?,
             };
             let seq = self.follower.seq();
-            let commits = client.store().await?.commits(&run.id, seq).await?;
+            let commits = client.bare_store().commits(&run.id, seq).await?;
             for entry in entries(&key, seq, &commits)? {
                 let followed = self.follower.on(&entry);
                 let events = followed.map_err(RuntimeError::unreadable)?.events;

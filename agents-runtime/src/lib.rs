@@ -62,6 +62,7 @@ mod events;
 mod journal;
 mod keys;
 mod lease;
+mod manifest;
 mod principal;
 mod registered;
 mod run_ref;
@@ -82,6 +83,7 @@ pub use client::Client;
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
 pub use keys::{FileKeyring, Keyring, TenantKey};
+pub use manifest::{AgentManifest, Manifest, Misfit, ToolManifest};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
@@ -90,6 +92,10 @@ pub use verify::{Flaw, Verdict};
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../../book/src/a-payment-that-waits.md")]
+    struct APaymentThatWaits;
+    #[doc = include_str!("../../book/src/command-line.md")]
+    struct CommandLine;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
     #[doc = include_str!("../../book/src/stores.md")]

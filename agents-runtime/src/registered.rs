@@ -1,6 +1,7 @@
 //! Agents of a runtime, found by their names.
 
 use crate::{
+    AgentManifest,
     data::RunData,
     decisions::{Decisions, StoredDecisions},
     journal::StoredJournal,
@@ -19,6 +20,9 @@ use tokio_util::sync::CancellationToken;
 /// Agent whose types are not known any more.
 #[async_trait]
 pub(crate) trait Registered: Send + Sync {
+    /// Describes the agent as far as stored runs depend on it.
+    fn manifest(&self) -> AgentManifest;
+
     /// Goes on with a run until it ends or waits.
     async fn go_on(&self, with: With) -> Result<Went, Error>;
 
@@ -62,6 +66,10 @@ impl Clock for OfRun {
 
 #[async_trait]
 impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFor<F> {
+    fn manifest(&self) -> AgentManifest {
+        AgentManifest::of(&(self.0)(&Scope::default()).profile())
+    }
+
     async fn go_on(&self, with: With) -> Result<Went, Error> {
         let input: A::In = with.data.input.to().map_err(|error| {
             let why = format!("the stored input is none of the agent's: {error}");

@@ -1,7 +1,7 @@
 //! The runtime: a store, agents, and what they need.
 
 use crate::{
-    AgentRef, Approvals, Audit, Client, Events, Keyring, RuntimeError,
+    AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, RuntimeError,
     error::RuntimeErrorKind,
     lease::Keeper,
     registered::{MadeFor, Registered},
@@ -60,6 +60,13 @@ impl Shared {
     pub(crate) fn agents(&self) -> Vec<String> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         agents.keys().cloned().collect()
+    }
+
+    pub(crate) fn manifests(&self) -> BTreeMap<String, AgentManifest> {
+        let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+        let agents = agents.clone();
+        let manifest = |(name, agent): (String, Arc<dyn Registered>)| (name, agent.manifest());
+        agents.into_iter().map(manifest).collect()
     }
 }
 

@@ -218,7 +218,7 @@ impl Runtime {
         };
         let mut all = Vec::new();
         loop {
-            let page = self.client.store().await?.executions(&filter).await?;
+            let page = self.client.bare_store().executions(&filter).await?;
             let Some(last) = page.last() else {
                 return Ok(all);
             };
@@ -407,12 +407,7 @@ impl Runtime {
     ) -> Result<(), RuntimeError> {
         let undone = self.result_of(&stored.id).await?;
         let run = self.client.known(&undo.run).await?;
-        let found = self
-            .client
-            .store()
-            .await?
-            .execution(&undo.execution)
-            .await?;
+        let found = self.client.bare_store().execution(&undo.execution).await?;
         let Some(execution) = found else {
             return Ok(());
         };

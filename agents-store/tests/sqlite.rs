@@ -191,3 +191,28 @@ async fn a_clock_that_goes_back_does_not_bring_a_lease_back() {
     now.fetch_sub(3_600_000, SeqCst);
     assert!(store.claim(&claim("w2")).await.unwrap().is_some());
 }
+
+#[tokio::test]
+async fn a_store_that_has_to_be_there_is_not_created() {
+    let file = TempFile::new("existing");
+    let open = || SqliteStore::open_existing(&file.0);
+    let error = open().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert!(!file.0.exists());
+
+    // An empty file is an empty database for SQLite.
+    fs::write(&file.0, "").unwrap();
+    let error = open().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotFound);
+    assert_eq!(fs::metadata(&file.0).unwrap().len(), 0);
+
+    fs::write(&file.0, "These are my notes, and no database at all.").unwrap();
+    let error = open().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Failed);
+
+    fs::remove_file(&file.0).unwrap();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    store.create(&run("run-1")).await.unwrap();
+    let again = open().await.unwrap();
+    assert!(again.run("run-1").await.unwrap().is_some());
+}

@@ -23,7 +23,7 @@ mod work;
 pub use crate::{
     definition::{IntoPrompt, IntoVerdict},
     model::{KeepLast, Shorten},
-    place::Profile,
+    place::{KnownTool, Profile},
 };
 pub use builder::{AgentBuilder, ModelAgent};
 pub use chat::{Chat, Conversation};

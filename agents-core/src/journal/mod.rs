@@ -33,7 +33,7 @@ mod tests;
 
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
 pub use follower::{Asked, Began, CallStep, Ended, Followed, Follower};
-pub use recorded::{Difference, Recorded, RecordedCall, RecordedModel, WhatIf};
+pub use recorded::{Difference, OpenCall, Recorded, RecordedCall, RecordedModel, WhatIf};
 
 pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 pub(crate) use call::{

@@ -245,6 +245,11 @@ impl Place {
         let (call, attempt) = self.key.strip_prefix("call")?.split_once('.')?;
         (!attempt.contains('#')).then(|| call.parse().ok())?
     }
+
+    /// Returns `true` if the place is that of the work on an answer.
+    pub(crate) fn is_of_an_answer(&self) -> bool {
+        self.key.starts_with("turn") && !self.key.contains('#')
+    }
 }
 
 /// Path of a place; written only when it is formatted.

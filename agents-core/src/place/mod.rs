@@ -4,8 +4,8 @@ mod check;
 mod profile;
 
 pub(crate) use check::{Found, check, check_run, found};
-pub use profile::Profile;
 pub(crate) use profile::{Defect, OwnTool};
+pub use profile::{KnownTool, Profile};
 
 use crate::{
     budget::Budget,

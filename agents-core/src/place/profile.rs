@@ -4,7 +4,7 @@ use crate::{
     recovery::RepairInput,
     tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
 };
-use std::{borrow::Cow, sync::Arc};
+use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
 /// Static description of an agent: its tools, its skills and its bounds, known before any run.
 ///
@@ -73,6 +73,8 @@ impl Defect {
 #[derive(Clone)]
 pub(crate) struct OwnTool {
     pub(crate) name: String,
+    /// Version of the tool; `None` if an agent that was written by hand has not said it.
+    pub(crate) version: Option<Cow<'static, str>>,
     pub(crate) effects: Effects,
     /// Is `true` if the tool belongs to the agent as such: no grant has to name it.
     pub(crate) innate: bool,
@@ -84,11 +86,13 @@ impl PartialEq for OwnTool {
     fn eq(&self, other: &Self) -> bool {
         let OwnTool {
             name,
+            version,
             effects,
             innate,
             tool: _,
         } = self;
-        (name, effects, innate) == (&other.name, &other.effects, &other.innate)
+        (name, version, effects, innate)
+            == (&other.name, &other.version, &other.effects, &other.innate)
     }
 }
 
@@ -96,6 +100,7 @@ impl std::fmt::Debug for OwnTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OwnTool")
             .field("name", &self.name)
+            .field("version", &self.version)
             .field("effects", &self.effects)
             .field("innate", &self.innate)
             .finish_non_exhaustive()
@@ -114,6 +119,53 @@ impl Placement {
                 let mut delegates = place.delegates.iter();
                 delegates.find_map(|delegate| delegate.placement().find_tool(is))
             })
+    }
+}
+
+/// Tool that an agent is known to have: see [`Profile::known_tools`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownTool {
+    /// Name by which the agent's model knows the tool.
+    pub name: String,
+    /// Version of the tool; `None` if an agent that was written by hand has not said it.
+    pub version: Option<String>,
+    /// Effects of the tool.
+    pub effects: Effects,
+}
+
+impl From<&OwnTool> for KnownTool {
+    fn from(tool: &OwnTool) -> Self {
+        KnownTool {
+            name: tool.name.clone(),
+            version: tool.version.as_deref().map(str::to_owned),
+            effects: tool.effects,
+        }
+    }
+}
+
+impl Placement {
+    /// Adds the tools here and below.
+    fn known_tools(&self, known: &mut Vec<KnownTool>) {
+        let place = self.inner();
+        known.extend(place.usable().map(KnownTool::from));
+        for team in &place.profile.teams {
+            team.known_tools(known);
+        }
+        for delegate in &place.delegates {
+            let ToolSpec {
+                name,
+                version,
+                effects,
+                ..
+            } = delegate.spec();
+            known.push(KnownTool {
+                name: name.to_string(),
+                version: Some(version.to_string()),
+                effects: *effects,
+            });
+            delegate.placement().known_tools(known);
+        }
     }
 }
 
@@ -166,6 +218,7 @@ impl Profile {
         for tool in tools {
             let ToolSpec {
                 name,
+                version,
                 effects,
                 innate,
                 ..
@@ -173,6 +226,7 @@ impl Profile {
             if !self.tools.iter().any(|own| own.name == **name) {
                 self.tools.push(OwnTool {
                     name: name.to_string(),
+                    version: Some(version.clone()),
                     effects: *effects,
                     innate: *innate,
                     tool: Some(tool.clone()),
@@ -236,6 +290,7 @@ impl Profile {
     pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
         self.tools.push(OwnTool {
             name: name.into(),
+            version: None,
             effects,
             innate: false,
             tool: None,
@@ -316,6 +371,24 @@ impl Profile {
         own.find(|tool| is(tool))
             .cloned()
             .or_else(|| teams.find_map(|team| team.find_tool(is)))
+    }
+
+    /// Returns the tools of the agent and of all agents that it is known to have: the parts of a composite, the delegates
+    /// of a team, and the delegates themselves as tools.
+    pub fn known_tools(&self) -> Vec<KnownTool> {
+        let mut known: Vec<_> = self.tools.iter().map(KnownTool::from).collect();
+        for team in self.team.iter().chain(&self.teams) {
+            team.known_tools(&mut known);
+        }
+        let mut seen = BTreeSet::new();
+        known.retain(|tool| seen.insert((tool.name.clone(), tool.version.clone())));
+        known
+    }
+
+    /// Returns a digest of the type of the agent's answer, by which a stored run notices that the type has changed; `None`
+    /// if no model gives the answer.
+    pub fn answer_digest(&self) -> Option<&str> {
+        self.answer.as_deref()
     }
 
     /// Returns the names of the agent's skills.

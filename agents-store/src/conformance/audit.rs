@@ -261,6 +261,12 @@ pub(super) async fn a_store_belongs_to_one_audit_key(store: Checked) {
     check_chain(&store, "run-1", &KEY).await;
 }
 
+pub(super) async fn a_trail_that_has_begun_without_a_key_stays_without(store: Checked) {
+    create(&store, "run-1").await;
+    refused(store.audit_with(&KEY).await, ErrorKind::OtherKey);
+    check_chain(&store, "run-1", &AuditKey::new([0; 32])).await;
+}
+
 pub(super) async fn an_erased_run_keeps_its_trail_without_names_and_texts(store: Checked) {
     store.audit_with(&KEY).await.unwrap();
     let run = NewRun {

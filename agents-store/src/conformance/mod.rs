@@ -115,6 +115,7 @@ cases! {
         an_execution_is_undone_once,
         events_are_listed_the_oldest_first_page_by_page,
         a_store_belongs_to_one_audit_key,
+        a_trail_that_has_begun_without_a_key_stays_without,
         an_erased_run_keeps_its_trail_without_names_and_texts,
     };
 }

@@ -121,6 +121,12 @@ pub(super) async fn list(
     found.iter().map(read).collect()
 }
 
+/// Returns `true` if the store is tied to this key.
+pub(super) async fn is_tied_to(db: &Transaction<'_>, key: &AuditKey) -> Result<bool, StoreError> {
+    let sql = "SELECT 1 FROM agent_audit_key WHERE id = $1";
+    Ok(db.row(sql, &[&key.id()]).await?.is_some())
+}
+
 /// Ties a store to its first key, and refuses another one.
 pub(super) async fn tie(db: &Transaction<'_>, key: &AuditKey) -> Result<(), StoreError> {
     let sql = "INSERT INTO agent_audit_key (id) VALUES ($1) ON CONFLICT DO NOTHING";

@@ -176,14 +176,30 @@ impl PostgresStore {
         self
     }
 
+    fn audit_key(&self) -> AuditKey {
+        let set = self.key.get().copied();
+        set.unwrap_or(AuditKey::new([0; 32]))
+    }
+
+    /// Ties the store to its first key, and refuses another one.
+    async fn tie(&self, key: AuditKey) -> Result<(), StoreError> {
+        self.connections
+            .write(&self.clock, key, move |db| {
+                Box::pin(async move { audit::tie(db, &key).await })
+            })
+            .await
+    }
+
     async fn write<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a connections::Transaction<'a>) -> connections::Work<'a, T>
         + Send
         + 'static,
     ) -> Result<T, StoreError> {
-        let key = self.key.get().copied();
-        let key = key.unwrap_or(AuditKey::new([0; 32]));
+        let key = self.audit_key();
+        if self.key.get().is_none() {
+            self.tie(key).await?;
+        }
         self.connections.write(&self.clock, key, work).await
     }
 }
@@ -198,11 +214,9 @@ impl std::fmt::Debug for PostgresStore {
 #[async_trait]
 impl Store for PostgresStore {
     async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError> {
-        let own = *key;
-        self.write(move |db| Box::pin(async move { audit::tie(db, &own).await }))
-            .await?;
+        self.tie(*key).await?;
         // The store belongs to one key, so it is the same if there is one.
-        let _ = self.key.set(own);
+        let _ = self.key.set(*key);
         Ok(())
     }
 
@@ -323,7 +337,17 @@ impl Store for PostgresStore {
         });
         let due = due.await?;
         if !due.is_empty() {
-            self.write(move |db| Box::pin(async move { approvals::expire(db, &due).await }))
+            // A process without the store's audit key lists them as they are.
+            let (is_tied, key) = (self.key.get().is_some(), self.audit_key());
+            self.connections
+                .write(&self.clock, key, move |db| {
+                    Box::pin(async move {
+                        match is_tied || audit::is_tied_to(db, &key).await? {
+                            true => approvals::expire(db, &due).await,
+                            false => Ok(()),
+                        }
+                    })
+                })
                 .await?;
         }
         self.connections

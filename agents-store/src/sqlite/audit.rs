@@ -118,6 +118,12 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
     Ok(rows.collect::<Result<_, _>>()?)
 }
 
+/// Returns `true` if the store is tied to this key.
+pub(super) fn is_tied_to(db: &Connection, key: &AuditKey) -> Result<bool, StoreError> {
+    let mut known = db.prepare_cached("SELECT 1 FROM agent_audit_key WHERE id = ?1")?;
+    Ok(known.exists([key.id()])?)
+}
+
 /// Ties a store to its first key, and refuses another one.
 pub(super) fn tie(tx: &Tx<'_>, key: &AuditKey) -> Result<(), StoreError> {
     let known = tx.query_row("SELECT id FROM agent_audit_key", [], |row| {

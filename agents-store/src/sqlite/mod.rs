@@ -114,6 +114,20 @@ impl SqliteStore {
         joined(opened.await)
     }
 
+    /// Opens a store that is there: no file is created, and a file without a store is left as it is.
+    ///
+    /// # Errors
+    /// When there is no store at this path, or it cannot be opened or written, or was written by a later version.
+    pub async fn open_existing(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let path = path.as_ref().to_owned();
+        let found = tokio::task::spawn_blocking({
+            let path = path.clone();
+            move || patiently(|| is_there(&path))
+        });
+        joined(found.await)?;
+        Self::open(path).await
+    }
+
     /// Creates an empty store in memory, which is gone with its last clone.
     ///
     /// # Errors
@@ -168,6 +182,13 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let is_tied = self.key.get().is_some();
+        let work = move |tx: &Tx<'_>| {
+            if !is_tied {
+                audit::tie(tx, &tx.key)?;
+            }
+            work(tx)
+        };
         self.writer.run(self.in_tx(work)).await
     }
 
@@ -234,6 +255,33 @@ fn create(path: &Path) -> Result<(), StoreError> {
             format!("the store {} cannot be opened: {error}", path.display()),
         )
     })
+}
+
+/// Checks that there is a store at this path.
+fn is_there(path: &Path) -> Result<(), StoreError> {
+    let none = |why: &str| {
+        let path = path.display();
+        StoreError::new(
+            ErrorKind::NotFound,
+            format!("there is no store {path}{why}"),
+        )
+    };
+    if !path.exists() {
+        return Err(none(""));
+    }
+    match has_tables(&connection(path, true)?) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(none(": the file is a database of something else, or empty")),
+        Err(error) => Err(StoreError::new(
+            error.kind(),
+            format!("the store {} cannot be opened: {error}", path.display()),
+        )),
+    }
+}
+
+fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_runs')";
+    Ok(connection.query_row(sql, [], |row| row.get(0))?)
 }
 
 fn connection(path: &Path, reads: bool) -> Result<Connection, StoreError> {
@@ -322,7 +370,9 @@ impl Store for SqliteStore {
 
     async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError> {
         let own = *key;
-        self.write(move |tx| audit::tie(tx, &own)).await?;
+        self.writer
+            .run(self.in_tx(move |tx| audit::tie(tx, &own)))
+            .await?;
         // The store belongs to one key, so it is the same if there is one.
         let _ = self.key.set(own);
         Ok(())
@@ -423,7 +473,13 @@ impl Store for SqliteStore {
         let filter = filter.clone();
         let is_due = self.read(self.in_tx(approvals::any_due)).await?;
         if is_due {
-            self.write(approvals::expire).await?;
+            // A process without the store's audit key lists them as they are.
+            let is_tied = self.key.get().is_some();
+            let expire = self.in_tx(move |tx| match is_tied || audit::is_tied_to(tx, &tx.key)? {
+                true => approvals::expire(tx),
+                false => Ok(()),
+            });
+            self.writer.run(expire).await?;
         }
         self.read(move |db| approvals::list(db, &filter)).await
     }

@@ -537,7 +537,7 @@ impl Call {
             Stage::Interrupted { .. } => return self.interruptions += 1,
             _ => return,
         };
-        if self.tool.as_ref().is_some_and(|tool| tool.goes_on) {
+        if self.goes_on() {
             return self.put_down();
         }
         self.interruptions += 1;
@@ -645,6 +645,11 @@ impl Call {
     /// Returns the version of the tool, if the agent has it.
     pub(crate) fn version(&self) -> Option<&str> {
         self.tool.as_ref().map(|tool| &*tool.version)
+    }
+
+    /// Returns `true` if the tool is a part of the run itself, as a delegate is.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.goes_on)
     }
 
     fn writes(&self) -> bool {

@@ -3,10 +3,12 @@
 mod difference;
 mod exchanges;
 mod model;
+mod open_calls;
 mod what_if;
 
 pub use difference::Difference;
 pub use model::RecordedModel;
+pub use open_calls::OpenCall;
 pub use what_if::{RecordedCall, WhatIf};
 
 use super::{
@@ -28,6 +30,7 @@ use std::{fmt, sync::Arc};
 /// | | |
 /// |-|-|
 /// | what happened | [`outcome`](Recorded::outcome), [`receipts`](Recorded::receipts), [`prompt`](Recorded::prompt), [`messages`](Recorded::messages), [`tools`](Recorded::tools) |
+/// | what it needs in order to go on | [`open_calls`](Recorded::open_calls), [`answer_digest`](Recorded::answer_digest), [`policies`](Recorded::policies) |
 /// | test your code on recorded replies | `agent.run(..).model(recorded.model())`: see [`model`](Recorded::model) |
 /// | what would have happened | `agent.run(..).journal(recorded.what_if()..journal()?)`: see [`what_if`](Recorded::what_if) |
 ///

@@ -1,0 +1,238 @@
+//! Arguments of the command line.
+
+use agents_core::tool::Risk;
+use agents_store::RunStatus;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Lists and steers durable runs, and decides about their requests for approval.
+#[derive(Debug, Parser)]
+#[command(name = "agents", version, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+    /// Tenant of NAME; without --as, the only tenant that is shown
+    #[arg(long, value_name = "T", global = true)]
+    pub(crate) tenant: Option<String>,
+    /// Print JSON, one object a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SessionArgs {
+    /// Store of the runs: sqlite:FILE
+    #[arg(long, env = "AGENTS_STORE", hide_env_values = true, value_name = "URL")]
+    pub(crate) store: String,
+    /// Keyring of the store; by default the file beside it, FILE.keys
+    #[arg(long, value_name = "FILE")]
+    pub(crate) keyring: Option<PathBuf>,
+    /// Act as this person; without it, as the operator of the platform
+    #[arg(long = "as", value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Role of NAME; may be repeated
+    #[arg(long = "role", value_name = "ROLE", requires = "name")]
+    pub(crate) roles: Vec<String>,
+    /// Role that calls of this risk or a higher one demand: high=treasurer; may be repeated
+    #[arg(long = "role-for", value_name = "RISK=ROLE", value_parser = role_for)]
+    pub(crate) roles_for: Vec<(Risk, String)>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List runs, the newest first
+    Runs(RunsArgs),
+    /// Show a run: its state, its calls, its open requests
+    Show(ShowArgs),
+    /// List the requests that nobody has decided, the oldest first
+    Approvals(ApprovalsArgs),
+    /// Show a request with its exact arguments
+    Approval {
+        /// Id of the request
+        id: String,
+    },
+    /// Approve requests
+    Approve(ApproveArgs),
+    /// Deny requests
+    Deny(DenyArgs),
+    /// Ask for a change of a call: its model may ask again
+    Revise(ReviseArgs),
+    /// Cancel a run: a worker ends it
+    Cancel {
+        /// Id of the run
+        run: String,
+    },
+    /// Let a run go on that is held
+    Release {
+        /// Id of the run
+        run: String,
+    },
+    /// Print the events of a run, and those that come, until the run is over
+    Events(EventsArgs),
+    /// List the unfinished runs that the agents of a manifest cannot go on with
+    CheckDeploy {
+        /// Manifest of the application, as JSON; - for the standard input
+        manifest: PathBuf,
+    },
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RunsArgs {
+    /// Runs in this state
+    #[arg(long, value_name = "STATE")]
+    pub(crate) status: Option<Status>,
+    /// Runs of this agent
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Maximum number of runs
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: u32,
+    /// Runs that were started before this one
+    #[arg(long, value_name = "RUN")]
+    pub(crate) before: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// Id of the run
+    pub(crate) run: String,
+    /// Show the input, the answer, and the arguments and outputs of calls
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ApprovalsArgs {
+    /// Requests of this run
+    #[arg(long)]
+    pub(crate) run: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ApproveArgs {
+    /// Ids of the requests
+    #[arg(required_unless_present = "all", value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Arguments in the place of those of the call; they have to fit the schema of the tool
+    #[arg(long, value_name = "JSON", conflicts_with = "all")]
+    pub(crate) args: Option<String>,
+    /// File with these arguments; - for the standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all", "args"])]
+    pub(crate) args_file: Option<PathBuf>,
+    /// Approve all open requests of a tool, up to a risk
+    #[arg(long, conflicts_with = "ids", requires = "tool", requires = "max_risk")]
+    pub(crate) all: bool,
+    /// Tool of the requests that --all means
+    #[arg(long, value_name = "NAME", requires = "all")]
+    pub(crate) tool: Option<String>,
+    /// Highest risk of the requests that --all means
+    #[arg(long, value_name = "RISK", requires = "all")]
+    pub(crate) max_risk: Option<MaxRisk>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DenyArgs {
+    /// Ids of the requests
+    #[arg(required = true, value_name = "ID")]
+    pub(crate) ids: Vec<String>,
+    /// Reason, which the model is told
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ReviseArgs {
+    /// Id of the request
+    pub(crate) id: String,
+    /// Change that is asked for, in words for the model
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EventsArgs {
+    /// Id of the run
+    pub(crate) run: String,
+    /// Leave out the events up to this number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) after: u64,
+    /// Print the stored events, and do not wait for more
+    #[arg(long)]
+    pub(crate) no_follow: bool,
+    /// Print the whole events, with arguments and texts
+    #[arg(long)]
+    pub(crate) exact: bool,
+}
+
+/// State of a run.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Status {
+    Ready,
+    Running,
+    Waiting,
+    Done,
+    Held,
+}
+
+impl From<Status> for RunStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Ready => RunStatus::Ready,
+            Status::Running => RunStatus::Running,
+            Status::Waiting => RunStatus::Waiting,
+            Status::Done => RunStatus::Done,
+            Status::Held => RunStatus::Held,
+        }
+    }
+}
+
+/// Risk of requests that may be approved without a look at each of them.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum MaxRisk {
+    Low,
+    Medium,
+}
+
+impl From<MaxRisk> for Risk {
+    fn from(risk: MaxRisk) -> Self {
+        match risk {
+            MaxRisk::Low => Risk::Low,
+            MaxRisk::Medium => Risk::Medium,
+        }
+    }
+}
+
+fn role_for(text: &str) -> Result<(Risk, String), String> {
+    let said = text.split_once('=').filter(|(_, role)| !role.is_empty());
+    let risk = |word: &str| match word {
+        "low" => Some(Risk::Low),
+        "medium" => Some(Risk::Medium),
+        "high" => Some(Risk::High),
+        _ => None,
+    };
+    said.and_then(|(word, role)| Some((risk(word)?, role.to_owned())))
+        .ok_or_else(|| "expected a risk and a role, such as high=treasurer".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_fit_together() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_risk_is_followed_by_its_role() {
+        let role = |role: &str| role.to_owned();
+        assert_eq!(role_for("high=ceo"), Ok((Risk::High, role("ceo"))));
+        assert_eq!(role_for("low=a=b"), Ok((Risk::Low, role("a=b"))));
+        for wrong in ["high", "high=", "huge=ceo", "=ceo", ""] {
+            assert!(role_for(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! `agents approve`, `agents deny` and `agents revise`: decisions about requests.
+
+use super::{approvals::pending, read};
+use crate::{
+    args::{ApproveArgs, DenyArgs, ReviseArgs},
+    failure::{Failure, complain},
+    out::Out,
+    session::Session,
+};
+use agents_core::{Json, run::Approval, tool::Risk};
+use agents_runtime::Request;
+use serde_json::json;
+
+pub(crate) async fn approve(
+    session: &Session,
+    asked: &ApproveArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    if let (true, Some(tool), Some(most)) = (asked.all, &asked.tool, asked.max_risk) {
+        let most = Risk::from(most);
+        let open = pending(session, None).await?.into_iter();
+        let meant = open.filter(|one| one.tool_name == *tool && one.risk_level <= most);
+        let ids: Vec<_> = meant.map(|request| request.id).collect();
+        if ids.is_empty() {
+            return Err(Failure::failed(format!(
+                "no open request is about `{tool}` at that risk; `agents approvals` lists them"
+            )));
+        }
+        return decide(session, &ids, &Approval::Approve, out).await;
+    }
+    let args = match (&asked.args, &asked.args_file) {
+        (Some(args), _) => Some(args.clone()),
+        (None, Some(file)) => Some(read(file)?),
+        (None, None) => None,
+    };
+    let approval = match args {
+        None => Approval::Approve,
+        Some(_) if asked.ids.len() > 1 => {
+            return Err(Failure::Usage(
+                "changed arguments belong to one request; approve the others by themselves"
+                    .to_owned(),
+            ));
+        }
+        Some(args) => {
+            let args = Json::parse(args)
+                .map_err(|error| Failure::Usage(format!("the arguments are no JSON: {error}")))?;
+            Approval::ApproveWith { args }
+        }
+    };
+    decide(session, &asked.ids, &approval, out).await
+}
+
+pub(crate) async fn deny(
+    session: &Session,
+    asked: &DenyArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    decide(session, &asked.ids, &Approval::deny(&*asked.reason), out).await
+}
+
+pub(crate) async fn revise(
+    session: &Session,
+    asked: &ReviseArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let revise = Approval::Revise {
+        note: asked.note.clone(),
+    };
+    decide(session, std::slice::from_ref(&asked.id), &revise, out).await
+}
+
+/// Decides about each of the requests. One that cannot be decided does not keep the others from it.
+async fn decide(
+    session: &Session,
+    ids: &[String],
+    approval: &Approval,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    // Without keys, nothing can be decided at all.
+    session.with_keys()?;
+    let mut any_failed = false;
+    for id in ids {
+        match decide_one(session, id, approval.clone()).await {
+            Ok(decided) if out.is_json() => out.object(&decided)?,
+            Ok(decided) => {
+                let Request {
+                    tool_name,
+                    args_summary,
+                    status,
+                    ..
+                } = &decided;
+                out.line(&format!("{id} {status}: {tool_name} {{{args_summary}}}"))?;
+            }
+            Err(failure) => {
+                any_failed = true;
+                if out.is_json() {
+                    out.object(&json!({ "id": id, "error": failure.why() }))?;
+                }
+                complain(failure.why());
+            }
+        }
+    }
+    match any_failed {
+        true => Err(Failure::No),
+        false => Ok(()),
+    }
+}
+
+async fn decide_one(session: &Session, id: &str, approval: Approval) -> Result<Request, Failure> {
+    session.request(id).await?;
+    let approvals = session.approvals()?;
+    Ok(approvals.decide(id, approval, &session.who).await?)
+}

@@ -1,0 +1,44 @@
+//! The commands, a file each.
+
+pub(crate) mod approvals;
+pub(crate) mod check_deploy;
+pub(crate) mod decide;
+pub(crate) mod events;
+pub(crate) mod runs;
+pub(crate) mod show;
+pub(crate) mod steer;
+
+use crate::failure::Failure;
+use agents_core::{run::Timestamp, tool::Risk};
+use std::{io::Read, path::Path};
+
+/// Returns a time in whole seconds.
+fn seconds(at: Timestamp) -> String {
+    let text = at.to_string();
+    match text.split_once('.') {
+        Some((whole, _)) => format!("{whole}Z"),
+        None => text,
+    }
+}
+
+fn word_of(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    }
+}
+
+/// Reads a file, or the standard input for `-`.
+fn read(path: &Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = match path.to_str() {
+        Some("-") => std::io::stdin().read_to_string(&mut text).map(drop),
+        _ => std::fs::read_to_string(path).map(|all| text = all),
+    };
+    read.map_err(|error| {
+        let path = path.display();
+        Failure::failed(format!("the file {path} cannot be read: {error}"))
+    })?;
+    Ok(text)
+}

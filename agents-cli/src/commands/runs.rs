@@ -1,0 +1,95 @@
+//! `agents runs`: the runs of a store.
+
+use super::seconds;
+use crate::{args::RunsArgs, failure::Failure, out::Out, session::Session, table::Table};
+use agents_core::run::Timestamp;
+use agents_store::{End, Run, RunFilter, RunStatus};
+use serde::Serialize;
+
+/// Run as programs read it.
+#[derive(Serialize)]
+pub(super) struct RunObject<'a> {
+    run_id: &'a str,
+    agent_name: &'a str,
+    tenant_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    status: RunStatus,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    end: Option<End>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    started_by: Option<&'a str>,
+    priority: i32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wake_at: Option<Timestamp>,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+impl<'a> From<&'a Run> for RunObject<'a> {
+    fn from(run: &'a Run) -> Self {
+        RunObject {
+            run_id: &run.id,
+            agent_name: &run.agent,
+            tenant_id: &run.tenant,
+            key: run.key.as_deref(),
+            status: run.status,
+            end: run.end,
+            held: run.held.as_deref(),
+            cancelled_by: run.cancelled_by.as_deref(),
+            started_by: run.started_by.as_deref(),
+            priority: run.priority,
+            wake_at: run.wake_at,
+            created_at: run.created_at,
+            updated_at: run.updated_at,
+        }
+    }
+}
+
+/// Returns the state of a run in words.
+pub(super) fn state(run: &Run) -> String {
+    match run.end {
+        Some(end) => format!("{} ({end})", run.status),
+        None => run.status.to_string(),
+    }
+}
+
+pub(crate) async fn list(
+    session: &Session,
+    asked: &RunsArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    if let Some(before) = &asked.before {
+        session.run(before).await?;
+    }
+    let filter = RunFilter {
+        tenant: session.tenant.clone(),
+        agent: asked.agent.clone(),
+        status: asked.status.map(RunStatus::from),
+        before: asked.before.clone(),
+        limit: asked.limit,
+    };
+    let runs = session.client().runs(&filter).await?;
+    if out.is_json() {
+        return runs
+            .iter()
+            .try_for_each(|run| out.object(&RunObject::from(run)));
+    }
+    let mut table = Table::new(&["RUN", "STATE", "AGENT", "TENANT", "KEY", "CHANGED", "HELD"]);
+    for run in &runs {
+        table.row([
+            &run.id,
+            &state(run),
+            &run.agent,
+            &run.tenant,
+            run.key.as_deref().unwrap_or_default(),
+            &seconds(run.updated_at),
+            run.held.as_deref().unwrap_or_default(),
+        ]);
+    }
+    table.print(out)
+}

@@ -1,0 +1,36 @@
+//! `agents cancel` and `agents release`.
+
+use super::runs::{RunObject, state};
+use crate::{failure::Failure, out::Out, session::Session};
+use agents_store::RunStatus;
+
+pub(crate) async fn cancel(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
+    let found = session.run(run).await?;
+    if found.status == RunStatus::Done {
+        return Err(Failure::failed(format!(
+            "the run `{run}` is over already: {}; `agents show {run}` shows what it did",
+            state(&found)
+        )));
+    }
+    session.with_keys()?.cancel(run, &session.who).await?;
+    print(session, run, "cancelled; a worker ends it", out).await
+}
+
+pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
+    let found = session.run(run).await?;
+    if found.status != RunStatus::Held {
+        return Err(Failure::failed(format!(
+            "the run `{run}` is not held: it is {}; `agents runs --status held` lists those that are",
+            state(&found)
+        )));
+    }
+    session.with_keys()?.release(run, &session.who).await?;
+    print(session, run, "released; a worker goes on with it", out).await
+}
+
+async fn print(session: &Session, run: &str, what: &str, out: &mut Out) -> Result<(), Failure> {
+    match out.is_json() {
+        true => out.object(&RunObject::from(&session.run(run).await?)),
+        false => out.line(&format!("{run} {what}")),
+    }
+}

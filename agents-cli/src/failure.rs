@@ -1,0 +1,85 @@
+//! Failures of a command, and the exit codes that they end with.
+
+use crate::screen::shown;
+use agents_runtime::{RuntimeError, RuntimeErrorKind};
+use agents_store::{ErrorKind, StoreError};
+use std::{io, process::ExitCode};
+
+/// Failure of a command.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command was used wrongly: exit code 2.
+    Usage(String),
+    /// The command has failed, for this reason: exit code 1.
+    Failed(String),
+    /// The answer is no, and was printed: exit code 1.
+    No,
+    /// Nobody reads the output any more.
+    Unread,
+}
+
+impl Failure {
+    pub(crate) fn failed(why: impl Into<String>) -> Self {
+        Failure::Failed(why.into())
+    }
+
+    /// Prints the failure, and returns the exit code.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Failure::Usage(why) => {
+                complain(&why);
+                ExitCode::from(2)
+            }
+            Failure::Failed(why) => {
+                complain(&why);
+                ExitCode::FAILURE
+            }
+            Failure::No => ExitCode::FAILURE,
+            Failure::Unread => ExitCode::SUCCESS,
+        }
+    }
+
+    /// Returns the reason in words.
+    pub(crate) fn why(&self) -> &str {
+        match self {
+            Failure::Usage(why) | Failure::Failed(why) => why,
+            Failure::No | Failure::Unread => "",
+        }
+    }
+}
+
+/// Prints a line to the standard error.
+pub(crate) fn complain(why: &str) {
+    use io::Write;
+    // There is nobody else to be told.
+    let _ = writeln!(io::stderr(), "error: {}", shown(why));
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::Unread,
+            _ => Failure::failed(error.to_string()),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        RuntimeError::from(error).into()
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let way_out = match error.kind() {
+            RuntimeErrorKind::Forbidden => "; another person has to decide",
+            RuntimeErrorKind::Store(ErrorKind::Settled) => {
+                "; `agents approvals` lists those that are open"
+            }
+            RuntimeErrorKind::Store(ErrorKind::Unavailable) => "; try again",
+            _ => "",
+        };
+        Failure::failed(format!("{error}{way_out}"))
+    }
+}

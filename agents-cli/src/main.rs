@@ -1,0 +1,59 @@
+//! The command line of durable agent runs: an operator lists runs, decides about their requests for approval, and steers
+//! them. The book has a chapter about it, `book/src/command-line.md`.
+
+mod args;
+mod commands;
+mod failure;
+mod out;
+mod screen;
+mod session;
+mod table;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use out::Out;
+use session::Session;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Whoever asked for help may have stopped to read.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(run(cli)),
+        Err(error) => Err(Failure::from(error)),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}
+
+async fn run(cli: Cli) -> Result<(), Failure> {
+    let mut out = Out::new(cli.json);
+    let session = Session::open(cli.session, cli.tenant).await?;
+    match &cli.command {
+        Command::Runs(asked) => commands::runs::list(&session, asked, &mut out).await,
+        Command::Show(asked) => commands::show::show(&session, asked, &mut out).await,
+        Command::Approvals(asked) => commands::approvals::list(&session, asked, &mut out).await,
+        Command::Approval { id } => commands::approvals::show(&session, id, &mut out).await,
+        Command::Approve(asked) => commands::decide::approve(&session, asked, &mut out).await,
+        Command::Deny(asked) => commands::decide::deny(&session, asked, &mut out).await,
+        Command::Revise(asked) => commands::decide::revise(&session, asked, &mut out).await,
+        Command::Cancel { run } => commands::steer::cancel(&session, run, &mut out).await,
+        Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
+        Command::Events(asked) => commands::events::events(&session, asked, &mut out).await,
+        Command::CheckDeploy { manifest } => {
+            commands::check_deploy::check(&session, manifest, &mut out).await
+        }
+    }
+}

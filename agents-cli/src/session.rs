@@ -1,0 +1,135 @@
+//! Session of the command line: a store, its keys, and the person who acts.
+
+use crate::{args::SessionArgs, failure::Failure};
+use agents_runtime::{Approvals, Client, FileKeyring, Principal, Runtime, SqliteStore};
+use agents_store::{Approval, Run, Store};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// Store with its keys, and whoever acts.
+pub(crate) struct Session {
+    pub(crate) store: Arc<dyn Store>,
+    /// Client that has the keys, if the keyring is there.
+    client: Client,
+    /// Path of the keyring, if it is not there.
+    missing_keyring: Option<PathBuf>,
+    pub(crate) who: Principal,
+    /// Tenant that exists for this session; `None` for all.
+    pub(crate) tenant: Option<String>,
+    roles_for: Vec<(agents_core::tool::Risk, String)>,
+}
+
+impl Session {
+    /// Opens the store. Nothing is created.
+    pub(crate) async fn open(args: SessionArgs, tenant: Option<String>) -> Result<Self, Failure> {
+        let store = open_store(&args.store).await?;
+        let keyring = match args.keyring {
+            Some(path) if !path.exists() => {
+                let path = path.display();
+                return Err(Failure::failed(format!(
+                    "there is no keyring {path}; check the path after --keyring"
+                )));
+            }
+            Some(path) => Some(path),
+            None => store.keys_beside(),
+        };
+        let mut client = Runtime::client(store.clone());
+        let missing_keyring = match keyring {
+            Some(path) if path.exists() => {
+                client = client.keyring(FileKeyring::open(&path)?);
+                None
+            }
+            missing => missing,
+        };
+        let (who, tenant) = match args.name {
+            None => (Principal::operator(), tenant),
+            Some(name) => {
+                let tenant = tenant.unwrap_or_default();
+                let named = Principal::new(name, &tenant);
+                (args.roles.iter().fold(named, Principal::role), Some(tenant))
+            }
+        };
+        Ok(Session {
+            store,
+            client,
+            missing_keyring,
+            who,
+            tenant,
+            roles_for: args.roles_for,
+        })
+    }
+
+    /// Returns the client, for whatever needs no keys.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns the client, for whatever reads contents.
+    pub(crate) fn with_keys(&self) -> Result<&Client, Failure> {
+        match &self.missing_keyring {
+            None => Ok(&self.client),
+            Some(path) => Err(Failure::failed(format!(
+                "there is no keyring {}, without which nobody can read the contents of the store; name it with --keyring FILE",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Returns the requests, with the roles that deciders need.
+    pub(crate) fn approvals(&self) -> Result<Approvals, Failure> {
+        let approvals = self.with_keys()?.approvals();
+        let with_role =
+            |approvals: Approvals, (risk, role): &(_, String)| approvals.role_for(*risk, role);
+        Ok(self.roles_for.iter().fold(approvals, with_role))
+    }
+
+    fn sees(&self, tenant: &str) -> bool {
+        self.tenant.as_deref().is_none_or(|own| own == tenant)
+    }
+
+    /// Returns a run that exists for this session.
+    pub(crate) async fn run(&self, id: &str) -> Result<Run, Failure> {
+        let found = self.store.run(id).await?;
+        found.filter(|run| self.sees(&run.tenant)).ok_or_else(|| {
+            Failure::failed(format!("there is no run `{id}`; `agents runs` lists them"))
+        })
+    }
+
+    /// Returns a request that exists for this session.
+    pub(crate) async fn request(&self, id: &str) -> Result<Approval, Failure> {
+        let found = self.store.approval(id).await?;
+        let own = found.filter(|request| self.sees(&request.tenant_id));
+        own.ok_or_else(|| {
+            Failure::failed(format!(
+                "there is no request `{id}`; `agents approvals` lists them"
+            ))
+        })
+    }
+}
+
+async fn open_store(url: &str) -> Result<Arc<dyn Store>, Failure> {
+    let (scheme, rest) = url.split_once(':').unwrap_or(("", url));
+    match scheme {
+        "sqlite" if !rest.is_empty() => {
+            // `sqlite:///var/agents.db` is an absolute path, too.
+            let path = rest.strip_prefix("//").unwrap_or(rest);
+            let opened = SqliteStore::open_existing(Path::new(path)).await;
+            let opened = opened.map_err(|error| match error.kind() {
+                agents_store::ErrorKind::NotFound => Failure::failed(format!(
+                    "{error}; check the path, since this program creates no store"
+                )),
+                _ => error.into(),
+            });
+            Ok(Arc::new(opened?))
+        }
+        "postgres" | "postgresql" => Err(Failure::Usage(
+            "this program has no PostgreSQL; name a store in a file with --store sqlite:FILE"
+                .to_owned(),
+        )),
+        _ => Err(Failure::Usage(format!(
+            "`{url}` is no store; name one with --store sqlite:FILE, or in AGENTS_STORE"
+        ))),
+    }
+}

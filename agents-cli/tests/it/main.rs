@@ -1,0 +1,13 @@
+//! The command line on real stores, as its users run it.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
+mod check_deploy;
+mod deciding;
+mod desk;
+mod events;
+mod help;
+mod listing;
+mod payer;
+mod stores;

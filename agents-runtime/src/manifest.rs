@@ -1,0 +1,239 @@
+//! Manifests: what the code of a runtime can go on with, compared with the runs of a store.
+
+use crate::{Client, Runtime, RuntimeError, error::RuntimeErrorKind};
+use agents_core::{Effects, agent::Profile, journal::Recorded};
+use agents_store::{Run, RunFilter, RunStatus};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Number of the format that this version writes.
+const FORMAT: u32 = 1;
+
+/// Description of the agents of a runtime, as far as stored runs depend on them.
+///
+/// A deployment compares its manifest with the store before it begins: [`Client::misfits`], or
+/// `agents check-deploy manifest.json`.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_runtime::{Manifest, Runtime, SqliteStore};
+///
+/// /// You greet guests.
+/// #[agent]
+/// async fn greeter(name: String) -> String;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::open(SqliteStore::in_memory().await?);
+/// runtime.agent(Greeter);
+/// let json = serde_json::to_string_pretty(&runtime.manifest())?;
+///
+/// // Elsewhere:
+/// let manifest = Manifest::read(&json)?;
+/// assert_eq!(manifest.agents["greeter"].answer.as_deref(), Some("text"));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Manifest {
+    /// Number of the format.
+    pub agents_manifest: u32,
+    /// Agents by their names.
+    pub agents: BTreeMap<String, AgentManifest>,
+    /// Names of the policies of all runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub policies: Vec<String>,
+}
+
+/// Description of one agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct AgentManifest {
+    /// Tools of the agent, and of the agents that it is made of.
+    pub tools: Vec<ToolManifest>,
+    /// Digest of the type of its answer; `None` if no model gives the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+}
+
+/// Description of one tool.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ToolManifest {
+    /// Name by which the agent's model knows the tool.
+    pub name: String,
+    /// Version of the tool; `None` if an agent that was written by hand has not said it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+    /// Is `true` if the tool writes.
+    pub writes: bool,
+}
+
+/// Run that the code of a manifest cannot go on with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Misfit {
+    /// Id of the run.
+    pub run_id: String,
+    /// Name of its agent.
+    pub agent_name: String,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Reasons, each a sentence without a full stop.
+    pub reasons: Vec<String>,
+}
+
+impl Manifest {
+    /// Reads a manifest from JSON.
+    ///
+    /// # Errors
+    /// When the text is no manifest, or has a later format.
+    pub fn read(json: &str) -> Result<Self, RuntimeError> {
+        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
+        let manifest: Manifest = serde_json::from_str(json)
+            .map_err(|error| invalid(format!("this is no manifest of a runtime: {error}")))?;
+        match manifest.agents_manifest {
+            FORMAT => Ok(manifest),
+            other => Err(invalid(format!(
+                "the manifest has format {other}, and this version reads format {FORMAT}; use the later program"
+            ))),
+        }
+    }
+
+    /// Returns the reasons why none of the agents can go on with a run, whose journal is `recorded` if it has begun.
+    fn refuses(&self, run: &Run, recorded: Option<&Recorded>) -> Vec<String> {
+        let name = &run.agent;
+        let Some(agent) = self.agents.get(name) else {
+            return vec![format!("there is no agent `{name}`")];
+        };
+        let Some(recorded) = recorded else {
+            return Vec::new();
+        };
+        let mut reasons = agent.refuses(recorded);
+        let mut given: Vec<_> = self.policies.iter().collect();
+        for policy in recorded.policies() {
+            match given.iter().position(|given| *given == policy) {
+                Some(at) => _ = given.swap_remove(at),
+                None => reasons.push(format!("there is no policy `{policy}`")),
+            }
+        }
+        reasons
+    }
+}
+
+impl AgentManifest {
+    pub(crate) fn of(profile: &Profile) -> Self {
+        let tools = profile.known_tools().into_iter();
+        let tools = tools.map(|tool| ToolManifest {
+            name: tool.name,
+            version: tool.version,
+            writes: tool.effects == Effects::Writes,
+        });
+        AgentManifest {
+            tools: tools.collect(),
+            answer: profile.answer_digest().map(str::to_owned),
+        }
+    }
+
+    fn refuses(&self, recorded: &Recorded) -> Vec<String> {
+        let mut reasons = Vec::new();
+        let answer = recorded.answer_digest();
+        if answer.is_some() && answer != self.answer.as_deref() {
+            reasons.push("the type of the answer has changed".to_owned());
+        }
+        for call in recorded.open_calls() {
+            let tool = &call.tool;
+            let there: Vec<_> = self.tools.iter().filter(|own| own.name == *tool).collect();
+            let fits = |own: &&ToolManifest| own.version.is_none() || own.version == call.version;
+            let reason = match (&call.version, &there[..]) {
+                (None, []) => continue,
+                (Some(_), []) if !call.is_declared => continue,
+                (Some(version), []) => format!(
+                    "an open call of `{tool}` is of version {version}, and there is no such tool"
+                ),
+                (_, there) if there.iter().any(fits) => continue,
+                (was, there) => {
+                    let was = match was {
+                        Some(version) => format!("is of version {version}"),
+                        None => "was made when there was no such tool".to_owned(),
+                    };
+                    let now = there.iter().filter_map(|own| own.version.as_deref());
+                    let now = now.collect::<Vec<_>>().join(", ");
+                    format!("an open call of `{tool}` {was}, and there is version {now}")
+                }
+            };
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
+        reasons
+    }
+}
+
+impl Runtime {
+    /// Returns the manifest of the agents that are registered so far.
+    ///
+    /// An agent that is made for the scope of each run is made for the empty scope here.
+    pub fn manifest(&self) -> Manifest {
+        let policies = self.settings.policies.iter();
+        Manifest {
+            agents_manifest: FORMAT,
+            agents: self.shared.manifests(),
+            policies: policies
+                .filter_map(|policy| policy.name().map(str::to_owned))
+                .collect(),
+        }
+    }
+}
+
+impl Client {
+    /// Returns the runs that are not over and that no agent of the manifest can go on with: each of them would be held, or
+    /// would wait for a worker that has its agent. A run whose contents cannot be read is one of them.
+    ///
+    /// A call in an agent that runs in the body of a tool, or that repairs something, is compared only if the manifest has
+    /// a tool of that name.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn misfits(&self, manifest: &Manifest) -> Result<Vec<Misfit>, RuntimeError> {
+        let mut misfits = Vec::new();
+        for status in [
+            RunStatus::Ready,
+            RunStatus::Running,
+            RunStatus::Waiting,
+            RunStatus::Held,
+        ] {
+            let mut filter = RunFilter {
+                status: Some(status),
+                ..RunFilter::default()
+            };
+            loop {
+                let page = self.runs(&filter).await?;
+                let Some(last) = page.last() else { break };
+                filter.before = Some(last.id.clone());
+                for run in page {
+                    let reasons = match self.recorded(&run.id).await {
+                        Ok(recorded) => manifest.refuses(&run, recorded.as_ref()),
+                        Err(error) if matches!(error.kind(), RuntimeErrorKind::Store(_)) => {
+                            return Err(error);
+                        }
+                        Err(error) => vec![error.to_string()],
+                    };
+                    if !reasons.is_empty() {
+                        misfits.push(Misfit {
+                            run_id: run.id,
+                            agent_name: run.agent,
+                            tenant_id: run.tenant,
+                            reasons,
+                        });
+                    }
+                }
+            }
+        }
+        // A run may have come to another state meanwhile, and been seen twice.
+        misfits.sort_by(|a, b| a.run_id.cmp(&b.run_id));
+        misfits.dedup_by(|a, b| a.run_id == b.run_id);
+        Ok(misfits)
+    }
+}

@@ -1,0 +1,226 @@
+//! Manifests: which stored runs another version of the code can go on with.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
+use agents::{
+    Agent, AgentBuilder, Effects, Error,
+    agent::ModelAgent,
+    policy,
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, NeedsApproval, ToolContext, ToolSpec},
+};
+use agents_runtime::{Manifest, Progress, Runtime, RuntimeErrorKind, SqliteStore};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+fn pay(version: &'static str) -> FnTool {
+    let schema = json!({"type": "object"});
+    let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema)
+        .version(version)
+        .approval(NeedsApproval::Always);
+    FnTool::with_spec(spec, |_: Value, _| async { Ok::<_, Error>("paid") })
+}
+
+fn payer(version: &'static str) -> ModelAgent<'static, String, String> {
+    AgentBuilder::<String, String>::new("payer")
+        .tool(pay(version))
+        .build()
+}
+
+/// Returns a runtime on this store whose model calls a tool until it has a result: that of its own agent.
+fn runtime(store: &SqliteStore) -> Runtime {
+    let (model, _) = ScriptedModel::from_fn(|asked| match &asked.results()[..] {
+        [] if asked.tools.is_empty() => Script::text("Done."),
+        [] => Script::call(&*asked.tools[0], r#"{"input": "go on"}"#),
+        _ => Script::text("Done."),
+    });
+    Runtime::open(store.clone()).model(model)
+}
+
+/// Starts a run of the runtime's agent, and works on it until it waits.
+async fn waiting<A: Agent<In = String, Out = String> + 'static>(runtime: &Runtime, agent: A) {
+    let run = runtime.agent(agent).run("Pay.").start().await.unwrap();
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+    loop {
+        match run.progress().await.unwrap() {
+            Progress::Waiting(requests) if !requests.is_empty() => break,
+            Progress::Running | Progress::Waiting(_) => {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            other => panic!("the run does not wait: {other:?}"),
+        }
+    }
+    stop.cancel();
+    worker.await.unwrap();
+}
+
+async fn store() -> SqliteStore {
+    SqliteStore::in_memory().await.unwrap()
+}
+
+/// Returns the reasons why the runs of the store cannot go on with this manifest.
+async fn reasons(store: &SqliteStore, manifest: &Manifest) -> Vec<String> {
+    let misfits = Runtime::client(store.clone())
+        .misfits(manifest)
+        .await
+        .unwrap();
+    misfits
+        .into_iter()
+        .flat_map(|misfit| misfit.reasons)
+        .collect()
+}
+
+async fn manifest_of(agent: impl Agent + 'static) -> Manifest {
+    let other = Runtime::open(store().await);
+    other.agent(agent);
+    other.manifest()
+}
+
+#[tokio::test]
+async fn a_manifest_has_tools_with_versions_and_is_read_again() {
+    let manifest = manifest_of(payer("1.2.0")).await;
+    let json = serde_json::to_string(&manifest).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Value>(&json).unwrap(),
+        json!({
+            "agents_manifest": 1,
+            "agents": {"payer": {
+                "tools": [{"name": "pay", "version": "1.2.0", "writes": true}],
+                "answer": "text",
+            }},
+        })
+    );
+    assert_eq!(Manifest::read(&json).unwrap(), manifest);
+    for wrong in ["", "[]", "{}", r#"{"agents_manifest": 2, "agents": {}}"#] {
+        let error = Manifest::read(wrong).unwrap_err();
+        assert_eq!(error.kind(), RuntimeErrorKind::Invalid, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_needs_its_agent_and_the_tools_of_its_open_calls() {
+    let store = store().await;
+    waiting(&runtime(&store), payer("1.0.0")).await;
+    assert!(
+        reasons(&store, &manifest_of(payer("1.0.0")).await)
+            .await
+            .is_empty()
+    );
+    assert_eq!(
+        reasons(&store, &manifest_of(payer("1.1.0")).await).await,
+        ["an open call of `pay` is of version 1.0.0, and there is version 1.1.0"]
+    );
+    let idle = AgentBuilder::<String, String>::new("payer").build();
+    assert_eq!(
+        reasons(&store, &manifest_of(idle).await).await,
+        ["an open call of `pay` is of version 1.0.0, and there is no such tool"]
+    );
+    let other = AgentBuilder::<String, String>::new("other").build();
+    assert_eq!(
+        reasons(&store, &manifest_of(other).await).await,
+        ["there is no agent `payer`"]
+    );
+}
+
+#[tokio::test]
+async fn a_run_needs_the_type_of_its_answer_and_its_policies() {
+    let store = store().await;
+    let ruled = runtime(&store).policy(policy::named("careful", policy::no_external()));
+    waiting(&ruled, payer("1.0.0")).await;
+    assert!(reasons(&store, &ruled.manifest()).await.is_empty());
+    let counting = AgentBuilder::<String, u32>::new("payer")
+        .tool(pay("1.0.0"))
+        .build();
+    assert_eq!(
+        reasons(&store, &manifest_of(counting).await).await,
+        [
+            "the type of the answer has changed",
+            "there is no policy `careful`"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_run_that_has_not_begun_needs_its_agent_alone() {
+    let store = store().await;
+    let runtime = runtime(&store);
+    runtime
+        .agent(payer("1.0.0"))
+        .run("Pay.")
+        .start()
+        .await
+        .unwrap();
+    assert!(
+        reasons(&store, &manifest_of(payer("2.0.0")).await)
+            .await
+            .is_empty()
+    );
+    let nobody = Runtime::open(store.clone()).manifest();
+    assert_eq!(reasons(&store, &nobody).await.len(), 1);
+}
+
+#[tokio::test]
+async fn the_parts_of_a_composite_are_compared() {
+    let chain = |version| {
+        let clerk = AgentBuilder::<String, String>::new("clerk").build();
+        clerk.then(payer(version))
+    };
+    let store = store().await;
+    waiting(&runtime(&store), chain("1.0.0")).await;
+    assert!(
+        reasons(&store, &manifest_of(chain("1.0.0")).await)
+            .await
+            .is_empty()
+    );
+    let changed = reasons(&store, &manifest_of(chain("2.0.0")).await).await;
+    assert!(changed[0].contains("there is version 2.0.0"), "{changed:?}");
+}
+
+#[tokio::test]
+async fn the_delegates_of_a_team_are_compared() {
+    let team = |version| {
+        let boss = AgentBuilder::<String, String>::new("boss").build();
+        agents::structure!(boss.delegates(payer(version)))
+    };
+    let store = store().await;
+    waiting(&runtime(&store), team("1.0.0")).await;
+    assert!(
+        reasons(&store, &manifest_of(team("1.0.0")).await)
+            .await
+            .is_empty()
+    );
+    let changed = reasons(&store, &manifest_of(team("2.0.0")).await).await;
+    assert!(changed[0].contains("there is version 2.0.0"), "{changed:?}");
+}
+
+/// The profile of an agent does not list what the bodies of its tools run.
+#[tokio::test]
+async fn an_agent_in_the_body_of_a_tool_is_not_missed() {
+    let asking = || {
+        let spec = ToolSpec::new("ask", "Asks.", Effects::Reads, json!({"type": "object"}));
+        let ask = FnTool::with_spec(spec, |_: Value, _: ToolContext| async {
+            payer("1.0.0").run("Pay.").await
+        });
+        AgentBuilder::<String, String>::new("boss")
+            .tool(ask)
+            .build()
+    };
+    let store = store().await;
+    waiting(&runtime(&store), asking()).await;
+    let manifest = manifest_of(asking()).await;
+    assert_eq!(manifest.agents["boss"].tools.len(), 1);
+    assert!(reasons(&store, &manifest).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_is_over_needs_nothing() {
+    let store = store().await;
+    let runtime = runtime(&store);
+    let clerk = AgentBuilder::<String, String>::new("clerk").build();
+    runtime.agent(clerk).run("Hello.").await.unwrap();
+    let nobody = Runtime::open(store.clone()).manifest();
+    assert!(reasons(&store, &nobody).await.is_empty());
+}
