@@ -109,5 +109,8 @@ use agents::tool::InDoubt as _;
 use agents::tool::Injected as _;
 use agents::tool::Registry as _;
 use agents::tool::RemoteTool as _;
+use agents::tool::Risk as _;
 use agents::tool::Scope as _;
 use agents::tool::ToolSpec as _;
+use agents::tool::Undone as _;
+use agents::undo as _;

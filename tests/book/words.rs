@@ -27,6 +27,7 @@ fn every_word_of_the_macros_is_listed() {
         "CATEGORIES",
         "CACHES",
         "APPROVALS",
+        "RISKS",
         "BUDGET",
         "MARKS",
         "TOOL_BLOCKS",

@@ -7,5 +7,6 @@ mod in_doubt_functions;
 mod parallel;
 mod repeated;
 mod results;
+mod undos;
 mod unknown_effects;
 mod unknown_tools;

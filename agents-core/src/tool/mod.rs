@@ -187,29 +187,29 @@ pub trait Tool: Send + Sync + 'static {
     ///     error::{Cause, Code},
     ///     tool::{StoredOutput, ToolSpec, Undone, undone},
     /// };
-    /// use std::{io, sync::LazyLock};
+    /// use std::{convert::Infallible, sync::{LazyLock, Mutex}};
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
-    /// struct MoveArgs { /** Old path. */ from: String, /** New path. */ to: String }
+    /// struct SetArgs { /** New status. */ status: String }
     ///
-    /// struct Move;
-    /// impl Tool for Move {
-    ///     type Args = MoveArgs;
+    /// struct SetStatus(Mutex<String>);
+    /// impl Tool for SetStatus {
+    ///     type Args = SetArgs;
     ///     type Ok = String;
-    ///     type Err = io::Error;
+    ///     type Err = Infallible;
     ///
     ///     fn spec(&self) -> &ToolSpec {
     ///         static SPEC: LazyLock<ToolSpec> =
-    ///             LazyLock::new(|| ToolSpec::of::<MoveArgs>("move", "Moves a file.", Effects::Writes).undoable());
+    ///             LazyLock::new(|| ToolSpec::of::<SetArgs>("set_status", "Sets the status.", Effects::Writes).undoable());
     ///         &SPEC
     ///     }
-    ///     async fn call(&self, args: MoveArgs, _: &ToolContext) -> io::Result<String> {
-    ///         std::fs::rename(&args.from, &args.to)?;
-    ///         Ok(args.to)
+    ///     async fn call(&self, args: SetArgs, _: &ToolContext) -> Result<String, Infallible> {
+    ///         Ok(std::mem::replace(&mut *self.0.lock().unwrap(), args.status))
     ///     }
-    ///     async fn undo(&self, args: MoveArgs, moved: StoredOutput<String>, _: &ToolContext) -> Result<Undone, ToolError> {
-    ///         let moved = std::fs::rename(moved.read()?, &args.from);
-    ///         moved.map_err(|error| Cause::returned(error, Code::Unknown, None))?;
+    ///     async fn undo(&self, _: SetArgs, previous: StoredOutput<String>, _: &ToolContext) -> Result<Undone, ToolError> {
+    ///         let previous = previous.read()?;
+    ///         let mut now = self.0.lock().map_err(|_| Cause::text(Code::Unknown, "the status is not known"))?;
+    ///         *now = previous;
     ///         Ok(undone())
     ///     }
     /// }
