@@ -165,6 +165,7 @@ impl Desk {
         self.agents(args).succeeds().out
     }
 
+    /// Starts a worker.
     pub(crate) fn work(&self) -> Working {
         let stop = CancellationToken::new();
         Working(stop.clone(), tokio::spawn(self.runtime.clone().work(stop)))
