@@ -69,6 +69,37 @@ pub(crate) enum Command {
         /// Id of the run
         run: String,
     },
+    /// List the executions of a run, with their ids
+    Executions {
+        /// Id of the run
+        run: String,
+    },
+    /// Ask a worker to undo an execution, by its tool's own undo
+    Undo {
+        /// Id of the execution
+        execution: String,
+    },
+    /// Print the audit trail, one event a line
+    Audit(AuditArgs),
+    /// Print the last event of each run's audit trail, to be kept outside the store
+    Heads,
+    /// Check that nobody has changed the audit trail
+    Verify {
+        /// File with what `heads` has printed before; - for the standard input
+        #[arg(long, value_name = "FILE")]
+        heads: Option<PathBuf>,
+    },
+    /// Hold all runs that are not over, after a store was restored from a copy
+    HoldAll {
+        /// Reason, which is shown for each run
+        #[arg(long, value_name = "TEXT")]
+        reason: String,
+    },
+    /// Erase the contents of a run that is over; its audit trail stays
+    Erase {
+        /// Id of the run
+        run: String,
+    },
     /// Print the events of a run, and those that come, until the run is over
     Events(EventsArgs),
     /// List the unfinished runs that the agents of a manifest cannot go on with
@@ -149,6 +180,16 @@ pub(crate) struct ReviseArgs {
     /// Change that is asked for, in words for the model
     #[arg(long, value_name = "TEXT")]
     pub(crate) note: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AuditArgs {
+    /// Events of this run
+    #[arg(long)]
+    pub(crate) run: Option<String>,
+    /// Leave out the events up to this number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) after: u64,
 }
 
 #[derive(Args, Debug)]

@@ -51,6 +51,15 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Revise(asked) => commands::decide::revise(&session, asked, &mut out).await,
         Command::Cancel { run } => commands::steer::cancel(&session, run, &mut out).await,
         Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
+        Command::Executions { run } => commands::undo::executions(&session, run, &mut out).await,
+        Command::Undo { execution } => commands::undo::undo(&session, execution, &mut out).await,
+        Command::Audit(asked) => commands::audit::audit(&session, asked, &mut out).await,
+        Command::Heads => commands::audit::heads(&session, &mut out).await,
+        Command::Verify { heads } => {
+            commands::audit::verify(&session, heads.as_deref(), &mut out).await
+        }
+        Command::HoldAll { reason } => commands::steer::hold_all(&session, reason, &mut out).await,
+        Command::Erase { run } => commands::steer::erase(&session, run, &mut out).await,
         Command::Events(asked) => commands::events::events(&session, asked, &mut out).await,
         Command::CheckDeploy { manifest } => {
             commands::check_deploy::check(&session, manifest, &mut out).await

@@ -3,18 +3,15 @@
 use crate::{args::SessionArgs, failure::Failure};
 use agents_runtime::{Approvals, Client, FileKeyring, Principal, Runtime, SqliteStore};
 use agents_store::{Approval, Run, Store};
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 /// Store with its keys, and whoever acts.
 pub(crate) struct Session {
     pub(crate) store: Arc<dyn Store>,
     /// Client that has the keys, if the keyring is there.
     client: Client,
-    /// Path of the keyring, if it is not there.
-    missing_keyring: Option<PathBuf>,
+    /// Keyring that is not there, in words.
+    missing_keyring: Option<String>,
     pub(crate) who: Principal,
     /// Tenant that exists for this session; `None` for all.
     pub(crate) tenant: Option<String>,
@@ -41,7 +38,8 @@ impl Session {
                 client = client.keyring(FileKeyring::open(&path)?);
                 None
             }
-            missing => missing,
+            Some(path) => Some(format!("there is no keyring {}", path.display())),
+            None => Some("the store has no keyring beside it".to_owned()),
         };
         let (who, tenant) = match args.name {
             None => (Principal::operator(), tenant),
@@ -70,9 +68,8 @@ impl Session {
     pub(crate) fn with_keys(&self) -> Result<&Client, Failure> {
         match &self.missing_keyring {
             None => Ok(&self.client),
-            Some(path) => Err(Failure::failed(format!(
-                "there is no keyring {}, without which nobody can read the contents of the store; name it with --keyring FILE",
-                path.display()
+            Some(missing) => Err(Failure::failed(format!(
+                "{missing}, without which nobody can read the contents of the store; name it with --keyring FILE"
             ))),
         }
     }
@@ -124,12 +121,19 @@ async fn open_store(url: &str) -> Result<Arc<dyn Store>, Failure> {
             });
             Ok(Arc::new(opened?))
         }
+        #[cfg(feature = "postgres")]
+        "postgres" | "postgresql" => {
+            let store = agents_runtime::PostgresStore::connect(url).await?;
+            Ok(Arc::new(store))
+        }
+        #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(Failure::Usage(
-            "this program has no PostgreSQL; name a store in a file with --store sqlite:FILE"
+            "this program was built without PostgreSQL; build it with `--features postgres`"
                 .to_owned(),
         )),
-        _ => Err(Failure::Usage(format!(
-            "`{url}` is no store; name one with --store sqlite:FILE, or in AGENTS_STORE"
-        ))),
+        // The address may have a password.
+        _ => Err(Failure::Usage(
+            "--store, or AGENTS_STORE, is no store; name one as sqlite:FILE or postgres://USER@HOST/DATABASE".to_owned(),
+        )),
     }
 }

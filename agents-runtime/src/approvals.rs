@@ -190,6 +190,8 @@ impl Approvals {
         approval: Approval,
         by: &Principal,
     ) -> Result<Request, RuntimeError> {
+        // With another keyring nothing can be decided, and no refusal can be told.
+        self.client.store().await?;
         let decided = self.decide_unaudited(id, approval, by).await;
         if let Err(error) = &decided {
             self.refused(id, by, error).await;

@@ -92,6 +92,8 @@ pub use verify::{Flaw, Verdict};
 
 #[cfg(doctest)]
 mod pages {
+    #[doc = include_str!("../../book/src/audit-and-undo.md")]
+    struct AuditAndUndo;
     #[doc = include_str!("../../book/src/a-payment-that-waits.md")]
     struct APaymentThatWaits;
     #[doc = include_str!("../../book/src/command-line.md")]

@@ -4,7 +4,7 @@
 //! undo is gated, journaled and audited like every call.
 
 use crate::{
-    Principal, Request, Runtime, RuntimeError,
+    Client, Principal, Request, RunRef, Runtime, RuntimeError,
     audit::reason,
     data::{RunData, key_of, opened},
     error::RuntimeErrorKind,
@@ -15,9 +15,10 @@ use agents_core::{
     AgentBuilder, Effects, Json, Model,
     agent::ModelAgent,
     async_trait,
+    journal::Recorded,
     model::{Message, ModelError, Reply, Request as ToModel, ToolCall},
     run::ToolEnvelope,
-    tool::{SharedTool, undo_tool},
+    tool::{Scope, SharedTool, undo_tool},
 };
 use agents_store::{
     ApprovalFilter, ApprovalStatus, AuditKind, Execution, ExecutionFilter, NewEvent, NewRun, Run,
@@ -25,7 +26,7 @@ use agents_store::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{fmt, sync::Arc};
+use std::fmt;
 use uuid::Uuid;
 
 /// Undo that is about to be asked for: see [`Runtime::undo`].
@@ -159,19 +160,9 @@ impl Undo<'_> {
     /// or the store fails.
     pub async fn by(self, by: &Principal) -> Result<Undone, RuntimeError> {
         let Undo { runtime, execution } = self;
-        let store = runtime.client.store().await?;
-        let missing = || {
-            let why = format!("there is no execution `{execution}`");
-            RuntimeError::from(agents_store::StoreError::new(
-                agents_store::ErrorKind::NotFound,
-                why,
-            ))
-        };
-        let found = store.execution(&execution).await?;
-        let found = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
-        let found = found.ok_or_else(missing)?;
-        let run = runtime.client.known(&found.run).await?;
-        runtime.undo_execution(&run, found, by).await
+        let execution = runtime.client.execution(&execution, by).await?;
+        let run = runtime.client.known(&execution.run).await?;
+        runtime.undo_execution(&run, &execution, by).await
     }
 }
 
@@ -199,7 +190,7 @@ impl UndoRun<'_> {
                 continue;
             }
             let id = execution.id.clone();
-            let undone = runtime.undo_execution(&run, execution, by).await?;
+            let undone = runtime.undo_execution(&run, &execution, by).await?;
             let stops = undone.stops();
             steps.push((id, undone));
             if stops {
@@ -256,108 +247,16 @@ impl Runtime {
     async fn undo_execution(
         &self,
         run: &Run,
-        execution: Execution,
+        execution: &Execution,
         by: &Principal,
     ) -> Result<Undone, RuntimeError> {
-        if execution.rolled_back {
-            return Ok(Undone::AlreadyUndone);
-        }
         let key = key_of(run, &*self.client.keys()?)?;
         let data = RunData::of(run, &key)?;
-        let (tool, version) = (&execution.tool_name, &execution.version);
-        let spec = self.tool(run, &data, tool, version)?;
-        let spec = spec.spec();
-        let why = match spec.irreversible.as_deref() {
-            Some(why) => Some(why.to_owned()),
-            None if spec.effects != Effects::Writes => Some(format!("`{tool}` changes nothing")),
-            None if !spec.has_undo() => Some(format!("`{tool}` does not say how it is undone")),
-            None => None,
-        };
-        if let Some(why) = why {
-            let asked = self.event(AuditKind::UndoAsked, &execution, Some(by.id()), None);
-            self.client.store().await?.record(&asked).await?;
-            let because = reason(&key, &why);
-            let not = self.event(AuditKind::NotUndone, &execution, Some(by.id()), because);
-            self.client.store().await?.record(&not).await?;
-            return Ok(Undone::Irreversible { why });
+        self.tool(run, &data, &execution.tool_name, &execution.version)?;
+        match self.client.asked(run, execution, by).await? {
+            Asked::Told(undone) => Ok(undone),
+            Asked::Run(undo) => self.follow(&undo).await,
         }
-        let Some(output) = &execution.output else {
-            return match execution.effect_unknown {
-                true => Ok(Undone::InDoubt {
-                    what: format!(
-                        "it is not known whether `{tool}` took effect, and its output is not there"
-                    ),
-                }),
-                false => Err(RuntimeError::new(
-                    RuntimeErrorKind::Invalid,
-                    format!(
-                        "execution `{}` of `{tool}` has no output, so its effect cannot be undone",
-                        execution.id
-                    ),
-                )),
-            };
-        };
-        let undo = UndoData {
-            args: opened(
-                &key,
-                &format!("input of {}", execution.id),
-                &execution.input,
-            )?,
-            output: opened(&key, &format!("output of {}", execution.id), output)?,
-            execution: execution.id.clone(),
-            run: run.id.clone(),
-            tool: tool.clone(),
-            version: version.clone(),
-        };
-        // An undo that has failed, or that stood in a conflict, may be tried again; each try is a run.
-        for attempt in 1u32.. {
-            let stored = self.start_undo(run, &data, &undo, attempt, by).await?;
-            let is_new = stored.last_seq == 0;
-            if is_new {
-                let asked = self.event(AuditKind::UndoAsked, &execution, Some(by.id()), None);
-                self.client.store().await?.record(&asked).await?;
-            }
-            let was_over = stored.status == RunStatus::Done;
-            let undone = self.follow(&stored.id).await?;
-            let may_try_again = matches!(undone, Undone::Failed { .. } | Undone::Conflict { .. });
-            if !(was_over && may_try_again) {
-                return Ok(undone);
-            }
-        }
-        unreachable!("nobody tries more than four thousand million times")
-    }
-
-    /// Stores the run of an undo. The same attempt is the same run.
-    async fn start_undo(
-        &self,
-        run: &Run,
-        data: &RunData,
-        undo: &UndoData,
-        attempt: u32,
-        by: &Principal,
-    ) -> Result<Run, RuntimeError> {
-        let id = Uuid::now_v7().to_string();
-        let (key, wrapped) = RunKey::create(&*self.client.keys()?, &run.tenant, &id)?;
-        let input = format!("Undo execution {} of `{}`.", undo.execution, undo.tool);
-        let data = RunData {
-            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
-            scope: data.scope.clone(),
-            budget: None,
-            by: Some(by.clone()),
-            undo: Some(undo.clone()),
-        };
-        let new = NewRun {
-            id,
-            tenant: run.tenant.clone(),
-            key: Some(format!("undo {} {attempt}", undo.execution)),
-            // Workers that have the agent have its tools.
-            agent: run.agent.clone(),
-            started_by: Some(by.id().to_owned()),
-            priority: run.priority,
-            data: data.seal(&key)?,
-            data_key: wrapped,
-        };
-        Ok(self.client.store().await?.create(&new).await?)
     }
 
     /// Works on the run of an undo until it is over or waits.
@@ -368,7 +267,7 @@ impl Runtime {
             }
             let stored = self.client.known(run).await?;
             match stored.status {
-                RunStatus::Done => return self.result_of(run).await,
+                RunStatus::Done => return self.client.result_of(run).await,
                 RunStatus::Held => {
                     return Ok(Undone::Failed {
                         error: format!(
@@ -391,21 +290,13 @@ impl Runtime {
         }
     }
 
-    async fn result_of(&self, run: &str) -> Result<Undone, RuntimeError> {
-        let recorded = self.client.recorded(run).await?;
-        let receipts = recorded.map(|recorded| recorded.receipts());
-        let ran = self.executions(run).await?;
-        let is_doubtful = ran.last().is_some_and(|last| last.effect_unknown);
-        Ok(told(receipts.unwrap_or_default().last(), is_doubtful))
-    }
-
     /// Adds the end of an undo to the audit trail of the run whose execution it undoes.
     pub(crate) async fn undo_is_over(
         &self,
         stored: &Run,
         undo: &UndoData,
     ) -> Result<(), RuntimeError> {
-        let undone = self.result_of(&stored.id).await?;
+        let undone = self.client.result_of(&stored.id).await?;
         let run = self.client.known(&undo.run).await?;
         let found = self.client.bare_store().execution(&undo.execution).await?;
         let Some(execution) = found else {
@@ -423,36 +314,198 @@ impl Runtime {
             }
         };
         let by = stored.started_by.as_deref();
-        let event = self.event(kind, &execution, by, because);
+        let event = event(kind, &execution, by, because);
         Ok(self.client.store().await?.record(&event).await?)
     }
+}
 
-    fn event(
+/// Answer to the wish to undo an execution.
+enum Asked {
+    /// What became of it is known.
+    Told(Undone),
+    /// A run with this id undoes it.
+    Run(String),
+}
+
+impl Client {
+    /// Asks that an execution be undone, and returns the run that undoes it: a worker works on it. `None` if the execution
+    /// is undone already.
+    ///
+    /// # Errors
+    /// When there is no such execution for this principal, it has no output, or the store fails.
+    pub async fn ask_undo(
         &self,
-        kind: AuditKind,
-        execution: &Execution,
-        by: Option<&str>,
-        detail: Option<Vec<u8>>,
-    ) -> NewEvent {
-        NewEvent {
-            run: execution.run.clone(),
-            kind,
-            actor: by.map(str::to_owned),
-            subject: Some(execution.id.clone()),
-            tool_name: Some(execution.tool_name.clone()),
-            detail,
+        execution: &str,
+        by: &Principal,
+    ) -> Result<Option<RunRef<String>>, RuntimeError> {
+        let execution = self.execution(execution, by).await?;
+        let run = self.known(&execution.run).await?;
+        match self.asked(&run, &execution, by).await? {
+            Asked::Run(undo) => Ok(Some(self.run(undo))),
+            Asked::Told(Undone::AlreadyUndone) => Ok(None),
+            Asked::Told(other) => Err(RuntimeError::new(
+                RuntimeErrorKind::Invalid,
+                other.to_string(),
+            )),
         }
+    }
+
+    /// Returns the execution with this id, if it is there for this principal.
+    async fn execution(&self, id: &str, by: &Principal) -> Result<Execution, RuntimeError> {
+        let found = self.bare_store().execution(id).await?;
+        let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
+        own.ok_or_else(|| {
+            let why = format!("there is no execution `{id}`");
+            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
+        })
+    }
+
+    async fn asked(
+        &self,
+        run: &Run,
+        execution: &Execution,
+        by: &Principal,
+    ) -> Result<Asked, RuntimeError> {
+        if execution.rolled_back {
+            return Ok(Asked::Told(Undone::AlreadyUndone));
+        }
+        let tool = &execution.tool_name;
+        let Some(output) = &execution.output else {
+            return match execution.effect_unknown {
+                true => Ok(Asked::Told(Undone::InDoubt {
+                    what: format!(
+                        "it is not known whether `{tool}` took effect, and it has no output"
+                    ),
+                })),
+                false => Err(RuntimeError::new(
+                    RuntimeErrorKind::Invalid,
+                    format!(
+                        "execution `{}` of `{tool}` has no output, so its effect cannot be undone",
+                        execution.id
+                    ),
+                )),
+            };
+        };
+        let key = key_of(run, &*self.keys()?)?;
+        let undo = UndoData {
+            args: opened(
+                &key,
+                &format!("input of {}", execution.id),
+                &execution.input,
+            )?,
+            output: opened(&key, &format!("output of {}", execution.id), output)?,
+            execution: execution.id.clone(),
+            run: run.id.clone(),
+            tool: tool.clone(),
+            version: execution.version.clone(),
+        };
+        let scope = RunData::of(run, &key)?.scope;
+        // An undo that has failed, or that stood in a conflict, may be tried again; each try is a run.
+        let mut attempt = 1;
+        loop {
+            let (stored, is_new) = self.start_undo(run, &scope, &undo, attempt, by).await?;
+            if is_new {
+                let asked = event(AuditKind::UndoAsked, execution, Some(by.id()), None);
+                self.store().await?.record(&asked).await?;
+            }
+            let is_over = stored.status == RunStatus::Done;
+            let may_try_again = is_over
+                && matches!(
+                    self.result_of(&stored.id).await?,
+                    Undone::Failed { .. } | Undone::Conflict { .. }
+                );
+            if !may_try_again {
+                return Ok(Asked::Run(stored.id));
+            }
+            attempt += 1;
+        }
+    }
+
+    /// Stores the run of an undo. The same attempt is the same run; the flag says whether it is new.
+    async fn start_undo(
+        &self,
+        run: &Run,
+        scope: &Scope,
+        undo: &UndoData,
+        attempt: u32,
+        by: &Principal,
+    ) -> Result<(Run, bool), RuntimeError> {
+        let id = Uuid::now_v7().to_string();
+        let (key, wrapped) = RunKey::create(&*self.keys()?, &run.tenant, &id)?;
+        let input = format!("Undo execution {} of `{}`.", undo.execution, undo.tool);
+        let data = RunData {
+            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
+            scope: scope.clone(),
+            budget: None,
+            by: Some(by.clone()),
+            undo: Some(undo.clone()),
+        };
+        let new = NewRun {
+            id: id.clone(),
+            tenant: run.tenant.clone(),
+            key: Some(format!("undo {} {attempt}", undo.execution)),
+            // Workers that have the agent have its tools.
+            agent: run.agent.clone(),
+            started_by: Some(by.id().to_owned()),
+            priority: run.priority,
+            data: data.seal(&key)?,
+            data_key: wrapped,
+        };
+        let stored = self.store().await?.create(&new).await?;
+        let is_new = stored.id == id;
+        Ok((stored, is_new))
+    }
+
+    /// Returns what became of an undo whose run is over.
+    async fn result_of(&self, run: &str) -> Result<Undone, RuntimeError> {
+        let recorded = self.recorded(run).await?;
+        let receipts = recorded
+            .as_ref()
+            .map(Recorded::receipts)
+            .unwrap_or_default();
+        let Some(receipt) = receipts.last() else {
+            // The plan had nothing to call, and its answer says why.
+            let outcome = recorded.and_then(|recorded| recorded.outcome::<String>());
+            return Ok(match outcome.map(|outcome| outcome.result) {
+                Some(Ok(why)) => Undone::Irreversible { why },
+                Some(Err(error)) => Undone::Failed {
+                    error: error.to_string(),
+                },
+                None => Undone::Failed {
+                    error: "the undo has not run".to_owned(),
+                },
+            });
+        };
+        let filter = ExecutionFilter {
+            run: Some(run.to_owned()),
+            ..ExecutionFilter::default()
+        };
+        let ran = self.bare_store().executions(&filter).await?;
+        Ok(told(receipt, ran.iter().any(|ran| ran.effect_unknown)))
+    }
+}
+
+fn event(
+    kind: AuditKind,
+    execution: &Execution,
+    by: Option<&str>,
+    detail: Option<Vec<u8>>,
+) -> NewEvent {
+    NewEvent {
+        run: execution.run.clone(),
+        kind,
+        actor: by.map(str::to_owned),
+        subject: Some(execution.id.clone()),
+        tool_name: Some(execution.tool_name.clone()),
+        detail,
     }
 }
 
 /// Returns what the receipt of an undo tells.
-fn told(receipt: Option<&Arc<ToolEnvelope>>, is_doubtful: bool) -> Undone {
+fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> Undone {
     let failed = |error: String| match is_doubtful {
         true => Undone::InDoubt { what: error },
         false => Undone::Failed { error },
-    };
-    let Some(receipt) = receipt else {
-        return failed("the undo has not run".to_owned());
     };
     if let Some(error) = &receipt.error {
         return failed(error.message.clone());
@@ -482,29 +535,35 @@ impl Runtime {
         undo: &UndoData,
     ) -> Result<Undoing, RuntimeError> {
         let tool = self.tool(run, data, &undo.tool, &undo.version)?;
-        let undoing = undo_tool(&tool).ok_or_else(|| {
-            let why = format!("`{}` does not say how it is undone", undo.tool);
-            RuntimeError::new(RuntimeErrorKind::Invalid, why)
-        })?;
-        let plan = Plan {
-            tool: undoing.spec().name.to_string(),
-            arguments: format!(
-                r#"{{"args": {}, "output": {}}}"#,
-                undo.args.as_str(),
-                undo.output.as_str()
-            ),
+        let (spec, name) = (tool.spec(), &undo.tool);
+        let agent = AgentBuilder::<String, String>::new("undo");
+        let why = match (&spec.irreversible, undo_tool(&tool)) {
+            (Some(why), _) => why.to_string(),
+            (None, _) if spec.effects != Effects::Writes => format!("`{name}` changes nothing"),
+            (None, None) => format!("`{name}` does not say how it is undone"),
+            (None, Some(undoing)) => {
+                let call = ToolCall {
+                    id: String::new(),
+                    name: undoing.spec().name.to_string(),
+                    arguments: format!(
+                        r#"{{"args": {}, "output": {}}}"#,
+                        undo.args.as_str(),
+                        undo.output.as_str()
+                    ),
+                };
+                return Ok(agent.tool(undoing).model(Plan::Call(call)).build());
+            }
         };
-        Ok(AgentBuilder::<String, String>::new("undo")
-            .tool(undoing)
-            .model(plan)
-            .build())
+        Ok(agent.model(Plan::Say(why)).build())
     }
 }
 
-/// Model that calls the undo once, and reports what it is told.
-struct Plan {
-    tool: String,
-    arguments: String,
+/// Model of an undo.
+enum Plan {
+    /// Makes this call, and reports what it is told.
+    Call(ToolCall),
+    /// Says this.
+    Say(String),
 }
 
 #[async_trait]
@@ -522,19 +581,12 @@ impl Model for Plan {
                 Message::Tool { content, .. } => Some(content.clone()),
                 _ => None,
             });
-        Ok(match told {
-            Some(content) => Reply {
-                content,
-                ..Reply::default()
-            },
-            None => Reply {
-                calls: vec![ToolCall {
-                    id: String::new(),
-                    name: self.tool.clone(),
-                    arguments: self.arguments.clone(),
-                }],
-                ..Reply::default()
-            },
-        })
+        let mut reply = Reply::default();
+        match (self, told) {
+            (Plan::Say(text), _) => reply.content.clone_from(text),
+            (Plan::Call(_), Some(told)) => reply.content = told,
+            (Plan::Call(call), None) => reply.calls.push(call.clone()),
+        }
+        Ok(reply)
     }
 }

@@ -1,12 +1,14 @@
 //! The commands, a file each.
 
 pub(crate) mod approvals;
+pub(crate) mod audit;
 pub(crate) mod check_deploy;
 pub(crate) mod decide;
 pub(crate) mod events;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod steer;
+pub(crate) mod undo;
 
 use crate::failure::Failure;
 use agents_core::{run::Timestamp, tool::Risk};

@@ -1,4 +1,4 @@
-//! `agents cancel` and `agents release`.
+//! `agents cancel`, `agents release`, `agents hold-all` and `agents erase`.
 
 use super::runs::{RunObject, state};
 use crate::{failure::Failure, out::Out, session::Session};
@@ -26,6 +26,26 @@ pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Resu
     }
     session.with_keys()?.release(run, &session.who).await?;
     print(session, run, "released; a worker goes on with it", out).await
+}
+
+pub(crate) async fn hold_all(
+    session: &Session,
+    reason: &str,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    let held = session.with_keys()?.hold_all(reason, &session.who).await?;
+    match out.is_json() {
+        true => out.object(&serde_json::json!({ "held": held })),
+        false => out.line(&format!(
+            "{held} runs are held; `agents runs --status held` lists them, `agents release RUN` lets one go on"
+        )),
+    }
+}
+
+pub(crate) async fn erase(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
+    session.run(run).await?;
+    session.with_keys()?.erase(run, &session.who).await?;
+    print(session, run, "erased; its audit trail stays", out).await
 }
 
 async fn print(session: &Session, run: &str, what: &str, out: &mut Out) -> Result<(), Failure> {

@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod auditing;
 mod check_deploy;
 mod deciding;
 mod desk;

@@ -28,7 +28,7 @@ fn a_store_is_never_created() {
 #[test]
 fn a_store_has_to_be_named_as_one() {
     let run = |url: &str| Ran::of(binary().args(["--store", url, "runs"]));
-    run("postgres://localhost/runs").fails(2, "has no PostgreSQL");
+    run("postgres://localhost/runs").fails(2, "without PostgreSQL");
     for url in ["runs.db", "sqlite:", "mysql:runs", ""] {
         run(url).fails(2, "sqlite:FILE");
     }
