@@ -101,7 +101,7 @@ pub(crate) async fn undo(session: &Session, execution: &str, out: &mut Out) -> R
     }
     let client = session.with_keys()?;
     let asked = client.ask_undo(execution, &session.who).await?;
-    let run = asked.as_ref().map(|run| run.id());
+    let run = asked.as_ref().map(agents_runtime::RunRef::id);
     if out.is_json() {
         return out.object(&Undo {
             execution_id: execution,

@@ -2,7 +2,7 @@
 
 use super::{
     approvals,
-    connections::{Transaction, number, rows, signed},
+    connections::{Params, Transaction, number, rows, signed},
     executions, leases,
     runs::time,
 };
@@ -35,15 +35,18 @@ pub(super) async fn commit(
             format!("the journal of run `{run}` ends with entry {last_seq}, not with {after}"),
         ));
     }
-    let now = db.now().await?;
+    let now = held.now;
     let (after, last, at) = (signed(*after), signed(*last), signed(now));
     let insert =
         "INSERT INTO agent_run_commits (run_id, after_seq, last_seq, entries, committed_at)
          VALUES ($1, $2, $3, $4, $5)";
-    db.execute(insert, &[run, &after, &last, entries, &at])
-        .await?;
     let advance = "UPDATE agent_runs SET last_seq = $2, last_commit = $3, claims = 0, updated_at = $4 WHERE id = $1";
-    db.execute(advance, &[run, &last, id, &at]).await?;
+    let inserted: Params<'_> = &[run, &after, &last, entries, &at];
+    let advanced: Params<'_> = &[run, &last, id, &at];
+    let (inserted, advanced) =
+        tokio::join!(db.execute(insert, inserted), db.execute(advance, advanced));
+    inserted?;
+    advanced?;
     for asked in asked {
         approvals::ask(db, now, lease, asked).await?;
     }

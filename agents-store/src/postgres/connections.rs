@@ -129,8 +129,10 @@ async fn transact<T>(
         clock,
         key,
     };
-    transaction.db.batch_execute(BEGIN).await?;
-    let done = work(&transaction).await?;
+    // Sent together with the first statement: each wait for an answer counts.
+    let (set_up, done) = tokio::join!(transaction.db.batch_execute(BEGIN), work(&transaction));
+    set_up?;
+    let done = done?;
     transaction.db.commit().await?;
     Ok(done)
 }
@@ -155,6 +157,12 @@ impl Transaction<'_> {
     /// Returns the time in milliseconds. Ask for it when the rows are locked: the wait for them takes time.
     pub(super) async fn now(&self) -> Result<u64, StoreError> {
         now(&self.db, &self.clock).await
+    }
+
+    /// Returns the time in milliseconds, of a row whose column `now` has it by the clock of the server.
+    pub(super) fn at(&self, row: &Row) -> Result<u64, StoreError> {
+        let now = self.clock.set().map_or_else(|| number(row, "now"), Ok)?;
+        Ok(self.clock.not_back(now))
     }
 
     pub(super) async fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<Row>, StoreError> {

@@ -175,6 +175,8 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
 
 /// Run under a lease that holds, locked.
 pub(super) struct Held {
+    /// Time at which it was locked.
+    pub(super) now: u64,
     pub(super) last_seq: u64,
     pub(super) last_commit: Option<String>,
     messages: u64,
@@ -184,8 +186,11 @@ pub(super) struct Held {
 /// Locks the run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
 /// over still holds until another worker claims the run.
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
-    let sql = "SELECT fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
-         WHERE id = $1 FOR UPDATE";
+    // The time is that after the wait for the lock.
+    let sql = "WITH locked AS MATERIALIZED (
+             SELECT fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
+             WHERE id = $1 FOR UPDATE)
+         SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM locked";
     let lost = || {
         StoreError::new(
             ErrorKind::LeaseLost,
@@ -201,6 +206,7 @@ pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Hel
         return Err(lost());
     }
     Ok(Held {
+        now: db.at(&found)?,
         last_seq: number(&found, "last_seq")?,
         last_commit: found.try_get("last_commit")?,
         messages: number(&found, "messages")?,
@@ -214,7 +220,7 @@ pub(super) async fn renew(
     time: Duration,
 ) -> Result<Renewed, StoreError> {
     let held = hold_fast(db, lease).await?;
-    let until = db.now().await? + millis(time);
+    let until = held.now + millis(time);
     let sql = "UPDATE agent_runs SET lease_until = $2 WHERE id = $1";
     db.execute(sql, &[&lease.run.id, &signed(until)]).await?;
     Ok(Renewed {
@@ -230,7 +236,7 @@ pub(super) async fn release(
     rest: &Rest,
 ) -> Result<(), StoreError> {
     let run = hold_fast(db, lease).await?;
-    let now = db.now().await?;
+    let now = run.now;
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
         Rest::Waiting { wake_at, messages } if run.messages == *messages => {

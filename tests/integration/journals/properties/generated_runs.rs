@@ -657,7 +657,7 @@ pub(super) async fn run(
         }
     };
     let is_resumed = !journal.entries().is_empty();
-    if is_resumed && case.seed % 3 == 0 {
+    if is_resumed && case.seed.is_multiple_of(3) {
         let nobody = |_: ApprovalRequest| std::future::pending::<Approval>();
         let put_down = start().approver(nobody).until_waiting().await?;
         if let Progress::Done(outcome) = put_down {
