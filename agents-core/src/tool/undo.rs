@@ -157,8 +157,7 @@ pub(super) fn of_another_tool() -> Cause {
 /// the output of that call: `{"args": {..}, "output": ..}`. They are read strictly. The output of the undo is
 /// `{"undone": true}` or `{"conflict": ".."}`.
 ///
-/// An undo writes, even if the call itself was a mistake. Whatever holds for the calls of a tool therefore holds for
-/// their undo: its risk, its timeout, whether it is external or idempotent. If every call needs approval, so does every
+/// Whatever holds for the calls of a tool holds for their undo, which writes as they do: its risk, its timeout, whether it is external or idempotent. If every call needs approval, so does every
 /// undo; a condition on the arguments says nothing about an undo, so that each undo needs approval there, too. A tool
 /// may be blocked because its calls did harm: the undo of a blocked or deprecated tool stays active.
 ///
