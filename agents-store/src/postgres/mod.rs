@@ -199,6 +199,7 @@ impl PostgresStore {
         let key = self.audit_key();
         if self.key.get().is_none() {
             self.tie(key).await?;
+            let _ = self.key.set(key);
         }
         self.connections.write(&self.clock, key, work).await
     }
