@@ -239,13 +239,13 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
         }
     }
     let unsaid = |tool: &&OwnTool| {
-        let name = &tool.name;
+        let name = tool.name();
         here.has(tool)
-            && !(tool.innate || authority.admits(name))
+            && !(tool.innate() || authority.admits(name))
             && !own.clone().any(|own| own.matches(name))
     };
     let unsaid = here.profile.tools.iter().filter(unsaid);
-    let unsaid: Vec<_> = unsaid.map(|tool| &*tool.name).collect();
+    let unsaid: Vec<_> = unsaid.map(OwnTool::name).collect();
     if !unsaid.is_empty() {
         let tools = unsaid.join("`, `");
         defects.push(format!(
@@ -313,7 +313,7 @@ fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
     };
     let has = |pattern: &Pattern| {
         let tools = &here.profile.tools;
-        let is_meant = |tool: &&OwnTool| pattern.matches(&tool.name);
+        let is_meant = |tool: &&OwnTool| pattern.matches(tool.name());
         tools.iter().filter(is_meant).any(|tool| here.has(tool))
             || delegates.iter().any(|delegate| pattern.matches(delegate))
             // An agent of code need not name its tools.

@@ -41,7 +41,7 @@ impl Placement {
 
     /// Returns the names of the agent's own tools that it may use here.
     pub(crate) fn tools(&self) -> impl Iterator<Item = &str> {
-        self.usable().map(|tool| &*tool.name)
+        self.usable().map(OwnTool::name)
     }
 
     /// Returns the agent's own tools that it may use here, with their effects.
@@ -52,7 +52,7 @@ impl Placement {
 
     /// Returns `true` if the agent may use this tool of its own.
     pub(crate) fn has(&self, tool: &OwnTool) -> bool {
-        tool.innate || self.admits(&tool.name)
+        tool.innate() || self.admits(tool.name())
     }
 
     /// Returns the places below: the delegates, and the teams among the parts of a composite.
@@ -90,7 +90,7 @@ impl Placement {
             .iter()
             .map(|below| below.placement().effects());
         tools
-            .map(|tool| tool.effects)
+            .map(OwnTool::effects)
             .chain(below)
             .fold(self.profile.code, Ord::max)
     }

@@ -70,40 +70,63 @@ impl Defect {
     }
 }
 
+/// Tool of an agent.
 #[derive(Clone)]
-pub(crate) struct OwnTool {
-    pub(crate) name: String,
-    /// Version of the tool; `None` if an agent that was written by hand has not said it.
-    pub(crate) version: Option<Cow<'static, str>>,
-    pub(crate) effects: Effects,
-    /// Is `true` if the tool belongs to the agent as such: no grant has to name it.
-    pub(crate) innate: bool,
-    /// Tool itself; `None` if an agent that was written by hand has only named it.
-    pub(crate) tool: Option<SharedTool>,
+pub(crate) enum OwnTool {
+    /// The tool itself.
+    Held(SharedTool),
+    /// What an agent that was written by hand says of a tool.
+    Named { name: String, effects: Effects },
+}
+
+impl OwnTool {
+    pub(crate) fn name(&self) -> &str {
+        match self {
+            OwnTool::Held(tool) => &tool.spec().name,
+            OwnTool::Named { name, .. } => name,
+        }
+    }
+
+    /// Returns the version of the tool; `None` if an agent that was written by hand has not said it.
+    fn version(&self) -> Option<&str> {
+        self.tool().map(|tool| &*tool.spec().version)
+    }
+
+    pub(crate) fn effects(&self) -> Effects {
+        match self {
+            OwnTool::Held(tool) => tool.spec().effects,
+            OwnTool::Named { effects, .. } => *effects,
+        }
+    }
+
+    /// Returns `true` if the tool belongs to the agent as such: no grant has to name it.
+    pub(crate) fn innate(&self) -> bool {
+        self.tool().is_some_and(|tool| tool.spec().innate)
+    }
+
+    fn tool(&self) -> Option<&SharedTool> {
+        match self {
+            OwnTool::Held(tool) => Some(tool),
+            OwnTool::Named { .. } => None,
+        }
+    }
 }
 
 impl PartialEq for OwnTool {
     fn eq(&self, other: &Self) -> bool {
-        let OwnTool {
-            name,
-            version,
-            effects,
-            innate,
-            tool: _,
-        } = self;
-        (name, version, effects, innate)
-            == (&other.name, &other.version, &other.effects, &other.innate)
+        let all = |tool: &OwnTool| (tool.effects(), tool.innate());
+        self.name() == other.name() && self.version() == other.version() && all(self) == all(other)
     }
 }
 
 impl std::fmt::Debug for OwnTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("OwnTool")
-            .field("name", &self.name)
-            .field("version", &self.version)
-            .field("effects", &self.effects)
-            .field("innate", &self.innate)
-            .finish_non_exhaustive()
+            .field("name", &self.name())
+            .field("version", &self.version())
+            .field("effects", &self.effects())
+            .field("innate", &self.innate())
+            .finish()
     }
 }
 
@@ -111,7 +134,7 @@ impl Placement {
     /// Finds a tool here or below.
     fn find_tool(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
         let place = self.inner();
-        let mut own = place.usable().filter_map(|own| own.tool.as_ref());
+        let mut own = place.usable().filter_map(OwnTool::tool);
         own.find(|tool| is(tool))
             .cloned()
             .or_else(|| place.profile.find(is))
@@ -137,9 +160,9 @@ pub struct KnownTool {
 impl From<&OwnTool> for KnownTool {
     fn from(tool: &OwnTool) -> Self {
         KnownTool {
-            name: tool.name.clone(),
-            version: tool.version.as_deref().map(str::to_owned),
-            effects: tool.effects,
+            name: tool.name().to_owned(),
+            version: tool.version().map(str::to_owned),
+            effects: tool.effects(),
         }
     }
 }
@@ -216,21 +239,8 @@ impl Profile {
     /// Adds tools. A second tool of one name is left out here; the agent itself reports that defect.
     pub(crate) fn with_tools(mut self, tools: impl IntoIterator<Item = SharedTool>) -> Self {
         for tool in tools {
-            let ToolSpec {
-                name,
-                version,
-                effects,
-                innate,
-                ..
-            } = tool.spec();
-            if !self.tools.iter().any(|own| own.name == **name) {
-                self.tools.push(OwnTool {
-                    name: name.to_string(),
-                    version: Some(version.clone()),
-                    effects: *effects,
-                    innate: *innate,
-                    tool: Some(tool.clone()),
-                });
+            if !self.tools.iter().any(|own| own.name() == tool.spec().name) {
+                self.tools.push(OwnTool::Held(tool));
             }
         }
         self
@@ -278,7 +288,7 @@ impl Profile {
             self.needs_model.extend(next.needs_model);
         }
         for tool in next.tools {
-            if !self.tools.iter().any(|own| own.name == tool.name) {
+            if !self.tools.iter().any(|own| own.name() == tool.name()) {
                 self.tools.push(tool);
             }
         }
@@ -288,12 +298,9 @@ impl Profile {
     /// Adds a tool to the profile.
     #[must_use]
     pub fn tool(mut self, name: impl Into<String>, effects: Effects) -> Self {
-        self.tools.push(OwnTool {
+        self.tools.push(OwnTool::Named {
             name: name.into(),
-            version: None,
             effects,
-            innate: false,
-            tool: None,
         });
         self
     }
@@ -349,7 +356,7 @@ impl Profile {
 
     /// Returns the names of the agent's tools; for a composite, those of all its parts.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
-        self.all_tools().map(|tool| &*tool.name)
+        self.all_tools().map(OwnTool::name)
     }
 
     /// Returns the agent's tools; for a composite, those of all its parts.
@@ -366,7 +373,7 @@ impl Profile {
     }
 
     fn find(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
-        let mut own = self.tools.iter().filter_map(|own| own.tool.as_ref());
+        let mut own = self.tools.iter().filter_map(OwnTool::tool);
         let mut teams = self.team.iter().chain(&self.teams);
         own.find(|tool| is(tool))
             .cloned()
@@ -398,7 +405,7 @@ impl Profile {
 
     /// Returns the strongest effect that the agent may have on the outside world.
     pub fn effects(&self) -> Effects {
-        let tools = self.tools.iter().map(|tool| tool.effects);
+        let tools = self.tools.iter().map(OwnTool::effects);
         tools.fold(self.code, Ord::max)
     }
 }

@@ -53,11 +53,12 @@ impl Chart {
         let inner = placement.inner();
         // No agent has a tool that an agent above it is not granted, even if its own place grants
         // the tool.
-        let is_had = |tool: &&OwnTool| tool.innate || above.iter().all(|up| up.admits(&tool.name));
+        let is_had =
+            |tool: &&OwnTool| tool.innate() || above.iter().all(|up| up.admits(tool.name()));
         let (confirm, tools) = inner
             .usable()
             .filter(is_had)
-            .map(|tool| tool.name.clone())
+            .map(|tool| tool.name().to_owned())
             .partition(|tool| inner.confirms(tool));
         let defects = found.next().map(|found| found.defects);
         above.push(inner);
