@@ -4,7 +4,7 @@ use crate::{
     Client, RuntimeError, Verdict,
     data::{key_of, opened, sealed},
     error::RuntimeErrorKind,
-    keys::RunKey,
+    keys::{RunKey, hex},
     verify::Verify,
 };
 use agents_core::run::Timestamp;
@@ -243,8 +243,4 @@ fn record(event: AuditEvent, reason: Option<String>) -> AuditRecord {
         reason,
         digest: hex(&event.digest),
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -329,7 +329,7 @@ pub(crate) fn default_keyring(store: &dyn Store) -> Result<Box<dyn Keyring>, Run
         .map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

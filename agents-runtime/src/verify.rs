@@ -1,6 +1,6 @@
 //! Checks of the audit trail.
 
-use crate::{Head, RuntimeError, audit::hex};
+use crate::{Head, RuntimeError, keys::hex};
 use agents_store::{
     ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, ExecutionFilter,
     Run, RunFilter, Store,

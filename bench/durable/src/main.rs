@@ -1,0 +1,229 @@
+//! What durable runs cost.
+//!
+//! ```text
+//! durable steps STORE TURNS      turns of one run: time and bytes of each
+//! durable waiting STORE RUNS     runs that wait for a decision: first page, resume, memory
+//! ```
+//!
+//! STORE is `sqlite:FILE` or `postgres://..`. A scripted model asks for one call a turn. Prints one line of JSON.
+
+use agents::{
+    AgentBuilder,
+    testing::{Script, ScriptedModel},
+};
+use agents_runtime::{
+    Approval, FileKeyring, PostgresStore, Principal, Progress, Runtime, SqliteStore,
+};
+use agents_store::{ApprovalFilter, ApprovalStatus, Store};
+use serde_json::{Value, json};
+use std::{
+    error::Error,
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+    time::{Duration, Instant},
+};
+use tokio_util::sync::CancellationToken;
+
+/// Looks something up.
+#[agents::tool(reads)]
+async fn look(
+    /// What is looked for.
+    word: String,
+) -> String {
+    format!("{word} was found in the third drawer of the second desk")
+}
+
+/// Pays a bill.
+#[agents::tool(writes, approval = always)]
+async fn pay(
+    /// Amount in cents.
+    cents: u32,
+) -> String {
+    format!("{cents} cents are paid")
+}
+
+type Any = Box<dyn Error>;
+
+/// Store that is measured, with its address.
+struct Measured {
+    store: Arc<dyn Store>,
+    address: String,
+}
+
+impl Measured {
+    async fn open(address: &str) -> Result<Self, Any> {
+        let store: Arc<dyn Store> = match address.strip_prefix("sqlite:") {
+            Some(file) => Arc::new(SqliteStore::open(file).await?),
+            None => Arc::new(PostgresStore::connect(address).await?),
+        };
+        Ok(Measured {
+            store,
+            address: address.to_owned(),
+        })
+    }
+
+    fn runtime(&self) -> Result<Runtime, Any> {
+        let keys = std::env::temp_dir().join(format!("agents-bench-{}.keys", std::process::id()));
+        Ok(Runtime::open(self.store.clone()).keyring(FileKeyring::open(keys)?))
+    }
+
+    /// Returns the size of the stored data, in bytes.
+    async fn size(&self) -> Result<u64, Any> {
+        if let Some(file) = self.address.strip_prefix("sqlite:") {
+            // What is still in the log goes into the file.
+            let db = rusqlite::Connection::open(file)?;
+            db.busy_timeout(Duration::from_secs(10))?;
+            db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+            let of = |end: &str| fs::metadata(format!("{file}{end}")).map_or(0, |file| file.len());
+            return Ok(of("") + of("-wal"));
+        }
+        let config: deadpool_postgres::tokio_postgres::Config = self.address.parse()?;
+        let (client, connection) = config
+            .connect(deadpool_postgres::tokio_postgres::NoTls)
+            .await?;
+        tokio::spawn(connection);
+        let sql = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+             WHERE relkind = 'r' AND relname LIKE 'agent\\_%'";
+        let size: i64 = client.query_one(sql, &[]).await?.get(0);
+        Ok(u64::try_from(size)?)
+    }
+}
+
+/// Returns the resident memory of this process, in bytes.
+fn resident() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kilobytes.unwrap_or(0) * 1024
+}
+
+async fn steps(measured: &Measured, turns: usize) -> Result<Value, Any> {
+    let done = AtomicUsize::new(0);
+    let (model, _) = ScriptedModel::from_fn(move |_| match done.fetch_add(1, Relaxed) {
+        done if done < turns => {
+            Script::call("look", json!({"word": format!("word {done}")}).to_string())
+        }
+        _ => Script::text("Done."),
+    });
+    let runtime = measured.runtime()?.model(model);
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .tool(Look)
+        .budget(wide(u32::try_from(turns)?))
+        .build();
+    let clerk = runtime.agent(clerk);
+    let before = measured.size().await?;
+    let began = Instant::now();
+    clerk.run("Look for everything.").await?;
+    let took = began.elapsed();
+    let bytes = measured.size().await?.saturating_sub(before);
+    Ok(json!({
+        "turns": turns,
+        "turns_per_second": (turns as f64 / took.as_secs_f64()).round(),
+        "bytes_per_turn": bytes / turns as u64,
+    }))
+}
+
+/// Returns bounds that so many turns keep to.
+fn wide(turns: u32) -> agents::Budget {
+    agents::Budget::new()
+        .max_turns(turns + 2)
+        .max_tool_calls(turns + 2)
+        .max_recursion(4 * turns + 10)
+}
+
+async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
+    let (model, _) = ScriptedModel::from_fn(|asked| match asked.results().len() {
+        0 => Script::call("pay", r#"{"cents": 1200}"#),
+        _ => Script::text("Paid."),
+    });
+    let runtime = measured.runtime()?.model(model);
+    let payer = AgentBuilder::<String, String>::new("payer")
+        .tool(Pay)
+        .build();
+    let payer = runtime.agent(payer);
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+    let began = Instant::now();
+    let mut handles = Vec::with_capacity(runs);
+    for n in 0..runs {
+        handles.push(payer.run("Pay.").key(format!("run {n}")).start().await?);
+    }
+    let pending = ApprovalFilter {
+        status: Some(ApprovalStatus::Pending),
+        limit: 50,
+        ..ApprovalFilter::default()
+    };
+    // All wait when the last one does.
+    loop {
+        let open = agents_store::RunFilter {
+            status: Some(agents_store::RunStatus::Ready),
+            limit: 1,
+            ..agents_store::RunFilter::default()
+        };
+        let busy = agents_store::RunFilter {
+            status: Some(agents_store::RunStatus::Running),
+            ..open.clone()
+        };
+        let (open, busy) = (
+            measured.store.runs(&open).await?,
+            measured.store.runs(&busy).await?,
+        );
+        if open.is_empty() && busy.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    let all = began.elapsed();
+    let size = measured.size().await?;
+    let memory = resident();
+
+    let approvals = runtime.approvals();
+    let began = Instant::now();
+    let page = approvals.list(&pending).await?;
+    let first_page = began.elapsed();
+    let mut resumed = Vec::new();
+    for request in page.iter().take(5) {
+        let began = Instant::now();
+        approvals
+            .decide(&request.id, Approval::Approve, &Principal::operator())
+            .await?;
+        let run = handles
+            .iter()
+            .find(|run| run.id() == request.run_id)
+            .ok_or("a request of no run")?;
+        match run.wait(Duration::from_secs(60)).await? {
+            Progress::Done(_) => resumed.push(began.elapsed()),
+            other => return Err(format!("{other:?}").into()),
+        }
+    }
+    resumed.sort();
+    stop.cancel();
+    worker.await?;
+    Ok(json!({
+        "runs": runs,
+        "until_all_wait_s": all.as_secs_f64(),
+        "first_page_ms": first_page.as_secs_f64() * 1000.0,
+        "resume_ms_median_of_5": resumed[resumed.len() / 2].as_secs_f64() * 1000.0,
+        "memory_of_process_mb": memory / 1_000_000,
+        "stored_bytes_per_run": size / runs as u64,
+    }))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Any> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [what, store, number] = &args[..] else {
+        return Err("usage: durable steps|waiting STORE NUMBER".into());
+    };
+    let measured = Measured::open(store).await?;
+    let found = match &**what {
+        "steps" => steps(&measured, number.parse()?).await?,
+        "waiting" => waiting(&measured, number.parse()?).await?,
+        other => return Err(format!("`{other}` is not measured").into()),
+    };
+    println!("{found}");
+    Ok(())
+}
