@@ -278,7 +278,7 @@ pub enum AuditKind {
     Denied,
     /// The call is to be changed.
     RevisionRequested,
-    /// Nobody has decided in time.
+    /// The request expired: it was not decided in time, or its approval was not used in time.
     Expired,
     /// The run has ended before the request was decided, or before its approval was used.
     Withdrawn,
@@ -288,9 +288,9 @@ pub enum AuditKind {
     Began,
     /// An execution has ended.
     Ended,
-    /// It is not known whether an execution took effect.
+    /// The execution may or may not have taken effect.
     InDoubt,
-    /// Somebody asks that an execution be undone.
+    /// The undo of an execution is asked for.
     UndoAsked,
     /// An execution was undone.
     Undone,

@@ -27,7 +27,7 @@ pub struct Execution {
     pub output: Option<Vec<u8>>,
     /// Is `true` if the execution ran by a decision.
     pub approved: bool,
-    /// Whoever approved the call.
+    /// Name of the person who approved the call.
     pub approved_by: Option<String>,
     /// Risk of the call.
     pub risk_level: Risk,

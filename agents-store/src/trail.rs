@@ -11,7 +11,7 @@ pub(crate) struct End {
     pub(crate) digest: Vec<u8>,
 }
 
-/// What an event says beside its kind.
+/// Contents of an event beside its kind.
 #[derive(Default)]
 pub(crate) struct About<'a> {
     pub(crate) actor: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! What durable runs cost.
+//! Measures durable runs.
 //!
 //! ```text
 //! durable steps STORE TURNS      turns of one run: time and bytes of each
@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 /// Looks something up.
 #[agents::tool(reads)]
 async fn look(
-    /// What is looked for.
+    /// Word to look for.
     word: String,
 ) -> String {
     format!("{word} was found in the third drawer of the second desk")
