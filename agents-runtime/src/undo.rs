@@ -107,7 +107,7 @@ impl fmt::Display for Undone {
     }
 }
 
-/// What the run of an undo has to do; part of its data.
+/// Task of the run of an undo; part of its data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UndoData {
     pub(crate) execution: String,
@@ -321,7 +321,7 @@ impl Runtime {
 
 /// Answer to the wish to undo an execution.
 enum Asked {
-    /// What became of it is known.
+    /// The outcome is known.
     Told(Undone),
     /// A run with this id undoes it.
     Run(String),

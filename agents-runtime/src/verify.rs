@@ -42,7 +42,7 @@ pub struct Flaw {
     pub table: String,
     /// Id of the row; for an event its number in the run.
     pub row: String,
-    /// What was done to the row.
+    /// Description of what was done to the row.
     pub what: String,
 }
 
@@ -145,7 +145,7 @@ impl<'a> Verify<'a> {
             let Some(last) = page.last() else { break };
             filter.before = Some(last.id.clone());
             for run in page {
-                self.anchored(&run.id.clone(), run).await?;
+                self.check_run(run).await?;
             }
         }
         for head in std::mem::take(&mut self.anchors).into_values() {
@@ -164,7 +164,8 @@ impl<'a> Verify<'a> {
     }
 
     /// Checks a run, again if it is written at the same time.
-    async fn anchored(&mut self, id: &str, mut run: Run) -> Result<(), RuntimeError> {
+    async fn check_run(&mut self, mut run: Run) -> Result<(), RuntimeError> {
+        let id = &run.id.clone();
         self.verdict.runs += 1;
         for left in (0..TRIES).rev() {
             let events = self.events(id).await?;
@@ -179,7 +180,7 @@ impl<'a> Verify<'a> {
             self.verdict.events += events.len() as u64;
             self.verdict.without_trail += u64::from(!has_begin(&events));
             self.verdict.erased += u64::from(is_erased(&events));
-            self.anchors.remove(id);
+            self.anchors.remove(&**id);
             if let Some(found) = found {
                 self.flaw(id, found);
             }

@@ -216,7 +216,7 @@ pub struct NewEvent {
     pub run: String,
     /// Kind of the event.
     pub kind: AuditKind,
-    /// Whoever caused the event.
+    /// Name of the person who caused the event.
     pub actor: Option<String>,
     /// Id of the request or the execution that the event is about.
     pub subject: Option<String>,
@@ -241,7 +241,7 @@ pub struct AuditEvent {
     pub at: Timestamp,
     /// Kind of the event.
     pub kind: AuditKind,
-    /// Whoever caused the event.
+    /// Name of the person who caused the event.
     pub actor: Option<String>,
     /// Id of the request or the execution that the event is about.
     pub subject: Option<String>,
@@ -264,9 +264,9 @@ pub enum AuditKind {
     Started,
     /// The run is held.
     Held,
-    /// Somebody has let a held run go on.
+    /// The held run was let go on.
     Released,
-    /// Somebody has cancelled the run.
+    /// The run was cancelled.
     Cancelled,
     /// The run is over.
     Finished,

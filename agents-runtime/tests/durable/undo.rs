@@ -152,6 +152,22 @@ impl Desk {
         run
     }
 
+    /// Runs a call that Grace approves.
+    async fn approved(&self) -> RunRef<String> {
+        let start = self.clerk.run("Go.").scope("acme").by(&ada());
+        let run = start.start().await.unwrap();
+        let worker = Worker::start(&self.runtime);
+        let request = waiting(&run).await.remove(0);
+        let approvals = self.runtime.approvals();
+        approvals
+            .decide(&request.id, Approval::Approve, &grace())
+            .await
+            .unwrap();
+        done(&run).await;
+        worker.stop().await;
+        run
+    }
+
     async fn executions(&self, run: &RunRef<String>) -> Vec<Execution> {
         let filter = ExecutionFilter {
             run: Some(run.id().to_owned()),
@@ -269,23 +285,8 @@ async fn what_cannot_be_undone_says_why_and_the_attempt_is_audited() {
 async fn an_undo_asks_if_the_calls_ask_and_whoever_wants_it_may_not_decide() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let desk = desk(memory().await, scripts, NeedsApproval::Always);
-    let run = desk
-        .clerk
-        .run("Go.")
-        .scope("acme")
-        .by(&ada())
-        .start()
-        .await
-        .unwrap();
-    let worker = Worker::start(&desk.runtime);
-    let request = waiting(&run).await.remove(0);
+    let run = desk.approved().await;
     let approvals = desk.runtime.approvals();
-    approvals
-        .decide(&request.id, Approval::Approve, &grace())
-        .await
-        .unwrap();
-    done(&run).await;
-    worker.stop().await;
     let ran = desk.executions(&run).await.remove(0);
     let Undone::Pending(requests) = desk.undo(&ran).await else {
         panic!("it does not ask")
@@ -309,23 +310,8 @@ async fn an_undo_asks_if_the_calls_ask_and_whoever_wants_it_may_not_decide() {
 async fn a_denied_undo_changes_nothing() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let desk = desk(memory().await, scripts, NeedsApproval::Always);
-    let run = desk
-        .clerk
-        .run("Go.")
-        .scope("acme")
-        .by(&ada())
-        .start()
-        .await
-        .unwrap();
-    let worker = Worker::start(&desk.runtime);
-    let request = waiting(&run).await.remove(0);
+    let run = desk.approved().await;
     let approvals = desk.runtime.approvals();
-    approvals
-        .decide(&request.id, Approval::Approve, &grace())
-        .await
-        .unwrap();
-    done(&run).await;
-    worker.stop().await;
     let ran = desk.executions(&run).await.remove(0);
     let Undone::Pending(requests) = desk.undo(&ran).await else {
         panic!("it does not ask")
