@@ -7,7 +7,7 @@ use agents_runtime::{
     SqliteStore,
 };
 use agents_store::{ErrorKind as Kind, RunFilter, RunStatus, Store};
-use std::time::Duration;
+use std::{fs, time::Duration};
 
 async fn over(files: &Files) -> RunRef<String> {
     let store = SqliteStore::open(files.db()).await.unwrap();
@@ -36,7 +36,7 @@ async fn after_a_rotation_runs_need_only_the_new_key() {
     assert_eq!(refused.kind(), RuntimeErrorKind::Forbidden);
     assert_eq!(client.rotate("acme", &operator()).await.unwrap(), 1);
     // Only the second version is left.
-    let text = std::fs::read_to_string(files.keys()).unwrap();
+    let text = fs::read_to_string(files.keys()).unwrap();
     let mut keys: serde_json::Value = serde_json::from_str(&text).unwrap();
     keys["keys"]["acme"].as_object_mut().unwrap().remove("1");
     std::fs::write(files.keys(), keys.to_string()).unwrap();
@@ -111,7 +111,7 @@ async fn a_restored_store_waits_for_its_operator() {
     worker.stop().await;
     let copy = Files::new("restored-copy");
     files.sql(&format!("VACUUM INTO '{}'", copy.db().display()));
-    std::fs::copy(files.keys(), copy.keys()).unwrap();
+    fs::copy(files.keys(), copy.keys()).unwrap();
     // Meanwhile the payment is made, and then the store is lost.
     let restored = SqliteStore::open(copy.db()).await.unwrap();
     let client = Runtime::client(restored.clone());
@@ -143,33 +143,53 @@ async fn a_restored_store_waits_for_its_operator() {
     assert!(office.store.runs(&held).await.unwrap().is_empty());
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn an_approval_that_is_used_too_late_is_asked_for_again() {
-    let files = Files::new("late");
+#[tokio::test]
+async fn the_database_holds_no_readable_contents() {
+    let files = Files::new("canary");
+    let (office, ..) = stored(&files).await;
+    files.by_hand("PRAGMA wal_checkpoint(TRUNCATE)");
+    let bytes = fs::read(files.db()).unwrap();
+    let has = |text: &str| {
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    };
+    for text in ["ada@example.com", "Pay the bills.", "\"cents\""] {
+        assert!(!has(text), "{text}");
+    }
+    assert!(has("payer"), "the names of agents are readable");
+    drop(office);
+}
+
+#[tokio::test]
+async fn a_run_of_an_erased_tenant_is_held_and_says_so() {
+    let files = Files::new("keys");
+    let (office, run, _) = stored(&files).await;
+    let keys = FileKeyring::open(files.keys()).unwrap();
+    keys.erase("acme").unwrap();
+    files.by_hand("UPDATE agent_runs SET status = 'ready'");
+    let runtime = Runtime::open(office.store.clone());
+    runtime.agent(payer(pay_of(&office.ran, "1.0.0")));
+    let _worker = Worker::start(&runtime);
+    let why = held(&run).await;
+    assert!(why.contains("keyring"), "{why}");
+}
+
+#[tokio::test]
+async fn a_worker_with_another_keyring_takes_no_run() {
+    let files = Files::new("lost");
+    let (_, run, _) = stored(&files).await;
+    fs::remove_file(files.keys()).unwrap();
+    files.by_hand("UPDATE agent_runs SET status = 'ready'");
+    let runtime = Runtime::open(SqliteStore::open(files.db()).await.unwrap());
+    let payer = runtime.agent(payer(pay_of(&Ran::default(), "1.0.0")));
+    let worker = Worker::start(&runtime);
+    let error = payer.run("Pay.").start().await.unwrap_err();
+    assert_eq!(error.kind(), RuntimeErrorKind::Store(Kind::OtherKey));
+    let text = error.to_string();
+    assert!(text.contains("open the store with that keyring"), "{text}");
+    worker.stop().await;
     let store = SqliteStore::open(files.db()).await.unwrap();
-    let office = office_on(store, [pays(100), pays(100), Script::text("Done.")]);
-    let worker = Worker::start(&office.runtime);
-    let run = office.start().await;
-    let first = waiting(&run).await.remove(0);
-    worker.stop().await;
-    let approvals = office.runtime.approvals();
-    let brief = approvals.clone().use_within(Duration::from_millis(20));
-    brief
-        .decide(&first.id, Approval::Approve, &grace())
-        .await
-        .unwrap();
-    tokio::time::sleep(Duration::from_millis(60)).await;
-    let worker = Worker::start(&office.runtime);
-    let second = waiting(&run).await.remove(0);
-    assert_ne!(second.id, first.id);
-    assert!(office.ran.lock().unwrap().is_empty());
-    approvals
-        .decide(&second.id, Approval::Approve, &grace())
-        .await
-        .unwrap();
-    done(&run).await;
-    worker.stop().await;
-    assert_eq!(office.ran.lock().unwrap().len(), 1);
-    let told = format!("{:?}", office.model.requests());
-    assert!(told.contains("APPROVAL_EXPIRED"), "{told}");
+    let untouched = store.run(run.id()).await.unwrap().unwrap();
+    assert_eq!(untouched.status, RunStatus::Ready);
 }

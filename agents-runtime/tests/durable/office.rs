@@ -25,7 +25,7 @@ pub(crate) struct Files(pub(crate) PathBuf);
 
 impl Files {
     pub(crate) fn new(name: &str) -> Self {
-        let name = format!("agents-audit-{name}-{}", std::process::id());
+        let name = format!("agents-durable-{name}-{}", std::process::id());
         let folder = std::env::temp_dir().join(name);
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
@@ -50,6 +50,13 @@ impl Files {
         let rows = db.execute(sql, []).unwrap();
         let changes = sql.starts_with("UPDATE") || sql.starts_with("DELETE");
         assert!(rows > 0 || !changes, "no row has changed: {sql}");
+    }
+
+    /// Changes the database, as somebody without the keys could.
+    pub(crate) fn by_hand(&self, statements: &str) {
+        let db = Connection::open(self.db()).unwrap();
+        db.busy_timeout(Duration::from_secs(5)).unwrap();
+        db.execute_batch(statements).unwrap();
     }
 }
 
@@ -158,6 +165,17 @@ fn of_store(
         ran,
         model: handle,
     }
+}
+
+/// Starts a run in a file, and returns when it waits for its approval.
+pub(crate) async fn stored(files: &Files) -> (Office, RunRef<String>, Request) {
+    let store = SqliteStore::open(files.db()).await.unwrap();
+    let office = office_on(store, [pays(900), Script::text("Paid.")]);
+    let worker = Worker::start(&office.runtime);
+    let run = office.start().await;
+    let request = waiting(&run).await.remove(0);
+    worker.stop().await;
+    (office, run, request)
 }
 
 pub(crate) fn ada() -> Principal {
