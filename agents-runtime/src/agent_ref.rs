@@ -1,9 +1,14 @@
 //! Handles of registered agents, which start runs.
 
 use crate::{
-    Principal, RunRef, Runtime, RuntimeError, data::RunData, error::RuntimeErrorKind, keys::RunKey,
+    Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, error::RuntimeErrorKind,
+    keys::RunKey,
 };
-use agents_core::{Budget, Error, Json, agent::Data, tool::Scope};
+use agents_core::{
+    Budget, Error, Json,
+    agent::{Data, Shorten},
+    tool::Scope,
+};
 use agents_store::NewRun;
 use futures_util::future::BoxFuture;
 use std::{fmt, future::IntoFuture, marker::PhantomData};
@@ -41,6 +46,24 @@ impl<In, Out> AgentRef<In, Out> {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    pub(crate) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    /// Shortens the conversations of this agent before each message, as [`KeepLast`](agents_core::agent::KeepLast) or
+    /// [`Summarize`](agents_core::agent::Summarize) does, or a policy of your own. Set it in every process that works.
+    #[must_use]
+    pub fn shorten(self, policy: impl Shorten + 'static) -> Self {
+        self.runtime.shared.shorten_with(&self.name, policy);
+        self
+    }
+
+    /// Returns the conversation with this id, which begins with its first message. The id may be any text, such as the
+    /// number of a support case.
+    pub fn chat(&self, id: impl Into<String>) -> Chat<In, Out> {
+        Chat::new(self.clone(), id.into())
+    }
 }
 
 impl<In: Data, Out: Data> AgentRef<In, Out> {
@@ -55,6 +78,8 @@ impl<In: Data, Out: Data> AgentRef<In, Out> {
             by: None,
             key: None,
             priority: 0,
+            conversation: None,
+            streamed: false,
             out: PhantomData,
         }
     }
@@ -71,10 +96,18 @@ pub struct Start<Out> {
     by: Option<Principal>,
     key: Option<String>,
     priority: i32,
+    conversation: Option<String>,
+    streamed: bool,
     out: PhantomData<fn() -> Out>,
 }
 
 impl<Out: Data> Start<Out> {
+    /// Makes the run a part of a conversation.
+    pub(crate) fn part_of(mut self, conversation: &str) -> Self {
+        self.conversation = Some(conversation.to_owned());
+        self
+    }
+
     /// Sets the scope that the run works for.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
@@ -106,6 +139,17 @@ impl<Out: Data> Start<Out> {
         self
     }
 
+    /// Stores the text of models as it is written, for readers in any process: see
+    /// [`Events::text`](crate::Events::text) and [`Events::with_text`](crate::Events::with_text). Text is stored ten times
+    /// a second at most, or once for each kilobyte, and is kept for an hour.
+    ///
+    /// A model that is asked for a stream is not asked [again](agents_core::model::Retry) after a failure, once a part of
+    /// its reply was read. So leave it out where nobody reads along.
+    pub fn streamed(mut self) -> Self {
+        self.streamed = true;
+        self
+    }
+
     /// Stores the run, and returns it. A worker works on it: [`Runtime::work`].
     ///
     /// # Errors
@@ -120,6 +164,8 @@ impl<Out: Data> Start<Out> {
             by,
             key,
             priority,
+            conversation,
+            streamed,
             ..
         } = self;
         let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
@@ -132,6 +178,8 @@ impl<Out: Data> Start<Out> {
             scope,
             budget,
             by,
+            conversation,
+            streamed,
             undo: None,
         };
         let new = NewRun {
@@ -139,6 +187,7 @@ impl<Out: Data> Start<Out> {
             tenant: data.scope.tenant_id().to_owned(),
             key,
             agent,
+            conversation: data.conversation.clone(),
             started_by: data.by.as_ref().map(|by| by.id().to_owned()),
             priority,
             data: data.seal(&data_key)?,
@@ -148,10 +197,13 @@ impl<Out: Data> Start<Out> {
         if stored.id != id {
             let key = crate::data::key_of(&stored, &*keyring)?;
             let before = RunData::of(&stored, &key)?;
-            if before.input != data.input || before.scope != data.scope {
+            let is_same = before.input == data.input
+                && before.scope == data.scope
+                && before.conversation == data.conversation;
+            if !is_same {
                 let (name, key) = (&stored.agent, stored.key.unwrap_or_default());
                 return Err(invalid(format!(
-                    "the key `{key}` belongs to a run of `{name}` with another input or scope; give each piece of work a key of its own"
+                    "the key `{key}` belongs to a run of `{name}` with another input, scope or conversation; give each piece of work a key of its own"
                 )));
             }
         }

@@ -178,7 +178,8 @@ impl Approvals {
 
     /// Decides about a request. The first decision counts.
     ///
-    /// Whoever started the run, or is the user whom it works for, may not decide about its requests. With
+    /// Whoever started the run, is the user whom it works for, or wrote in its conversation, may not decide about its
+    /// requests. With
     /// [`Approval::ApproveWith`], the arguments have to fit the schema of the tool exactly.
     ///
     /// # Errors
@@ -244,6 +245,13 @@ impl Approvals {
             Approval::Revise { note } => Answer::Revise(note),
         };
         let run = self.client.known(&stored.run).await?;
+        if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
+            let why = format!(
+                "`{}` wrote in the conversation, and may not decide about requests that are made in it",
+                by.id()
+            );
+            return Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
+        }
         let key = key_of(&run, &*self.client.keys()?)?;
         let proof = Proof {
             status: status_of(&answer),

@@ -14,6 +14,12 @@ pub(crate) struct RunData {
     pub(crate) budget: Option<Budget>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Principal>,
+    /// Conversation that the run is a part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) conversation: Option<String>,
+    /// Is `true` if the text of models is stored as it is written.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) streamed: bool,
     /// What the run undoes, if it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo: Option<UndoData>,

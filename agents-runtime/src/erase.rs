@@ -30,6 +30,9 @@ impl Client {
     /// Erases the contents of a run that is over: its input, its journal, the arguments and outputs of its calls. The audit
     /// trail stays, with pseudonyms in place of names, and still verifies.
     ///
+    /// Later runs of the same conversation hold what was said before:
+    /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them.
+    ///
     /// # Errors
     /// When there is no such run for this principal, it is not over, or the store fails.
     pub async fn erase(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
@@ -85,7 +88,11 @@ impl Client {
         Ok(self.store().await?.hold_all(why, by.id()).await?)
     }
 
-    async fn erase_all(&self, runs: Vec<Run>, by: &Principal) -> Result<u64, RuntimeError> {
+    pub(crate) async fn erase_all(
+        &self,
+        runs: Vec<Run>,
+        by: &Principal,
+    ) -> Result<u64, RuntimeError> {
         let mut erased = 0;
         for run in runs.iter().filter(|run| !run.data_key.is_empty()) {
             self.store().await?.erase(&run.id, by.id()).await?;

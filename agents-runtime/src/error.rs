@@ -20,7 +20,8 @@ pub enum RuntimeErrorKind {
     Sealed,
     /// The principal may not decide about this request.
     Forbidden,
-    /// The edited arguments do not fit, or the key belongs to a run with another input.
+    /// The edited arguments do not fit, the key belongs to a run with another input, or the conversation is one with
+    /// another agent.
     Invalid,
     /// The stored run cannot be read.
     Unreadable,
@@ -63,7 +64,13 @@ impl std::error::Error for RuntimeError {}
 
 impl From<StoreError> for RuntimeError {
     fn from(error: StoreError) -> Self {
-        Self::new(RuntimeErrorKind::Store(error.kind()), error.to_string())
+        match error.kind() {
+            agents_store::ErrorKind::OtherAgent => Self::new(
+                RuntimeErrorKind::Invalid,
+                format!("{error}; give each conversation an id of its own"),
+            ),
+            kind => Self::new(RuntimeErrorKind::Store(kind), error.to_string()),
+        }
     }
 }
 

@@ -4,8 +4,13 @@ use crate::{
     Client, RuntimeError,
     data::{entries, key_of},
     keys::RunKey,
+    texts::Reading,
 };
-use agents_core::{journal::Follower, run::Event};
+use agents_core::{
+    agent::{TextDelta, TextFollower},
+    journal::Follower,
+    run::Event,
+};
 use agents_store::RunStatus;
 use futures_core::Stream;
 use futures_util::{StreamExt, stream};
@@ -15,17 +20,56 @@ use std::{collections::VecDeque, time::Duration};
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Events of a stored run: [`stream`](Events::stream) gives those that are stored, and those that come.
+///
+/// ```
+/// use agents::{agent::TextDelta, prelude::*};
+/// use agents_runtime::{Runtime, SqliteStore};
+/// use futures_util::StreamExt;
+/// # use agents::testing::{Script, ScriptedModel};
+///
+/// /// You greet people.
+/// #[agent]
+/// async fn greeter(name: String) -> String;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Good morning, Ada!")]);
+/// let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+/// let greeter = runtime.agent(Greeter);
+/// # let stop = tokio_util::sync::CancellationToken::new();
+/// # let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+/// // Somebody will read along.
+/// let run = greeter.run("Ada").streamed().start().await?;
+///
+/// // In any process, and again after each break of the connection:
+/// let mut page = String::new();
+/// let mut text = runtime.events(run.id()).text();
+/// while let Some(delta) = text.next().await {
+///     match delta? {
+///         TextDelta::Piece(piece) => page.push_str(&piece),
+///         TextDelta::Reset => page.clear(),
+///     }
+/// }
+/// assert_eq!(page, "Good morning, Ada!");
+/// # stop.cancel();
+/// # worker.await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Events {
     client: Client,
     run: String,
     after: u64,
+    with_text: bool,
 }
 
 struct Following {
     events: Events,
     key: Option<RunKey>,
     follower: Follower,
+    /// Streamed text, if it is wanted.
+    text: Option<Reading>,
     ready: VecDeque<Event>,
     is_over: bool,
 }
@@ -36,20 +80,37 @@ impl Events {
             client,
             run,
             after: 0,
+            with_text: false,
         }
     }
 
-    /// Leaves out the events up to this number.
+    /// Leaves out the events up to this number. A reader whose stream has broken off goes on behind the last event that it
+    /// got, and misses none.
     #[must_use]
     pub fn after(mut self, seq: u64) -> Self {
         self.after = seq;
         self
     }
 
-    /// Returns the events in order, until the run is over. The number of an event is that of its entry in the journal;
-    /// events of one entry share it. Pieces of streamed text are no events of a stored run.
+    /// Adds the text and the reasoning of models, as they are written, if the run was started with
+    /// [`streamed`](crate::Start::streamed).
+    ///
+    /// Text comes between the [`ModelRequested`](agents_core::run::EventKind::ModelRequested) and the
+    /// [`ModelReplied`](agents_core::run::EventKind::ModelReplied) of its place, and has the number of the former. Each
+    /// `ModelRequested` begins the text of its place anew. It comes again if the text does: for a reader that goes on in
+    /// the middle of a reply, and if a worker has ended there and another one has asked the model again. Text is kept for
+    /// an hour, so a reader who comes later finds the reply without it; the outcome has the answer in any case.
+    #[must_use]
+    pub fn with_text(mut self) -> Self {
+        self.with_text = true;
+        self
+    }
+
+    /// Returns the events in order, until the run is over. Their numbers count the events of the run, from 1, in every
+    /// process. Without [`with_text`](Events::with_text), streamed text is left out.
     pub fn stream(self) -> impl Stream<Item = Result<Event, RuntimeError>> + Send + use<> {
         let following = Following {
+            text: self.with_text.then(Reading::default),
             events: self,
             key: None,
             follower: Follower::new(),
@@ -63,6 +124,18 @@ impl Events {
         };
         stream::unfold(following, next).boxed()
     }
+
+    /// Returns the text of the answer, as it is written, until the run is over. The run has to be started with
+    /// [`streamed`](crate::Start::streamed). At the end, the pieces since the last [`Reset`](TextDelta::Reset) are what
+    /// the model wrote; the answer itself is in the outcome.
+    pub fn text(self) -> impl Stream<Item = Result<TextDelta, RuntimeError>> + Send + use<> {
+        let mut text = TextFollower::new();
+        let delta = move |event: Result<Event, RuntimeError>| {
+            let delta = event.map(|event| text.on(&event)).transpose();
+            std::future::ready(delta)
+        };
+        self.with_text().stream().filter_map(delta)
+    }
 }
 
 impl Following {
@@ -74,26 +147,46 @@ impl Following {
             if self.is_over {
                 return Ok(None);
             }
-            let Events { client, run, after } = &self.events;
-            // The state first: what a run that is over has stored is all.
-            let run = client.known(run).await?;
-            let key = match &self.key {
-                Some(key) => key.clone(),
-                None => key_of(&run, &*client.keys()?)?,
-            };
-            let seq = self.follower.seq();
-            let commits = client.bare_store().commits(&run.id, seq).await?;
-            for entry in entries(&key, seq, &commits)? {
-                let followed = self.follower.on(&entry);
-                let events = followed.map_err(RuntimeError::unreadable)?.events;
-                self.ready
-                    .extend(events.into_iter().filter(|event| event.seq > *after));
-            }
-            self.key = Some(key);
-            self.is_over = run.status == RunStatus::Done;
+            self.look().await?;
             if self.ready.is_empty() && !self.is_over {
                 tokio::time::sleep(PAUSE).await;
             }
         }
+    }
+
+    /// Takes what was stored since the last look.
+    async fn look(&mut self) -> Result<(), RuntimeError> {
+        let Events {
+            client, run, after, ..
+        } = &self.events;
+        let store = client.bare_store();
+        // The state first: what a run that is over has stored is all.
+        let run = client.known(run).await?;
+        let key = match &self.key {
+            Some(key) => key.clone(),
+            None => key_of(&run, &*client.keys()?)?,
+        };
+        let seq = self.follower.seq();
+        let commits = store.commits(&run.id, seq).await?;
+        if let Some(text) = &mut self.text {
+            // Text after the entries: what was written before a reply is stored with it at the latest.
+            text.read(&store.texts(&run.id, text.last()).await?, &key)?;
+        }
+        for entry in entries(&key, seq, &commits)? {
+            let followed = self.follower.on(&entry);
+            for event in followed.map_err(RuntimeError::unreadable)?.events {
+                let is_wanted = event.seq > *after;
+                match &mut self.text {
+                    Some(text) => text.on(event, entry.seq(), is_wanted, &mut self.ready),
+                    None => self.ready.extend(is_wanted.then_some(event)),
+                }
+            }
+        }
+        if let Some(text) = &mut self.text {
+            text.tell(self.follower.seq(), &mut self.ready);
+        }
+        self.key = Some(key);
+        self.is_over = run.status == RunStatus::Done;
+        Ok(())
     }
 }

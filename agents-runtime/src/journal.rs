@@ -8,6 +8,7 @@ use crate::{
     keys::RunKey,
     lease::Held,
     summary::{masked, summary},
+    texts::Texts,
 };
 use agents_core::{
     async_trait,
@@ -28,6 +29,8 @@ pub(crate) struct StoredJournal {
     key: RunKey,
     user: Option<String>,
     expires_after: Duration,
+    /// Sender of streamed text, if the run is streamed.
+    texts: Option<Arc<Texts>>,
     inner: Mutex<Inner>,
 }
 
@@ -61,6 +64,7 @@ impl StoredJournal {
             key,
             user,
             expires_after,
+            texts: None,
             inner: Mutex::new(Inner {
                 follower,
                 entries,
@@ -68,6 +72,12 @@ impl StoredJournal {
                 is_finished,
             }),
         })
+    }
+
+    /// Stores streamed text together with the entries that follow it.
+    pub(crate) fn with_texts(mut self, texts: Option<Arc<Texts>>) -> Self {
+        self.texts = texts;
+        self
     }
 
     fn inner(&self) -> std::sync::MutexGuard<'_, Inner> {
@@ -101,7 +111,13 @@ impl StoredJournal {
             ..Commit::default()
         };
         for entry in entries {
-            match inner.follower.on(entry)?.step {
+            let followed = inner.follower.on(entry)?;
+            if let Some(texts) = &self.texts {
+                for event in &followed.events {
+                    texts.stores(event, entry.seq());
+                }
+            }
+            match followed.step {
                 Some(CallStep::Asked(asked)) => {
                     commit.asked.push(self.asked(&asked).map_err(failed)?);
                 }
@@ -113,6 +129,9 @@ impl StoredJournal {
                 }
                 _ => {}
             }
+        }
+        if let Some(texts) = &self.texts {
+            commit.texts = texts.take().map_err(failed)?;
         }
         Ok(commit)
     }

@@ -53,7 +53,9 @@
 mod agent_ref;
 mod approvals;
 mod audit;
+mod chat;
 mod client;
+mod conversation;
 mod data;
 mod decisions;
 mod erase;
@@ -68,6 +70,7 @@ mod registered;
 mod run_ref;
 mod runtime;
 mod summary;
+mod texts;
 mod undo;
 mod verify;
 mod work;
@@ -79,7 +82,9 @@ pub use agents_store::PostgresStore;
 pub use agents_store::{AuditKey, AuditKind, SqliteStore};
 pub use approvals::{Approvals, Request, RequestDetail};
 pub use audit::{Audit, AuditRecord, Head};
+pub use chat::Chat;
 pub use client::Client;
+pub use conversation::ConversationRef;
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
 pub use keys::{FileKeyring, Keyring, TenantKey};
@@ -98,6 +103,8 @@ mod pages {
     struct APaymentThatWaits;
     #[doc = include_str!("../../book/src/command-line.md")]
     struct CommandLine;
+    #[doc = include_str!("../../book/src/durable-conversations.md")]
+    struct DurableConversations;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
     #[doc = include_str!("../../book/src/stores.md")]

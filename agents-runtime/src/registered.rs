@@ -2,14 +2,16 @@
 
 use crate::{
     AgentManifest,
+    conversation::Talk,
     data::RunData,
     decisions::{Decisions, StoredDecisions},
     journal::StoredJournal,
     runtime::Settings,
+    texts::Texts,
 };
 use agents_core::{
     Agent, Error, ErrorKind,
-    agent::{Profile, Progress},
+    agent::{Conversation, Profile, Progress, Run},
     async_trait,
     run::{Clock, SystemClock, Timestamp},
     tool::Scope,
@@ -38,12 +40,23 @@ pub(crate) struct With {
     pub(crate) decisions: Arc<Decisions>,
     pub(crate) settings: Arc<Settings>,
     pub(crate) cancel: CancellationToken,
+    /// Fencing token of the worker's lease.
+    pub(crate) fence: u64,
+    /// Conversation that the run is a part of.
+    pub(crate) talk: Option<Talk>,
+    /// Sender of streamed text, if the run is streamed.
+    pub(crate) texts: Option<Arc<Texts>>,
 }
 
 /// State in which a run was left.
 pub(crate) enum Went {
-    /// The run is over, with this error if it has no answer.
-    Done(Option<Error>),
+    /// The run is over.
+    Done {
+        /// Error of the run, if it has no answer.
+        error: Option<Error>,
+        /// Conversation as the run has left it.
+        said: Option<Box<Conversation>>,
+    },
     /// The run waits for decisions about the requests with these ids.
     Waiting(Vec<String>),
 }
@@ -85,7 +98,32 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
 }
 
 /// Goes on with a run of this agent until it ends or waits.
-pub(crate) async fn go_on<A: Agent>(agent: &A, input: A::In, with: With) -> Result<Went, Error> {
+pub(crate) async fn go_on<A: Agent>(
+    agent: &A,
+    input: A::In,
+    mut with: With,
+) -> Result<Went, Error> {
+    let Some(Talk { before, shorten }) = with.talk.take() else {
+        return until_waiting(agent.run(input), with).await;
+    };
+    let mut chat = agent.chat();
+    if let Some(shorten) = shorten {
+        chat = chat.shorten(shorten);
+    }
+    if let Some(before) = before {
+        chat = chat.resume(before)?;
+    }
+    let went = until_waiting(chat.send(input), with).await?;
+    Ok(match went {
+        Went::Done { error, .. } => Went::Done {
+            error,
+            said: Some(Box::new(chat.snapshot())),
+        },
+        waiting => waiting,
+    })
+}
+
+async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Error> {
     let With {
         id,
         data,
@@ -93,16 +131,22 @@ pub(crate) async fn go_on<A: Agent>(agent: &A, input: A::In, with: With) -> Resu
         decisions,
         settings,
         cancel,
+        fence,
+        talk: _,
+        texts,
     } = with;
-    let mut run = agent
-        .run(input)
+    let mut run = run
         .scope(data.scope)
         .journal(journal)
         .approver(move |request| {
             agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
         })
         .clock(OfRun(id))
-        .cancel(cancel);
+        .cancel(cancel)
+        .fence(fence);
+    if let Some(texts) = texts {
+        run = run.on_event(move |event| texts.on(event));
+    }
     if let Some(budget) = data.budget {
         run = run.budget(budget);
     }
@@ -119,7 +163,10 @@ pub(crate) async fn go_on<A: Agent>(agent: &A, input: A::In, with: With) -> Resu
         run = run.secrets(secrets.clone());
     }
     Ok(match run.until_waiting().await? {
-        Progress::Done(outcome) => Went::Done(outcome.result.err()),
+        Progress::Done(outcome) => Went::Done {
+            error: outcome.result.err(),
+            said: None,
+        },
         Progress::Waiting(requests) => {
             Went::Waiting(requests.into_iter().map(|request| request.id).collect())
         }

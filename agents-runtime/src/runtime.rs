@@ -6,7 +6,7 @@ use crate::{
     lease::Keeper,
     registered::{MadeFor, Registered},
 };
-use agents_core::{Agent, Model, policy::Policy, secret::Secrets, tool::Scope};
+use agents_core::{Agent, Model, agent::Shorten, policy::Policy, secret::Secrets, tool::Scope};
 use agents_store::Store;
 use std::{
     collections::BTreeMap,
@@ -46,6 +46,8 @@ pub(crate) struct Settings {
 #[derive(Default)]
 pub(crate) struct Shared {
     agents: Mutex<BTreeMap<String, Arc<dyn Registered>>>,
+    /// Policies that shorten the conversations of agents.
+    shorten: Mutex<BTreeMap<String, Arc<dyn Shorten>>>,
     keeper: OnceLock<Arc<Keeper>>,
     /// Notified when this process has stored something to do.
     pub(crate) news: Notify,
@@ -60,6 +62,17 @@ impl Shared {
     pub(crate) fn agents(&self) -> Vec<String> {
         let agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
         agents.keys().cloned().collect()
+    }
+
+    pub(crate) fn shorten_with(&self, agent: &str, policy: impl Shorten + 'static) {
+        let mut policies = self.shorten.lock().unwrap_or_else(PoisonError::into_inner);
+        policies.insert(agent.to_owned(), Arc::new(policy));
+    }
+
+    /// Returns the policy that shortens the conversations of an agent.
+    pub(crate) fn shorten(&self, agent: &str) -> Option<Arc<dyn Shorten>> {
+        let policies = self.shorten.lock().unwrap_or_else(PoisonError::into_inner);
+        policies.get(agent).cloned()
     }
 
     pub(crate) fn manifests(&self) -> BTreeMap<String, AgentManifest> {

@@ -438,6 +438,8 @@ impl Client {
             scope: scope.clone(),
             budget: None,
             by: Some(by.clone()),
+            conversation: None,
+            streamed: false,
             undo: Some(undo.clone()),
         };
         let new = NewRun {
@@ -446,6 +448,7 @@ impl Client {
             key: Some(format!("undo {} {attempt}", undo.execution)),
             // Workers that have the agent have its tools.
             agent: run.agent.clone(),
+            conversation: None,
             started_by: Some(by.id().to_owned()),
             priority: run.priority,
             data: data.seal(&key)?,

@@ -2,15 +2,17 @@
 
 use crate::{
     Runtime, RuntimeError,
+    conversation::{Talk, seal_conversation},
     data::{RunData, entries, key_of},
     decisions::Decisions,
     error::RuntimeErrorKind,
     journal::StoredJournal,
     registered::{Registered, Went, With, go_on},
+    texts::Texts,
     undo::Undoing,
 };
-use agents_core::{Error, ErrorKind};
-use agents_store::{Claim, End, Lease, Rest, RunStatus};
+use agents_core::{Error, ErrorKind, agent::Conversation};
+use agents_store::{Claim, End, Lease, Rest, Run, RunStatus};
 use std::{
     sync::Arc,
     time::{Duration, Instant},
@@ -98,6 +100,12 @@ impl Runtime {
                 continue;
             }
             let stored = self.client.known(run).await?;
+            let before = self.client.before_in_conversation(&stored).await?;
+            if let Some(before) = before
+                && self.step(&before.id).await?
+            {
+                continue;
+            }
             match stored.status {
                 RunStatus::Done => return Ok(()),
                 RunStatus::Held => {
@@ -163,6 +171,7 @@ impl Runtime {
         let Some(agent) = self.shared.agent(&run.agent) else {
             return Ok(Some(Rest::Ready));
         };
+        let talk = self.talk(run, &data).await?;
         let decisions = Decisions::new(client.store().await?.clone(), run.id.clone(), key.clone());
         decisions.read(run.messages).await?;
         let commits = client.store().await?.commits(&run.id, 0).await?;
@@ -174,7 +183,11 @@ impl Runtime {
             self.settings.expires_after,
             entries(&key, 0, &commits)?,
         )?;
-        let journal = Arc::new(journal);
+        let texts = data.streamed.then(|| {
+            let (store, held) = (client.bare_store().clone(), keeping.held.clone());
+            Arc::new(Texts::new(store, held, key.clone()))
+        });
+        let journal = Arc::new(journal.with_texts(texts.clone()));
         let cancel = CancellationToken::new();
         if run.cancelled_by.is_some() {
             cancel.cancel();
@@ -189,6 +202,9 @@ impl Runtime {
             decisions: decisions.clone(),
             settings: self.settings.clone(),
             cancel: cancel.clone(),
+            fence: lease.fence,
+            talk,
+            texts: texts.clone(),
         };
         let went = tokio::select! {
             biased;
@@ -196,15 +212,35 @@ impl Runtime {
             () = put_down.cancelled() => return Ok(Some(Rest::Ready)),
             went = went(&*agent, undoing.as_ref(), with) => went,
             () = self.look(&run.id, &decisions, &cancel) => return Ok(None),
+            () = send(texts.as_deref()) => return Ok(None),
         };
         if let (Ok(Went::Waiting(requests)), None) = (&went, journal.failed()) {
             return Ok(Some(waiting(&decisions, requests).await?));
         }
-        let rest = rest_of(&went, &journal, &cancel);
-        if let (Some(undo), Some(Rest::Done(_))) = (&undo, &rest) {
+        let rest = rest_of(&went, &journal, &cancel, |said| {
+            seal_conversation(said, run, &key)
+        })?;
+        if let (Some(undo), Some(Rest::Done { .. })) = (&undo, &rest) {
             self.undo_is_over(run, undo).await?;
         }
         Ok(rest)
+    }
+
+    /// Returns the conversation that a run is a part of, as the run before has left it.
+    async fn talk(&self, run: &Run, data: &RunData) -> Result<Option<Talk>, RuntimeError> {
+        if run.conversation != data.conversation {
+            return Err(RuntimeError::sealed(format!(
+                "run `{}` was put into another conversation than the one it was started in: its row was changed by hand",
+                run.id
+            )));
+        }
+        let Some(conversation) = self.client.conversation_of(run) else {
+            return Ok(None);
+        };
+        Ok(Some(Talk {
+            before: conversation.snapshot().await?,
+            shorten: self.shared.shorten(&run.agent),
+        }))
     }
 
     /// Looks for messages to a run that is under way: decisions, and its cancellation. Never returns.
@@ -264,29 +300,46 @@ async fn waiting(decisions: &Decisions, requests: &[String]) -> Result<Rest, Run
     })
 }
 
-/// Returns the state in which a run is left that does not wait; `None` if another worker has it.
+/// Stores streamed text while a run goes on, if it is streamed. Never returns.
+async fn send(texts: Option<&Texts>) {
+    match texts {
+        Some(texts) => texts.send().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns the state in which a run is left that does not wait; `None` if another worker has it. `seal` encrypts the
+/// conversation of the run.
 fn rest_of(
     went: &Result<Went, Error>,
     journal: &StoredJournal,
     cancel: &CancellationToken,
-) -> Option<Rest> {
+    seal: impl FnOnce(&Conversation) -> Result<Vec<u8>, RuntimeError>,
+) -> Result<Option<Rest>, RuntimeError> {
     if let Some(failed) = journal.failed() {
-        return match failed.kind() {
+        return Ok(match failed.kind() {
             agents_store::ErrorKind::LeaseLost => None,
             _ if failed.may_pass() => Some(Rest::Ready),
             _ => Some(Rest::Held(failed.to_string())),
-        };
+        });
     }
-    Some(match went {
-        Ok(Went::Waiting(_)) => Rest::Ready,
-        Ok(Went::Done(None)) => Rest::Done(End::Answered),
-        Ok(Went::Done(Some(error))) if !journal.is_finished() => Rest::Held(format!("{error:#}")),
-        Ok(Went::Done(Some(error)))
-            if error.kind() == ErrorKind::Cancelled && cancel.is_cancelled() =>
-        {
-            Rest::Done(End::Cancelled)
+    let (error, said) = match went {
+        Ok(Went::Waiting(_)) => return Ok(Some(Rest::Ready)),
+        Ok(Went::Done { error, said }) => (error.as_ref(), said.as_deref()),
+        Err(error) => return Ok(Some(Rest::Held(format!("{error:#}")))),
+    };
+    let end = match error {
+        None => End::Answered,
+        Some(error) if !journal.is_finished() => {
+            return Ok(Some(Rest::Held(format!("{error:#}"))));
         }
-        Ok(Went::Done(Some(_))) => Rest::Done(End::Failed),
-        Err(error) => Rest::Held(format!("{error:#}")),
-    })
+        Some(error) if error.kind() == ErrorKind::Cancelled && cancel.is_cancelled() => {
+            End::Cancelled
+        }
+        Some(_) => End::Failed,
+    };
+    Ok(Some(Rest::Done {
+        end,
+        conversation: said.map(seal).transpose()?,
+    }))
 }

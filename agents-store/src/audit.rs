@@ -62,6 +62,9 @@ impl AuditKey {
             .person(self, &row.tenant, row.started_by.as_deref())
             .bytes(&row.data)
             .number(row.created_at.as_millis());
+        if let Some(conversation) = &row.conversation {
+            fields.text("conversation").text(conversation);
+        }
         Hash::hash(&fields.0).to_vec()
     }
 

@@ -1,6 +1,6 @@
 //! Commits: the entries of one step, and what follows from them.
 
-use crate::NewApproval;
+use crate::{NewApproval, NewText};
 use agents_core::{run::Timestamp, tool::Risk};
 
 /// Step of a run that is about to be stored: the entries of its journal, and the rows that follow from them.
@@ -20,6 +20,8 @@ pub struct Commit {
     pub began: Vec<Begin>,
     /// Executions that have ended.
     pub ended: Vec<Finish>,
+    /// Streamed text.
+    pub texts: Vec<NewText>,
 }
 
 /// Stored commit.

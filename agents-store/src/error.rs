@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Settled,
     /// The run is not over.
     NotOver,
+    /// The conversation is one with another agent.
+    OtherAgent,
     /// The execution may not begin: no approval covers it.
     NotApproved,
     /// The store was written by a later version.
@@ -42,6 +44,13 @@ impl StoreError {
             kind,
             message: message.into(),
         }
+    }
+
+    /// Creates the error for a message to a conversation with another agent.
+    #[cfg(any(feature = "sqlite", feature = "postgres"))]
+    pub(crate) fn of_another_agent(conversation: &str, agent: &str) -> Self {
+        let why = format!("the conversation `{conversation}` is one with `{agent}`");
+        StoreError::new(ErrorKind::OtherAgent, why)
     }
 
     /// Returns the kind.

@@ -58,7 +58,22 @@ pub enum Rest {
         messages: u64,
     },
     /// The run is over.
-    Done(End),
+    Done {
+        /// End of the run.
+        end: End,
+        /// What was said so far in the conversation of the run, encoded; `None` if it stays as it was.
+        conversation: Option<Vec<u8>>,
+    },
     /// The run cannot go on until somebody releases it, for this reason.
     Held(String),
+}
+
+impl Rest {
+    /// Creates the state of a run that is over, and that leaves its conversation as it was if it has one.
+    pub fn done(end: End) -> Self {
+        Rest::Done {
+            end,
+            conversation: None,
+        }
+    }
 }

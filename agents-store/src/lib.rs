@@ -14,6 +14,7 @@
 //! - **An approval is used once**: by the commit that begins the execution with exactly these arguments.
 //! - **Every step leaves an event in the audit trail**, in the same transaction. The digests of a run's events are a chain,
 //!   made with a key that the store does not keep: see [`AuditKey`].
+//! - **A conversation has one run under way at a time**, and its runs go on in the order in which they were stored.
 //! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
 //!
 //! The store says of each error whether it is worth another try: see [`StoreError`].
@@ -29,6 +30,7 @@ mod audit;
 )]
 mod columns;
 mod commit;
+mod conversation;
 mod error;
 mod execution;
 mod lease;
@@ -38,6 +40,7 @@ mod run;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
+mod text;
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores add events")
@@ -48,6 +51,7 @@ pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
 pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent};
 pub use commit::{Begin, Commit, Committed, Finish};
+pub use conversation::Conversation;
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter};
 pub use lease::{Claim, Lease, Renewed, Rest};
@@ -57,3 +61,4 @@ pub use run::{End, NewRun, Run, RunFilter, RunStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use store::Store;
+pub use text::{NewText, Text};

@@ -14,6 +14,9 @@ pub struct NewRun {
     pub key: Option<String>,
     /// Name of the agent.
     pub agent: String,
+    /// Conversation that the run is a part of. The runs of a conversation are worked on one after the other, in the order
+    /// in which they were stored.
+    pub conversation: Option<String>,
     /// Whoever started the run.
     pub started_by: Option<String>,
     /// Priority: of the runs that can go on, the one with the highest goes first. 0 by default.
@@ -35,6 +38,8 @@ pub struct Run {
     pub key: Option<String>,
     /// Name of the agent.
     pub agent: String,
+    /// Conversation that the run is a part of.
+    pub conversation: Option<String>,
     /// Whoever started the run.
     pub started_by: Option<String>,
     /// Priority of the run.
@@ -73,7 +78,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
-    /// A worker may claim the run.
+    /// A worker may claim the run. A run of a conversation waits for its turn.
     Ready,
     /// A worker has the run.
     Running,
@@ -104,6 +109,10 @@ pub struct RunFilter {
     pub tenant: Option<String>,
     /// Runs of this agent.
     pub agent: Option<String>,
+    /// Runs of this conversation. A conversation belongs to a tenant, so name the tenant as well.
+    pub conversation: Option<String>,
+    /// Runs that this principal has started.
+    pub started_by: Option<String>,
     /// Runs in this state.
     pub status: Option<RunStatus>,
     /// Runs that were stored before the one with this id. The newest comes first.

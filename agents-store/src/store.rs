@@ -2,8 +2,8 @@
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Decision, Execution, ExecutionFilter, Lease, NewEvent, NewRun, Renewed, Rest, Run, RunFilter,
-    StoreError,
+    Conversation, Decision, Execution, ExecutionFilter, Lease, NewEvent, NewRun, NewText, Renewed,
+    Rest, Run, RunFilter, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -36,7 +36,7 @@ pub trait Store: Send + Sync + 'static {
     async fn now(&self) -> Result<Timestamp, StoreError>;
 
     /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that one is
-    /// returned, and nothing is stored.
+    /// returned, and nothing is stored. A conversation is there with its first run, and belongs to the agent of that run.
     async fn create(&self, run: &NewRun) -> Result<Run, StoreError>;
 
     /// Returns the run with this id.
@@ -46,7 +46,8 @@ pub trait Store: Send + Sync + 'static {
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
 
     /// Gives a worker a run that can go on: one that is ready, one whose time to wait is over, or one whose lease has
-    /// ended. A run that was claimed too often without a new entry is held instead.
+    /// ended. A run that was claimed too often without a new entry is held instead. A run of a conversation is claimed
+    /// when all earlier ones of that conversation are over.
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
     /// Renews a lease for this time from now.
@@ -60,6 +61,19 @@ pub trait Store: Send + Sync + 'static {
 
     /// Returns the commits of a run behind the entry with this number, in order.
     async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError>;
+
+    /// Returns the conversation of a tenant.
+    async fn conversation(
+        &self,
+        tenant: &str,
+        id: &str,
+    ) -> Result<Option<Conversation>, StoreError>;
+
+    /// Stores streamed text. Pieces whose time is over are removed in passing, of whatever run they are.
+    async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError>;
+
+    /// Returns the streamed text of a run behind the piece with this number, in order, as far as it is still kept.
+    async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError>;
 
     /// Cancels a run that is not over, and returns it. A run that nobody works on is ready then, so that a worker ends
     /// it.
@@ -75,8 +89,8 @@ pub trait Store: Send + Sync + 'static {
     /// the run has another key by now.
     async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
 
-    /// Removes the contents of a run that is over: its input, its journal, and the texts and the people in the rows of its
-    /// requests and executions. Names give way to their pseudonyms. The audit trail stays, and still verifies.
+    /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the people
+    /// in the rows of its requests and executions. What the run has left of its conversation goes as well. Names give way to their pseudonyms. The audit trail stays, and still verifies.
     async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
 
     /// Decides about a request that is pending, and makes its run ready if it waits.
@@ -133,6 +147,9 @@ forward! {
     commit(lease: &Lease, commit: &Commit) -> ();
     release(lease: &Lease, rest: &Rest) -> ();
     commits(run: &str, after: u64) -> Vec<Committed>;
+    conversation(tenant: &str, id: &str) -> Option<Conversation>;
+    add_texts(lease: &Lease, texts: &[NewText]) -> ();
+    texts(run: &str, after: u64) -> Vec<Text>;
     cancel(run: &str, by: &str) -> Run;
     unhold(run: &str, by: &str) -> Run;
     hold_all(why: &str, by: &str) -> u64;

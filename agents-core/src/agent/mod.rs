@@ -30,7 +30,9 @@ pub use chat::{Chat, Conversation};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use knowledge::KnowledgeText;
-pub use run::{Partial, PartialStream, Progress, Run, RunStream, TextDelta, TextStream};
+pub use run::{
+    Partial, PartialStream, Progress, Run, RunStream, TextDelta, TextFollower, TextStream,
+};
 pub(crate) use signature::IntoSource;
 pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;

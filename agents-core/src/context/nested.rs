@@ -47,6 +47,7 @@ impl Settings {
         self.masker = outer.masker.clone();
         self.doubts = outer.doubts.clone();
         self.activity = outer.activity.clone();
+        self.fence = self.fence.or(outer.fence);
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
         // A part of the work is done for the same tenant, unless another one is named.
         if self.scope == Scope::default() {

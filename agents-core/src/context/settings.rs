@@ -49,6 +49,8 @@ pub(crate) struct Settings {
     pub(crate) record_content: bool,
     /// URL where traces can be looked at, with placeholders for the ids.
     pub(crate) traces_url: Option<Arc<str>>,
+    /// Fencing token of the lease under which the run goes on.
+    pub(crate) fence: Option<u64>,
     /// Number of runs around this one.
     pub(crate) nesting_depth: u32,
     /// Key of the run around this one, if there is one.
@@ -142,6 +144,7 @@ impl Default for Settings {
             strict: false,
             record_content: false,
             traces_url: None,
+            fence: None,
             nesting_depth: 0,
             key_around: None,
             watch: None,

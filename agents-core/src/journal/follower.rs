@@ -44,6 +44,8 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 pub struct Follower {
     folded: Refold,
     run_id: Arc<str>,
+    /// Number of events so far.
+    events: u64,
     /// Index of the run of each request so far.
     asked: BTreeMap<String, u32>,
 }
@@ -52,7 +54,8 @@ pub struct Follower {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Events of the entry. Those of nested runs are left out. An event is numbered by its entry.
+    /// Events of the entry. Those of nested runs are left out. Their numbers count the events of the journal, from 1, so
+    /// that everybody who follows it finds the same event under a number.
     pub events: Vec<Event>,
     /// Step of a call that the entry records, if it records one; nested runs included.
     pub step: Option<CallStep>,
@@ -153,6 +156,7 @@ impl Follower {
         Follower {
             folded: Refold::new(Masker::new()),
             run_id: "".into(),
+            events: 0,
             asked: BTreeMap::new(),
         }
     }
@@ -181,7 +185,7 @@ impl Follower {
     /// When the entry does not follow from those before it; the follower then stays as it was.
     pub fn on(&mut self, entry: &Entry) -> Result<Followed, JournalError> {
         let mut followed = Followed::default();
-        let run_id = &mut self.run_id;
+        let (run_id, count) = (&mut self.run_id, &mut self.events);
         self.folded.on(entry, |state, fact, position| {
             let Position {
                 entry,
@@ -202,14 +206,17 @@ impl Follower {
             followed.step = before.or_else(|| step_after(state, place, ended?, &projection.masker));
             if entry.run == 0 {
                 let (agent, depth) = (state.place(place).agent.clone(), state.place(place).depth);
-                let event = |kind| Event {
-                    run_id: run_id.clone(),
-                    seq: entry.seq,
-                    at: Timestamp::from_millis(at.as_millis()),
-                    agent: agent.clone(),
-                    depth,
-                    place: told.place.clone(),
-                    kind,
+                let event = |kind| {
+                    *count += 1;
+                    Event {
+                        run_id: run_id.clone(),
+                        seq: *count,
+                        at: Timestamp::from_millis(at.as_millis()),
+                        agent: agent.clone(),
+                        depth,
+                        place: told.place.clone(),
+                        kind,
+                    }
                 };
                 followed.events = told.kinds.into_iter().map(event).collect();
             }

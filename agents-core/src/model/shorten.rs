@@ -3,6 +3,7 @@
 use super::{Message, ToolCall};
 use crate::Error;
 use async_trait::async_trait;
+use std::sync::Arc;
 
 /// Beginning of the message by which a model is told that its answer does not fit.
 pub(crate) const REFUSED: &str = "Your answer cannot be used: ";
@@ -69,6 +70,13 @@ impl KeepLast {
     #[must_use]
     pub fn exchanges(number: usize) -> Self {
         KeepLast(number)
+    }
+}
+
+#[async_trait]
+impl<S: Shorten + ?Sized> Shorten for Arc<S> {
+    async fn shorten(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Error> {
+        (**self).shorten(messages).await
     }
 }
 

@@ -175,6 +175,49 @@ impl ToolContext {
         format!("{}:{key}", self.run_id())
     }
 
+    /// Returns the fencing token of the lease under which this process works on the run; `None` outside of a durable
+    /// runtime.
+    ///
+    /// A worker may stand still for so long that another one has taken over its run. When it wakes up in the middle of a
+    /// tool, nothing in this process can hold the tool back. A system that keeps the greatest token of each run can: it
+    /// refuses a smaller one. Tokens of different runs say nothing about each other. A nested run has the token of the
+    /// run around it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::ToolContext;
+    /// # use std::{collections::HashMap, sync::{Mutex, PoisonError}};
+    ///
+    /// /// Door of a bank that keeps the greatest token of each run.
+    /// #[derive(Default)]
+    /// struct Bank(Mutex<HashMap<String, u64>>);
+    ///
+    /// impl Bank {
+    ///     fn pay(&self, cents: u32, run: &str, fence: u64) -> Result<String, String> {
+    ///         let mut greatest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    ///         let greatest = greatest.entry(run.to_owned()).or_default();
+    ///         if fence < *greatest {
+    ///             return Err(format!("token {fence} is old: the run has {greatest}"));
+    ///         }
+    ///         *greatest = fence;
+    ///         Ok(format!("{cents} cents are paid"))
+    ///     }
+    /// }
+    ///
+    /// async fn pay(cents: u32, bank: &Bank, cx: &ToolContext) -> Result<String, String> {
+    ///     // Without a runtime there is one process, and nothing to check.
+    ///     bank.pay(cents, cx.run_id(), cx.fence().unwrap_or_default())
+    /// }
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() {
+    /// let (bank, cx) = (Bank::default(), ToolContext::detached("pay"));
+    /// assert_eq!(pay(100, &bank, &cx).await.as_deref(), Ok("100 cents are paid"));
+    /// # }
+    /// ```
+    pub fn fence(&self) -> Option<u64> {
+        self.cx.root.settings.fence
+    }
+
     /// Returns the scope that the run works for.
     pub fn scope(&self) -> &Scope {
         self.cx.scope()

@@ -6,8 +6,13 @@
 mod approvals;
 mod audit;
 mod contents;
+mod conversations;
+mod fences;
+mod nested;
 mod office;
 mod projections;
 mod runs;
+mod stores;
 mod tampering;
+mod texts;
 mod undo;

@@ -333,7 +333,7 @@ pub(super) async fn a_request_after_a_revision_has_its_correlation_id(store: Che
 pub(super) async fn the_requests_of_a_run_that_is_over_are_cancelled(store: Checked) {
     let lease = asked(&store).await;
     store
-        .release(&lease, &Rest::Done(End::Cancelled))
+        .release(&lease, &Rest::done(End::Cancelled))
         .await
         .unwrap();
     assert_eq!(status(&store, "r1").await, ApprovalStatus::Cancelled);

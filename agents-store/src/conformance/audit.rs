@@ -91,7 +91,7 @@ pub(super) async fn every_step_leaves_an_event(store: Checked) {
     };
     store.commit(&lease, &ends).await.unwrap();
     store
-        .release(&lease, &Rest::Done(End::Answered))
+        .release(&lease, &Rest::done(End::Answered))
         .await
         .unwrap();
     let trail = trail(&store, "run-1").await;
@@ -156,7 +156,7 @@ pub(super) async fn refusals_doubts_and_expiries_leave_events(store: Checked) {
     store.cancel("run-1", "grace").await.unwrap();
     let lease = claimed(&store, "w").await;
     store
-        .release(&lease, &Rest::Done(End::Cancelled))
+        .release(&lease, &Rest::done(End::Cancelled))
         .await
         .unwrap();
     assert_eq!(
@@ -289,7 +289,7 @@ pub(super) async fn an_erased_run_keeps_its_trail_without_names_and_texts(store:
         ..step("b", 1, 2)
     };
     store.commit(&lease, &begins).await.unwrap();
-    let over = Rest::Done(End::Answered);
+    let over = Rest::done(End::Answered);
     store.release(&lease, &over).await.unwrap();
     store.erase("run-1", "grace").await.unwrap();
     check_chain(&store, "run-1", &KEY).await;

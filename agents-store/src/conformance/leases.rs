@@ -211,7 +211,7 @@ pub(super) async fn a_tenant_has_no_more_runs_under_way_than_allowed(store: Chec
     let tenants: Vec<_> = got.iter().map(|lease| &*lease.run.tenant).collect();
     assert_eq!(tenants, ["acme", "acme", "other"]);
     store
-        .release(&got[0], &Rest::Done(End::Answered))
+        .release(&got[0], &Rest::done(End::Answered))
         .await
         .unwrap();
     assert_eq!(
@@ -224,7 +224,7 @@ pub(super) async fn a_run_that_is_over_is_not_claimed(store: Checked) {
     create(&store, "run-1").await;
     let lease = claimed(&store, "w").await;
     store
-        .release(&lease, &Rest::Done(End::Answered))
+        .release(&lease, &Rest::done(End::Answered))
         .await
         .unwrap();
     assert_eq!(store.claim(&claim("w", LONG)).await.unwrap(), None);
@@ -245,7 +245,7 @@ pub(super) async fn all_runs_that_are_not_over_can_be_held(store: Checked) {
     }
     let over = claimed(&store, "w").await;
     store
-        .release(&over, &Rest::Done(End::Answered))
+        .release(&over, &Rest::done(End::Answered))
         .await
         .unwrap();
     let lease = claimed(&store, "w").await;

@@ -19,10 +19,12 @@
 mod approvals;
 mod audit;
 mod commits;
+mod conversations;
 mod leases;
 #[cfg(all(feature = "postgres", unix))]
 pub mod postgres;
 mod runs;
+mod texts;
 
 use crate::{
     Begin, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store, StoreError,
@@ -91,6 +93,21 @@ cases! {
         a_commit_that_is_repeated_is_stored_once,
         a_refused_commit_leaves_nothing_behind,
         bytes_are_kept_as_they_are,
+    };
+    conversations::{
+        a_conversation_is_there_with_its_first_run,
+        a_conversation_belongs_to_one_tenant_and_one_agent,
+        the_runs_of_a_conversation_are_claimed_one_after_the_other,
+        of_many_messages_at_once_each_has_its_turn,
+        a_run_leaves_its_conversation_with_its_end,
+        runs_are_listed_by_conversation_and_by_who_started_them,
+        what_an_erased_run_has_left_is_gone,
+    };
+    texts::{
+        streamed_text_is_returned_in_order_and_from_a_number,
+        streamed_text_of_an_earlier_worker_is_refused,
+        streamed_text_is_gone_after_its_time,
+        a_commit_stores_its_text_or_nothing,
     };
     approvals::{
         a_request_is_stored_with_its_commit_and_once,

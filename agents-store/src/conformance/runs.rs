@@ -150,7 +150,7 @@ pub(super) async fn a_cancelled_run_is_ready_and_keeps_who_cancelled_it(store: C
     let renewed = store.renew(&lease, LONG).await.unwrap();
     assert_eq!(renewed.cancelled_by.as_deref(), Some("ada"));
     store
-        .release(&lease, &Rest::Done(End::Cancelled))
+        .release(&lease, &Rest::done(End::Cancelled))
         .await
         .unwrap();
     let run = store.cancel("run-1", "grace").await.unwrap();

@@ -5,6 +5,7 @@ use super::{
     connections::{Params, Transaction, number, rows, signed},
     executions, leases,
     runs::time,
+    texts,
 };
 use crate::{Commit, Committed, ErrorKind, Lease, StoreError};
 use deadpool_postgres::GenericClient;
@@ -24,6 +25,7 @@ pub(super) async fn commit(
         asked,
         began: begun,
         ended: finished,
+        texts: said,
     } = commit;
     if held.last_commit.as_ref() == Some(id) {
         return Ok(());
@@ -56,7 +58,7 @@ pub(super) async fn commit(
     for finish in finished {
         executions::ended(db, now, finish).await?;
     }
-    Ok(())
+    texts::insert(db, now, lease, said).await
 }
 
 pub(super) async fn list(

@@ -3,6 +3,7 @@
 use super::{
     audit::append,
     connections::Transaction,
+    conversations,
     runs::{known, lock},
 };
 use crate::{
@@ -22,7 +23,9 @@ pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(
     }
     let now = db.now().await?;
     append(db, now, run, AuditKind::Erased, About::by(Some(by))).await?;
+    conversations::erase(db, now, run).await?;
     for text in [
+        "DELETE FROM agent_run_texts WHERE run_id = $1",
         "DELETE FROM agent_run_commits WHERE run_id = $1",
         "UPDATE agent_runs SET data = '', data_key = '', key = NULL WHERE id = $1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = '', edited = NULL

@@ -4,6 +4,7 @@ use super::{
     approvals,
     audit::append,
     connections::{Params, Transaction, number, signed},
+    conversations::{self, IS_NEXT},
     runs::{self, text},
 };
 use crate::{
@@ -52,8 +53,8 @@ async fn next(
     .map(|can_go_on| {
         format!(
             "SELECT * FROM (
-                 SELECT id, tenant_id, claims, priority, updated_at, number FROM agent_runs
-                 WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only}
+                 SELECT id, tenant_id, claims, priority, updated_at, number FROM agent_runs AS this
+                 WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only} AND {IS_NEXT}
                  ORDER BY priority DESC, updated_at, number LIMIT 1 FOR UPDATE SKIP LOCKED) AS one"
         )
     });
@@ -245,7 +246,7 @@ pub(super) async fn release(
         }
         // A decision came in while the run was put down.
         Rest::Waiting { .. } => ("ready", None, None, None),
-        Rest::Done(end) => ("done", None, Some(end.as_str()), None),
+        Rest::Done { end, .. } => ("done", None, Some(end.as_str()), None),
         Rest::Held(why) => ("held", None, None, Some(text(why))),
     };
     let sql = "UPDATE agent_runs
@@ -256,7 +257,10 @@ pub(super) async fn release(
     db.execute(sql, &[id, &status, &wake_at, &end, &held, &signed(now)])
         .await?;
     match rest {
-        Rest::Done(end) => {
+        Rest::Done { end, conversation } => {
+            if let Some(contents) = conversation {
+                conversations::leave(db, now, &lease.run, contents).await?;
+            }
             approvals::withdraw(db, now, id).await?;
             let about = About {
                 subject: Some(end.as_str()),

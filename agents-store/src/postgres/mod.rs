@@ -4,17 +4,19 @@ mod approvals;
 mod audit;
 mod commits;
 mod connections;
+mod conversations;
 mod erase;
 mod error;
 mod executions;
 mod leases;
 mod runs;
 mod tables;
+mod texts;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun, Renewed, Rest, Run,
-    RunFilter, Store, StoreError,
+    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun,
+    NewText, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -68,8 +70,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ```sql
 /// CREATE ROLE acme LOGIN PASSWORD '..';
 /// ALTER ROLE acme SET agents.tenant = 'acme';
-/// GRANT SELECT ON agent_runs, agent_run_commits, agent_approvals, agent_tool_executions, agent_audit_events,
-///     agent_audit_key, agent_schema_history TO acme;
+/// GRANT SELECT ON agent_runs, agent_run_commits, agent_run_texts, agent_conversations, agent_approvals,
+///     agent_tool_executions, agent_audit_events, agent_audit_key, agent_schema_history TO acme;
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;
@@ -285,6 +287,35 @@ impl Store for PostgresStore {
         let run = run.to_owned();
         self.connections
             .read(move |db| Box::pin(async move { commits::list(db, &run, after).await }))
+            .await
+    }
+
+    async fn conversation(
+        &self,
+        tenant: &str,
+        id: &str,
+    ) -> Result<Option<Conversation>, StoreError> {
+        let (tenant, id) = (tenant.to_owned(), id.to_owned());
+        self.connections
+            .read(move |db| Box::pin(async move { conversations::find(db, &tenant, &id).await }))
+            .await
+    }
+
+    async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
+        let (lease, texts) = (lease.clone(), texts.to_vec());
+        self.write(move |db| Box::pin(async move { texts::add(db, &lease, &texts).await }))
+            .await
+    }
+
+    async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError> {
+        let (run, clock) = (run.to_owned(), self.clock.clone());
+        self.connections
+            .read(move |db| {
+                Box::pin(async move {
+                    let now = connections::now(db, &clock).await?;
+                    texts::list(db, now, &run, after).await
+                })
+            })
             .await
     }
 

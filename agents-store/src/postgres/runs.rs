@@ -3,6 +3,7 @@
 use super::{
     audit::append,
     connections::{Params, Transaction, number, row, rows, signed},
+    conversations,
 };
 use crate::{
     AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
@@ -12,7 +13,7 @@ use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::borrow::Cow;
 
-const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, wake_at, ended, held, \
+const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, wake_at, ended, held, \
      cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
 
 pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
@@ -53,6 +54,7 @@ fn read(row: &Row) -> Result<Run, StoreError> {
         tenant: row.try_get("tenant_id")?,
         key: row.try_get("key")?,
         agent: row.try_get("agent_name")?,
+        conversation: row.try_get("conversation")?,
         started_by: row.try_get("started_by")?,
         priority: row.try_get("priority")?,
         data: row.try_get("data")?,
@@ -75,11 +77,12 @@ fn read(row: &Row) -> Result<Run, StoreError> {
 pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, StoreError> {
     let now = db.now().await?;
     let at = signed(now);
+    conversations::add(db, now, run).await?;
     // Of several starts with one key, the others wait here until the first one is stored.
     let sql = format!(
         "INSERT INTO agent_runs
-             (id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, 'ready', $9, $9)
+             (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'ready', $10, $10)
          ON CONFLICT (tenant_id, agent_name, key) WHERE key IS NOT NULL DO NOTHING
          RETURNING {COLUMNS}"
     );
@@ -88,13 +91,23 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
         tenant,
         key,
         agent,
+        conversation,
         started_by,
         priority,
         data,
         data_key,
     } = run;
     let values: Params<'_> = &[
-        id, tenant, key, agent, started_by, priority, data, data_key, &at,
+        id,
+        tenant,
+        key,
+        agent,
+        conversation,
+        started_by,
+        priority,
+        data,
+        data_key,
+        &at,
     ];
     if let Some(stored) = db.row(&sql, values).await? {
         let about = About {
@@ -142,18 +155,35 @@ pub(super) async fn list(
            AND ($2::text IS NULL OR agent_name = $2)
            AND ($3::text IS NULL OR status = $3)
            AND ($4::text IS NULL OR number < (SELECT number FROM agent_runs WHERE id = $4))
+           AND ($6::text IS NULL OR conversation = $6)
+           AND ($7::text IS NULL OR started_by = $7)
          ORDER BY number DESC LIMIT $5"
     );
     let RunFilter {
         tenant,
         agent,
+        conversation,
+        started_by,
         status,
         before,
         limit: asked,
     } = filter;
     let status = status.map(RunStatus::as_str);
     let most = i64::from(limit(*asked));
-    let found = rows(db, &sql, &[tenant, agent, &status, before, &most]).await?;
+    let found = rows(
+        db,
+        &sql,
+        &[
+            tenant,
+            agent,
+            &status,
+            before,
+            &most,
+            conversation,
+            started_by,
+        ],
+    )
+    .await?;
     found.iter().map(read).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Commits of runs: journals, and the rows that follow from them.
 
-use super::{Tx, approvals, executions, leases, runs::time};
+use super::{Tx, approvals, executions, leases, runs::time, texts};
 use crate::{Commit, Committed, ErrorKind, Lease, StoreError};
 use rusqlite::{Connection, params};
 
@@ -44,6 +44,7 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
     for finish in &commit.ended {
         executions::ended(tx, finish)?;
     }
+    texts::insert(tx, lease, &commit.texts)?;
     Ok(())
 }
 

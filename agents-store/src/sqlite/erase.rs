@@ -1,6 +1,6 @@
 //! Erasure: the contents of a run go, and its audit trail stays.
 
-use super::{Tx, audit::append, runs::known};
+use super::{Tx, audit::append, conversations, runs::known};
 use crate::{
     AuditKind, ErrorKind, RunStatus, StoreError,
     trail::{About, PEOPLE},
@@ -18,6 +18,8 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
     }
     append(tx, run, AuditKind::Erased, About::by(Some(by)))?;
     tx.execute("DELETE FROM agent_run_commits WHERE run_id = ?1", [run])?;
+    tx.execute("DELETE FROM agent_run_texts WHERE run_id = ?1", [run])?;
+    conversations::erase(tx, run)?;
     for text in [
         "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL WHERE id = ?1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = x'', edited = NULL

@@ -1,6 +1,11 @@
 //! Leases of runs.
 
-use super::{Tx, approvals, audit::append, runs};
+use super::{
+    Tx, approvals,
+    audit::append,
+    conversations::{self, IS_NEXT},
+    runs,
+};
 use crate::{
     AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
 };
@@ -17,7 +22,7 @@ const CAN_GO_ON: &str = "(status = 'ready'
 fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {
     let sql = format!(
         "SELECT id, claims FROM agent_runs AS this
-         WHERE {CAN_GO_ON}
+         WHERE {CAN_GO_ON} AND {IS_NEXT}
            AND agent_name IN (SELECT value FROM json_each(:agents))
            AND (:run IS NULL OR id = :run)
            AND (:per_tenant = 0 OR :per_tenant > (
@@ -137,7 +142,7 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
                 false => ("ready", None, None, None),
             }
         }
-        Rest::Done(end) => ("done", None, Some(end.as_str()), None),
+        Rest::Done { end, .. } => ("done", None, Some(end.as_str()), None),
         Rest::Held(why) => ("held", None, None, Some(why)),
     };
     let mut released = tx.prepare_cached(
@@ -148,7 +153,10 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
     )?;
     released.execute(params![lease.run.id, status, wake_at, end, held, tx.now])?;
     match rest {
-        Rest::Done(end) => {
+        Rest::Done { end, conversation } => {
+            if let Some(contents) = conversation {
+                conversations::leave(tx, &lease.run, contents)?;
+            }
             approvals::withdraw(tx, &lease.run.id)?;
             let about = About {
                 subject: Some(end.as_str()),

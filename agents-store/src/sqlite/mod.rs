@@ -3,16 +3,18 @@
 mod approvals;
 mod audit;
 mod commits;
+mod conversations;
 mod erase;
 mod executions;
 mod leases;
 mod runs;
+mod texts;
 mod thread;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun, Renewed, Rest, Run,
-    RunFilter, Store, StoreError,
+    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun,
+    NewText, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -430,6 +432,27 @@ impl Store for SqliteStore {
     async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError> {
         let run = run.to_owned();
         self.read(move |db| commits::list(db, &run, after)).await
+    }
+
+    async fn conversation(
+        &self,
+        tenant: &str,
+        id: &str,
+    ) -> Result<Option<Conversation>, StoreError> {
+        let (tenant, id) = (tenant.to_owned(), id.to_owned());
+        self.read(move |db| conversations::find(db, &tenant, &id))
+            .await
+    }
+
+    async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
+        let (lease, texts) = (lease.clone(), texts.to_vec());
+        self.write(move |tx| texts::add(tx, &lease, &texts)).await
+    }
+
+    async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError> {
+        let run = run.to_owned();
+        self.read(self.in_tx(move |tx| texts::list(tx, &run, after)))
+            .await
     }
 
     async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError> {

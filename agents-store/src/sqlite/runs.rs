@@ -1,6 +1,6 @@
 //! Rows of runs.
 
-use super::{Tx, audit::append};
+use super::{Tx, audit::append, conversations};
 use crate::{
     AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
     trail::About,
@@ -8,7 +8,7 @@ use crate::{
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
-const COLUMNS: &str = "id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, wake_at, ended, held, \
+const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, wake_at, ended, held, \
      cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
 
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
@@ -40,6 +40,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         tenant: row.get("tenant_id")?,
         key: row.get("key")?,
         agent: row.get("agent_name")?,
+        conversation: row.get("conversation")?,
         started_by: row.get("started_by")?,
         priority: row.get("priority")?,
         data: row.get("data")?,
@@ -70,15 +71,18 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
             return Ok(known);
         }
     }
+    conversations::add(tx, run)?;
     let mut insert = tx.prepare_cached(
-        "INSERT INTO agent_runs (id, tenant_id, key, agent_name, started_by, priority, data, data_key, status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 'ready', ?9, ?9)",
+        "INSERT INTO agent_runs
+             (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'ready', ?10, ?10)",
     )?;
     insert.execute(params![
         run.id,
         run.tenant,
         run.key,
         run.agent,
+        run.conversation,
         run.started_by,
         run.priority,
         run.data,
@@ -111,6 +115,8 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
         "SELECT {COLUMNS} FROM agent_runs
          WHERE (:tenant IS NULL OR tenant_id = :tenant)
            AND (:agent IS NULL OR agent_name = :agent)
+           AND (:conversation IS NULL OR conversation = :conversation)
+           AND (:started_by IS NULL OR started_by = :started_by)
            AND (:status IS NULL OR status = :status)
            AND (:before IS NULL OR rowid < (SELECT rowid FROM agent_runs WHERE id = :before))
          ORDER BY rowid DESC LIMIT :limit"
@@ -120,6 +126,8 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
         named_params! {
             ":tenant": filter.tenant,
             ":agent": filter.agent,
+            ":conversation": filter.conversation,
+            ":started_by": filter.started_by,
             ":status": filter.status.map(RunStatus::as_str),
             ":before": filter.before,
             ":limit": limit(filter.limit),

@@ -305,7 +305,7 @@ async fn decisions_and_the_end_of_their_run_do_not_lock_each_other_out() {
                 tokio::spawn(async move { store.decide(&decision).await })
             })
             .collect();
-        let done = Rest::Done(End::Answered);
+        let done = Rest::done(End::Answered);
         store.release(&lease, &done).await.unwrap();
         for decided in deciding {
             if let Err(error) = decided.await.unwrap() {

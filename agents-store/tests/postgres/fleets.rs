@@ -153,7 +153,7 @@ async fn eight_claimers_never_get_a_run_twice_nor_more_of_a_tenant_than_allowed(
                     }
                     tokio::time::sleep(Duration::from_millis(5)).await;
                     under_way.lock().unwrap().get_mut(&tenant).unwrap().0 -= 1;
-                    let done = Rest::Done(End::Answered);
+                    let done = Rest::done(End::Answered);
                     store.release(&lease, &done).await.unwrap();
                     got.push(lease.run.id);
                 }

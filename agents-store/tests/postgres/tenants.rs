@@ -1,18 +1,20 @@
 //! Rows of tenants: a role that is not the owner has those of its tenant.
 
-use super::{claimed, owner, request, step, store};
+use super::{LONG, claimed_run, owner, request, run, step, store};
 use agents_store::{
-    Answer, ApprovalFilter, AuditFilter, Begin, Commit, Decision, ErrorKind, PostgresStore, Risk,
-    RunFilter, Store, conformance::postgres::Database,
+    Answer, ApprovalFilter, AuditFilter, Begin, Commit, Decision, ErrorKind, NewRun, NewText,
+    PostgresStore, Risk, RunFilter, Store, conformance::postgres::Database,
 };
 use deadpool_postgres::{
     Manager, Pool,
     tokio_postgres::{Client, Config, NoTls},
 };
 
-const TABLES: [&str; 5] = [
+const TABLES: [&str; 7] = [
     "agent_runs",
     "agent_run_commits",
+    "agent_run_texts",
+    "agent_conversations",
     "agent_approvals",
     "agent_tool_executions",
     "agent_audit_events",
@@ -20,7 +22,11 @@ const TABLES: [&str; 5] = [
 
 /// Stores a run of the tenant, with a row in each table.
 async fn work(store: &PostgresStore, tenant: &str) {
-    let lease = claimed(store, &format!("run-{tenant}"), tenant).await;
+    let new = NewRun {
+        conversation: Some("talk".to_owned()),
+        ..run(&format!("run-{tenant}"), tenant)
+    };
+    let lease = claimed_run(store, &new).await;
     let commit = Commit {
         asked: vec![request(&format!("r-{tenant}"))],
         began: vec![Begin {
@@ -34,6 +40,11 @@ async fn work(store: &PostgresStore, tenant: &str) {
             args_digest: "digest".to_owned(),
             risk_level: Risk::Low,
             needs: None,
+        }],
+        texts: vec![NewText {
+            number: 1,
+            contents: Vec::new(),
+            keep: LONG,
         }],
         ..step("a", 0)
     };

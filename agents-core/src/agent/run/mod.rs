@@ -5,7 +5,7 @@ mod driver;
 mod settings;
 mod stream;
 
-pub use stream::{Partial, PartialStream, RunStream, TextDelta, TextStream};
+pub use stream::{Partial, PartialStream, RunStream, TextDelta, TextFollower, TextStream};
 
 use super::{Agent, held::Held};
 use crate::{

@@ -387,6 +387,13 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
+    /// Sets the fencing token of the lease under which this process works on the run. Tools hand it to systems that
+    /// check it: see [`ToolContext::fence`](crate::ToolContext::fence). A durable runtime sets it.
+    pub fn fence(mut self, token: u64) -> Self {
+        self.settings.fence = Some(token);
+        self.root()
+    }
+
     /// Sets a URL template for the run's trace, with the placeholders `{trace_id}` and `{run_id}`. The filled-in URL is
     /// [`AgentOutputs::traces_url`](crate::run::AgentOutputs).
     ///

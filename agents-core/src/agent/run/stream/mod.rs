@@ -4,7 +4,7 @@ mod partial;
 mod text;
 
 pub use partial::{Partial, PartialStream};
-pub use text::{TextDelta, TextStream};
+pub use text::{TextDelta, TextFollower, TextStream};
 
 use super::{Agent, Run};
 use crate::{

@@ -24,6 +24,73 @@ pub enum TextDelta {
     Reset,
 }
 
+/// Follows the text of a run's answer in the events of the run, as they come from a [`RunStream`], a subscriber or a
+/// durable run.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, run::Event, testing::{Script, ScriptedModel}};
+/// # use std::sync::{Arc, Mutex};
+/// use agents::agent::{TextDelta, TextFollower};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Good morning")]);
+/// # let greeter = AgentBuilder::<String, String>::new("greeter").model(model).build();
+/// let (page, text) = (Arc::new(Mutex::new(String::new())), Mutex::new(TextFollower::new()));
+/// let shown = page.clone();
+/// let show = move |event: &Event| match text.lock().unwrap().on(event) {
+///     Some(TextDelta::Piece(piece)) => shown.lock().unwrap().push_str(&piece),
+///     Some(TextDelta::Reset) => shown.lock().unwrap().clear(),
+///     None => {}
+/// };
+/// greeter.run("Greet me").on_event(show).await?;
+/// assert_eq!(*page.lock().unwrap(), "Good morning");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct TextFollower {
+    /// Place of the agent that writes.
+    writer: Option<String>,
+    /// Is `true` if there was a piece since the last reset.
+    has_text: bool,
+}
+
+impl TextFollower {
+    /// Creates the follower of a run that begins.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Returns what the next event means for the text.
+    pub fn on(&mut self, event: &Event) -> Option<TextDelta> {
+        let is_writer = self.writer.as_ref() == Some(&event.place);
+        match &event.kind {
+            EventKind::ModelRequested {
+                choosing: false, ..
+            } if !is_aside(&event.place) => {
+                self.writer = Some(event.place.clone());
+                self.reset()
+            }
+            EventKind::Text(piece) if is_writer => {
+                self.has_text = true;
+                Some(TextDelta::Piece(piece.clone()))
+            }
+            EventKind::ModelReplied { calls: 1.., .. } | EventKind::AnswerFailed { .. }
+                if is_writer =>
+            {
+                self.reset()
+            }
+            _ => None,
+        }
+    }
+
+    fn reset(&mut self) -> Option<TextDelta> {
+        let had_text = std::mem::take(&mut self.has_text);
+        had_text.then_some(TextDelta::Reset)
+    }
+}
+
 /// Text of a run's answer, as it is written; made by [`RunStream::text`].
 ///
 /// The type is a [`Stream`] of [`TextDelta`]s, as [`RunStream`] is one of events. At the end, the pieces since the last
@@ -33,18 +100,14 @@ pub enum TextDelta {
 #[must_use = "a run does nothing until its stream is read"]
 pub struct TextStream<'a, O> {
     events: RunStream<'a, O>,
-    /// Place of the agent that writes.
-    writer: Option<String>,
-    /// Is `true` if there was a piece since the last reset.
-    has_text: bool,
+    text: TextFollower,
 }
 
 impl<'a, O> TextStream<'a, O> {
     pub(super) fn new(events: RunStream<'a, O>) -> Self {
         TextStream {
             events,
-            writer: None,
-            has_text: false,
+            text: TextFollower::new(),
         }
     }
 
@@ -67,34 +130,6 @@ impl<'a, O> TextStream<'a, O> {
     pub(super) fn ended(&self) -> Option<&Outcome<O>> {
         self.events.ended()
     }
-
-    /// Returns what an event means for the text.
-    fn delta(&mut self, event: Event) -> Option<TextDelta> {
-        let is_writer = self.writer.as_ref() == Some(&event.place);
-        match event.kind {
-            EventKind::ModelRequested {
-                choosing: false, ..
-            } if !is_aside(&event.place) => {
-                self.writer = Some(event.place);
-                self.reset()
-            }
-            EventKind::Text(piece) if is_writer => {
-                self.has_text = true;
-                Some(TextDelta::Piece(piece))
-            }
-            EventKind::ModelReplied { calls: 1.., .. } | EventKind::AnswerFailed { .. }
-                if is_writer =>
-            {
-                self.reset()
-            }
-            _ => None,
-        }
-    }
-
-    fn reset(&mut self) -> Option<TextDelta> {
-        let had_text = std::mem::take(&mut self.has_text);
-        had_text.then_some(TextDelta::Reset)
-    }
 }
 
 impl<O> Stream for TextStream<'_, O> {
@@ -102,7 +137,7 @@ impl<O> Stream for TextStream<'_, O> {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<TextDelta>> {
         while let Some(event) = ready!(Pin::new(&mut self.events).poll_next(cx)) {
-            if let Some(delta) = self.delta(event) {
+            if let Some(delta) = self.text.on(&event) {
                 return Poll::Ready(Some(delta));
             }
         }

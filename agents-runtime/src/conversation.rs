@@ -1,0 +1,198 @@
+//! Conversations as a store has them: read from any process, kept up to date by workers.
+
+use crate::{
+    Client, Principal, RuntimeError,
+    data::{key_of, opened, sealed},
+    error::RuntimeErrorKind,
+    keys::RunKey,
+};
+use agents_core::{
+    agent::{Conversation, Shorten},
+    model::Message,
+};
+use agents_store::{Run, RunFilter, RunStatus};
+use std::{fmt, sync::Arc};
+
+/// Stored conversation, by its tenant and its id.
+#[derive(Clone)]
+pub struct ConversationRef {
+    client: Client,
+    tenant: String,
+    id: String,
+}
+
+impl ConversationRef {
+    pub(crate) fn new(client: Client, tenant: String, id: String) -> Self {
+        ConversationRef { client, tenant, id }
+    }
+
+    /// Returns the id of the conversation.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Returns all messages so far, tool calls and their results included; none if there is no such conversation. A
+    /// message that is not over is not among them.
+    ///
+    /// # Errors
+    /// When its keys are gone, its contents were altered, or the store fails.
+    pub async fn messages(&self) -> Result<Vec<Message>, RuntimeError> {
+        let said = self.snapshot().await?;
+        Ok(said.map_or_else(Vec::new, |said| said.messages().to_vec()))
+    }
+
+    /// Returns the conversation so far, to go on with it [in another program](agents_core::agent::Chat::resume); `None`
+    /// before the first message is over.
+    ///
+    /// # Errors
+    /// When its keys are gone, its contents were altered, or the store fails.
+    pub async fn snapshot(&self) -> Result<Option<Conversation>, RuntimeError> {
+        let store = self.client.bare_store();
+        let Some(stored) = store.conversation(&self.tenant, &self.id).await? else {
+            return Ok(None);
+        };
+        let Some(run) = &stored.run else {
+            return Ok(None);
+        };
+        let run = self.client.known(run).await?;
+        let key = key_of(&run, &*self.client.keys()?)?;
+        opened(&key, &name_of(&self.id), &stored.contents).map(Some)
+    }
+
+    /// Returns the runs of the conversation, one for each message, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs(&self) -> Result<Vec<Run>, RuntimeError> {
+        let mut filter = self.filter();
+        let mut all = Vec::new();
+        loop {
+            let page = self.client.runs(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(all);
+            };
+            filter.before = Some(last.id.clone());
+            all.extend(page);
+        }
+    }
+
+    /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
+    /// number of runs. A later message begins the conversation anew.
+    ///
+    /// # Errors
+    /// When the conversation does not exist for this principal, a run of it is not over, or the store fails. Calling it
+    /// again goes on.
+    pub async fn erase(&self, by: &Principal) -> Result<u64, RuntimeError> {
+        let runs = match by.tenant().is_none_or(|own| own == self.tenant) {
+            true => self.runs().await?,
+            false => Vec::new(),
+        };
+        let invalid = |why| RuntimeError::new(RuntimeErrorKind::Invalid, why);
+        if runs.is_empty() {
+            return Err(invalid(format!("there is no conversation `{}`", self.id)));
+        }
+        if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
+            return Err(invalid(format!(
+                "run `{}` of conversation `{}` is {}; cancel it, and erase the conversation when it is over",
+                open.id, self.id, open.status
+            )));
+        }
+        self.client.erase_all(runs, by).await
+    }
+
+    fn filter(&self) -> RunFilter {
+        RunFilter {
+            tenant: Some(self.tenant.clone()),
+            conversation: Some(self.id.clone()),
+            ..RunFilter::default()
+        }
+    }
+}
+
+impl fmt::Debug for ConversationRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConversationRef")
+            .field("tenant", &self.tenant)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Conversation of a run that a worker goes on with.
+pub(crate) struct Talk {
+    /// Conversation as the run before has left it.
+    pub(crate) before: Option<Conversation>,
+    pub(crate) shorten: Option<Arc<dyn Shorten>>,
+}
+
+impl Client {
+    /// Returns the conversation of a tenant, which need not be there yet. A tenant is named by the scope of its runs; `""`
+    /// if there are no tenants.
+    pub fn conversation(
+        &self,
+        tenant: impl Into<String>,
+        id: impl Into<String>,
+    ) -> ConversationRef {
+        ConversationRef::new(self.clone(), tenant.into(), id.into())
+    }
+
+    /// Returns the conversation that a run belongs to, if it belongs to one.
+    pub(crate) fn conversation_of(&self, run: &Run) -> Option<ConversationRef> {
+        let id = run.conversation.as_ref()?;
+        Some(self.conversation(&run.tenant, id))
+    }
+
+    /// Returns the run of the same conversation that goes on first, if that is another one.
+    pub(crate) async fn before_in_conversation(
+        &self,
+        run: &Run,
+    ) -> Result<Option<Run>, RuntimeError> {
+        let Some(conversation) = self.conversation_of(run) else {
+            return Ok(None);
+        };
+        let mut runs = conversation.runs().await?;
+        runs.retain(|one| one.status != RunStatus::Done);
+        Ok(runs.pop().filter(|first| first.id != run.id))
+    }
+
+    /// Returns `true` if the principal wrote in the conversation of this run.
+    pub(crate) async fn wrote_in_conversation(
+        &self,
+        run: &Run,
+        by: &Principal,
+    ) -> Result<bool, RuntimeError> {
+        let Some(conversation) = self.conversation_of(run) else {
+            return Ok(false);
+        };
+        let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
+        // Messages of erased runs have a pseudonym.
+        for name in [
+            by.id().to_owned(),
+            audit_key.pseudonym(&run.tenant, by.id()),
+        ] {
+            let written = RunFilter {
+                started_by: Some(name),
+                limit: 1,
+                ..conversation.filter()
+            };
+            if !self.runs(&written).await?.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Encrypts a conversation as a run of it leaves it.
+pub(crate) fn seal_conversation(
+    conversation: &Conversation,
+    run: &Run,
+    key: &RunKey,
+) -> Result<Vec<u8>, RuntimeError> {
+    let id = run.conversation.as_deref().unwrap_or_default();
+    sealed(key, &name_of(id), conversation)
+}
+
+fn name_of(id: &str) -> String {
+    format!("conversation {id}")
+}

@@ -1,0 +1,311 @@
+//! Streamed text: a worker stores it in pieces that expire, and readers put it among the events of the run.
+//!
+//! Text is not a fact. It is stored beside the journal, and a reader that comes too late finds the reply without it. A
+//! piece names the entry by which the model was asked. So a reader knows which request it belongs to, also if a worker has
+//! ended in the middle and another one has asked the model again.
+
+use crate::{
+    RuntimeError,
+    data::{opened, sealed},
+    keys::RunKey,
+    lease::Held,
+};
+use agents_core::run::{Event, EventKind, Timestamp};
+use agents_store::{NewText, Store, Text};
+use serde::{Deserialize, Serialize};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{sync::Notify, time::timeout};
+
+/// Time for which pieces are collected before they are stored.
+const COLLECTED: Duration = Duration::from_millis(100);
+/// Size of collected text, in bytes, from which on it is stored at once.
+const ENOUGH: usize = 1024;
+/// Time for which text is kept.
+const KEPT: Duration = Duration::from_secs(60 * 60);
+
+/// Piece of streamed text.
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Piece {
+    /// Number of the entry by which the model was asked.
+    asked: u64,
+    at: Timestamp,
+    agent: Arc<str>,
+    depth: u32,
+    place: String,
+    is_thinking: bool,
+    text: String,
+}
+
+/// Piece that is to be stored.
+struct Pending {
+    piece: Piece,
+    /// Number of the request among those of its place in this process.
+    request: u64,
+}
+
+/// Sender of the text of a run that a worker goes on with.
+pub(crate) struct Texts {
+    store: Arc<dyn Store>,
+    held: Arc<Held>,
+    key: RunKey,
+    inner: Mutex<Inner>,
+    changed: Notify,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// Number of pieces so far.
+    count: u64,
+    /// Number of requests so far, for each place.
+    requests: HashMap<String, u64>,
+    /// Entries of these requests, as far as they are about to be stored.
+    entries: HashMap<String, Vec<u64>>,
+    pending: Vec<Pending>,
+    size: usize,
+}
+
+impl Texts {
+    pub(crate) fn new(store: Arc<dyn Store>, held: Arc<Held>, key: RunKey) -> Self {
+        Texts {
+            store,
+            held,
+            key,
+            inner: Mutex::default(),
+            changed: Notify::new(),
+        }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes an event of the run, as it happens in this process.
+    pub(crate) fn on(&self, event: &Event) {
+        let mut inner = self.inner();
+        let (is_thinking, text) = match &event.kind {
+            EventKind::ModelRequested { .. } => {
+                *inner.requests.entry(event.place.clone()).or_default() += 1;
+                return;
+            }
+            EventKind::Text(text) => (false, text),
+            EventKind::Thinking(text) => (true, text),
+            _ => return,
+        };
+        let request = inner.requests.get(&event.place).copied().unwrap_or(0);
+        inner.size += text.len();
+        let last = inner.pending.last_mut().filter(|last| {
+            let piece = &last.piece;
+            last.request == request
+                && piece.place == event.place
+                && piece.is_thinking == is_thinking
+        });
+        match last {
+            Some(last) => last.piece.text.push_str(text),
+            None => inner.pending.push(Pending {
+                request,
+                piece: Piece {
+                    asked: 0,
+                    at: event.at,
+                    agent: event.agent.clone(),
+                    depth: event.depth,
+                    place: event.place.clone(),
+                    is_thinking,
+                    text: text.clone(),
+                },
+            }),
+        }
+        drop(inner);
+        self.changed.notify_one();
+    }
+
+    /// Takes an event of an entry that is about to be stored.
+    pub(crate) fn stores(&self, event: &Event, entry: u64) {
+        if matches!(event.kind, EventKind::ModelRequested { .. }) {
+            let mut inner = self.inner();
+            let entries = inner.entries.entry(event.place.clone()).or_default();
+            entries.push(entry);
+        }
+    }
+
+    /// Returns the collected text whose requests are stored, or about to be.
+    pub(crate) fn take(&self) -> Result<Vec<NewText>, RuntimeError> {
+        let mut inner = self.inner();
+        let Inner {
+            entries, pending, ..
+        } = &mut *inner;
+        let asked = |one: &Pending| {
+            let nth = usize::try_from(one.request).ok()?.checked_sub(1)?;
+            entries.get(&one.piece.place)?.get(nth).copied()
+        };
+        let mut taken = Vec::new();
+        for mut one in std::mem::take(pending) {
+            match asked(&one) {
+                Some(entry) => {
+                    one.piece.asked = entry;
+                    taken.push(one.piece);
+                }
+                None => pending.push(one),
+            }
+        }
+        inner.size = inner.pending.iter().map(|one| one.piece.text.len()).sum();
+        if taken.is_empty() {
+            return Ok(Vec::new());
+        }
+        inner.count += 1;
+        // A later worker has a greater fence.
+        let number = self.held.lease.fence << 32 | inner.count;
+        drop(inner);
+        Ok(vec![NewText {
+            number,
+            contents: sealed(&self.key, &name_of(number), &taken)?,
+            keep: KEPT,
+        }])
+    }
+
+    fn has_any(&self) -> bool {
+        !self.inner().pending.is_empty()
+    }
+
+    fn has_enough(&self) -> bool {
+        self.inner().size >= ENOUGH
+    }
+
+    /// Stores text while the run goes on. Never returns.
+    pub(crate) async fn send(&self) {
+        loop {
+            while !self.has_any() {
+                self.changed.notified().await;
+            }
+            let enough = async {
+                while !self.has_enough() {
+                    self.changed.notified().await;
+                }
+            };
+            let _ = timeout(COLLECTED, enough).await;
+            let stored = async {
+                let texts = self.take()?;
+                let any = !texts.is_empty();
+                if any {
+                    self.store.add_texts(&self.held.lease, &texts).await?;
+                }
+                Ok::<_, RuntimeError>(any)
+            };
+            let run = &self.held.lease.run.id;
+            match stored.await {
+                Ok(true) => {}
+                // Its request is about to be stored.
+                Ok(false) => tokio::time::sleep(COLLECTED / 10).await,
+                Err(error) => tracing::warn!(run, %error, "streamed text is lost"),
+            }
+        }
+    }
+}
+
+fn name_of(number: u64) -> String {
+    format!("text {number}")
+}
+
+/// Streamed text that a reader puts among the events of a run.
+#[derive(Default)]
+pub(crate) struct Reading {
+    /// Number of the last piece that was read.
+    last: u64,
+    /// Text that was read, by the entry of its request.
+    read: BTreeMap<u64, Vec<Piece>>,
+    /// Requests that have no reply so far, by their places.
+    open: HashMap<String, Open>,
+}
+
+struct Open {
+    entry: u64,
+    request: Event,
+    /// Is `true` if the reader has the event of the request.
+    is_told: bool,
+}
+
+impl Reading {
+    /// Returns the number of the last piece that was read.
+    pub(crate) fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// Takes text of the store.
+    pub(crate) fn read(&mut self, texts: &[Text], key: &RunKey) -> Result<(), RuntimeError> {
+        for text in texts {
+            let pieces: Vec<Piece> = opened(key, &name_of(text.number), &text.contents)?;
+            for piece in pieces {
+                self.read.entry(piece.asked).or_default().push(piece);
+            }
+            self.last = text.number;
+        }
+        Ok(())
+    }
+
+    /// Takes an event of this entry, and puts it behind the text that comes before it. `is_wanted` says whether the reader
+    /// wants the event.
+    pub(crate) fn on(
+        &mut self,
+        event: Event,
+        entry: u64,
+        is_wanted: bool,
+        told: &mut impl Extend<Event>,
+    ) {
+        match event.kind {
+            EventKind::ModelReplied { .. } => {
+                let open = self.open.remove(&event.place);
+                if let Some(mut open) = open.filter(|_| is_wanted) {
+                    open.tell(&mut self.read, told);
+                }
+            }
+            EventKind::ModelRequested { .. } => {
+                let open = Open {
+                    entry,
+                    request: event.clone(),
+                    is_told: is_wanted,
+                };
+                self.open.insert(event.place.clone(), open);
+            }
+            _ => {}
+        }
+        told.extend(is_wanted.then_some(event));
+    }
+
+    /// Gives the text of the requests that have no reply so far. `entry` is the last entry that was read.
+    pub(crate) fn tell(&mut self, entry: u64, told: &mut impl Extend<Event>) {
+        let mut open: Vec<_> = self.open.values_mut().collect();
+        open.sort_by_key(|open| open.entry);
+        for open in open {
+            open.tell(&mut self.read, told);
+        }
+        // What is left of earlier requests comes too late.
+        self.read = self.read.split_off(&(entry + 1));
+    }
+}
+
+impl Open {
+    fn tell(&mut self, read: &mut BTreeMap<u64, Vec<Piece>>, told: &mut impl Extend<Event>) {
+        let Some(pieces) = read.remove(&self.entry) else {
+            return;
+        };
+        if !std::mem::replace(&mut self.is_told, true) {
+            told.extend([self.request.clone()]);
+        }
+        let request = &self.request;
+        told.extend(pieces.into_iter().map(|piece| Event {
+            run_id: request.run_id.clone(),
+            seq: request.seq,
+            at: piece.at,
+            agent: piece.agent,
+            depth: piece.depth,
+            place: piece.place,
+            kind: match piece.is_thinking {
+                true => EventKind::Thinking(piece.text),
+                false => EventKind::Text(piece.text),
+            },
+        }));
+    }
+}

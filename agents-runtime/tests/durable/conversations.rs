@@ -1,0 +1,617 @@
+//! Conversations: messages that are runs, one after the other.
+
+use crate::{
+    office::{Ran, Worker, ada, done, grace, held, pay_of, pays, waiting},
+    stores::{self, Place, each},
+};
+use agents::{
+    AgentBuilder, ErrorKind,
+    agent::{KeepLast, ModelAgent, Summarize},
+    model::{Message, Model, ModelError, Reply, Request},
+    testing::{Script, ScriptedModel},
+};
+use agents_runtime::{
+    AgentRef, Approval, FileKeyring, Principal, Progress, Runtime, RuntimeErrorKind,
+};
+use agents_store::RunStatus;
+use rusqlite::Connection;
+use serde_json::json;
+use std::{
+    fs,
+    io::Write,
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
+
+fn clerk(ran: &Ran) -> ModelAgent<'static, String, String> {
+    AgentBuilder::<String, String>::new("clerk")
+        .prompt("You serve customers.")
+        .tool(pay_of(ran, "1.0.0"))
+        .build()
+}
+
+async fn office(
+    place: &Place,
+    scripts: impl IntoIterator<Item = Script>,
+) -> (Runtime, AgentRef<String, String>, ScriptedModel, Ran) {
+    let (model, handle) = ScriptedModel::new(scripts);
+    let runtime = place.runtime().await.model(model);
+    let ran = Ran::default();
+    let clerk = runtime.agent(clerk(&ran));
+    (runtime, clerk, handle, ran)
+}
+
+/// What people and models said, without the prompt.
+fn said(messages: &[Message]) -> Vec<String> {
+    let words = messages.iter().filter_map(|message| match message {
+        Message::System { .. } => None,
+        Message::User { content } => Some(format!("user: {content}")),
+        Message::Assistant { content, calls, .. } => {
+            let calls: String = calls
+                .iter()
+                .map(|call| format!("{}()", call.name))
+                .collect();
+            Some(format!("model: {content}{calls}"))
+        }
+        Message::Tool { content, .. } => Some(format!("tool: {content}")),
+    });
+    words.collect()
+}
+
+#[tokio::test]
+async fn messages_are_answered_in_order_and_each_begins_with_what_was_said_before() {
+    each(async |place| {
+        let (runtime, clerk, model, _) = office(place, ["A", "B", "C"].map(Script::text)).await;
+        let chat = clerk.chat("42").scope("acme");
+        let mut runs = Vec::new();
+        for (message, priority) in [("one", 0), ("two", 0), ("three", 9)] {
+            let start = chat.send(message).by(&ada()).priority(priority);
+            runs.push(start.start().await.unwrap());
+        }
+        assert!(chat.messages().await.unwrap().is_empty());
+        let workers = [Worker::start(&runtime), Worker::start(&runtime)];
+        for (run, answer) in runs.iter().zip(["A", "B", "C"]) {
+            assert_eq!(done(run).await.result.unwrap(), answer);
+        }
+        let lengths: Vec<_> = model
+            .requests()
+            .iter()
+            .map(|one| one.messages.len())
+            .collect();
+        assert_eq!(lengths, [2, 4, 6]);
+
+        // From another process, without agents.
+        let conversation = place.client().await.conversation("acme", "42");
+        let messages = conversation.messages().await.unwrap();
+        let expected = [
+            "user: one",
+            "model: A",
+            "user: two",
+            "model: B",
+            "user: three",
+            "model: C",
+        ];
+        assert_eq!(said(&messages), expected);
+        let stored = conversation.runs().await.unwrap();
+        let ids: Vec<_> = stored.iter().rev().map(|run| run.id.as_str()).collect();
+        assert_eq!(ids, runs.iter().map(|run| run.id()).collect::<Vec<_>>());
+        for worker in workers {
+            worker.stop().await;
+        }
+        let bytes = place.bytes();
+        let has = |text: &str| {
+            bytes
+                .windows(text.len())
+                .any(|found| found == text.as_bytes())
+        };
+        assert!(
+            !has("three") && !has("You serve customers."),
+            "contents are encrypted"
+        );
+    })
+    .await;
+}
+
+/// Model that notes how many of its requests are under way at once.
+#[derive(Clone, Default)]
+struct Counting(Arc<[AtomicUsize; 2]>);
+
+#[agents::async_trait]
+impl Model for Counting {
+    fn id(&self) -> &str {
+        "counting"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let [now, most] = &*self.0;
+        most.fetch_max(now.fetch_add(1, SeqCst) + 1, SeqCst);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        now.fetch_sub(1, SeqCst);
+        let content = request.messages().len().to_string();
+        Ok(Reply {
+            content,
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test]
+async fn several_workers_work_on_one_run_of_a_conversation_at_a_time() {
+    each(async |place| {
+        let model = Counting::default();
+        let mut workers = Vec::new();
+        let mut clerks = Vec::new();
+        for _ in 0..3 {
+            let runtime = place.runtime().await.model(model.clone());
+            clerks.push(runtime.agent(clerk(&Ran::default())));
+            workers.push(Worker::start(&runtime));
+        }
+        // Three processes write at once.
+        let mut writers = tokio::task::JoinSet::new();
+        for clerk in clerks {
+            writers.spawn(async move {
+                let mut runs = Vec::new();
+                for _ in 0..5 {
+                    runs.push(clerk.chat("42").send("More.").start().await.unwrap());
+                }
+                for run in &runs {
+                    done(run).await.result.unwrap();
+                }
+            });
+        }
+        writers.join_all().await;
+        let messages = place.client().await.conversation("", "42").messages().await;
+        let said = said(&messages.unwrap());
+        let counts = said.iter().filter(|line| line.starts_with("model: "));
+        let expected: Vec<_> = (1..=15).map(|n| format!("model: {}", 2 * n)).collect();
+        assert_eq!(counts.cloned().collect::<Vec<_>>(), expected);
+        assert_eq!(model.0[1].load(SeqCst), 1, "one request at a time");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_without_an_answer_is_kept_if_a_tool_has_written_and_forgotten_otherwise() {
+    each(async |place| {
+        let scripts = [
+            Script::text("Hello."),
+            Script::fail("out of memory"),
+            pays(700),
+            Script::fail("out of memory"),
+            Script::text("It is paid."),
+        ];
+        let (runtime, clerk, _, ran) = office(place, scripts).await;
+        let chat = clerk.chat("42").scope("acme");
+        let _worker = Worker::start(&runtime);
+        done(&chat.send("Hello?").start().await.unwrap()).await;
+        let failed = chat.send("Nobody hears this.").start().await.unwrap();
+        assert_eq!(
+            done(&failed).await.result.unwrap_err().kind(),
+            ErrorKind::Model
+        );
+        assert_eq!(
+            said(&chat.messages().await.unwrap()),
+            ["user: Hello?", "model: Hello."]
+        );
+
+        let pays = chat.send("Pay.").by(&ada()).start().await.unwrap();
+        let request = waiting(&pays).await.remove(0);
+        let approvals = runtime.approvals();
+        approvals
+            .decide(&request.id, Approval::Approve, &grace())
+            .await
+            .unwrap();
+        assert!(done(&pays).await.result.is_err());
+        assert_eq!(*ran.lock().unwrap(), [json!(700)]);
+        let kept = said(&chat.messages().await.unwrap());
+        assert_eq!(kept[2..5], ["user: Pay.", "model: pay()", "tool: paid 700"]);
+        assert!(kept[5].starts_with("model: [no answer:"), "{kept:?}");
+
+        let last = chat.send("Is it paid?").start().await.unwrap();
+        assert_eq!(done(&last).await.result.unwrap(), "It is paid.");
+        assert_eq!(chat.messages().await.unwrap().len(), 1 + 8);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_cancelled_message_has_its_turn_and_changes_nothing() {
+    each(async |place| {
+        let (runtime, clerk, model, _) = office(place, [pays(1), Script::text("Hello.")]).await;
+        let chat = clerk.chat("42").scope("acme");
+        let _worker = Worker::start(&runtime);
+        let first = chat.send("Pay.").start().await.unwrap();
+        waiting(&first).await;
+        let second = chat.send("Not this.").start().await.unwrap();
+        let third = chat.send("Hello?").start().await.unwrap();
+        // They wait for the first one, and so for people.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(model.requests().len(), 1);
+        second.cancel(&ada()).await.unwrap();
+        first.cancel(&ada()).await.unwrap();
+        for run in [&first, &second] {
+            let error = done(run).await.result.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Cancelled);
+        }
+        assert_eq!(done(&third).await.result.unwrap(), "Hello.");
+        assert_eq!(
+            said(&chat.messages().await.unwrap()),
+            ["user: Hello?", "model: Hello."]
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn awaiting_a_message_answers_the_earlier_ones_here_first() {
+    each(async |place| {
+        let (_, clerk, _, _) = office(place, ["A", "B"].map(Script::text)).await;
+        let chat = clerk.chat("42");
+        let first = chat.send("one").start().await.unwrap();
+        assert_eq!(chat.send("two").await.unwrap(), "B");
+        assert_eq!(done(&first).await.result.unwrap(), "A");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_conversation_is_shortened_before_each_message() {
+    each(async |place| {
+        let (_, clerk, model, _) = office(place, ["A", "B", "C"].map(Script::text)).await;
+        let chat = clerk.shorten(KeepLast::exchanges(1)).chat("42");
+        for message in ["one", "two", "three"] {
+            chat.send(message).await.unwrap();
+        }
+        let kept = ["user: two", "model: B", "user: three", "model: C"];
+        assert_eq!(said(&chat.messages().await.unwrap()), kept);
+        assert_eq!(model.requests()[2].messages.len(), 4);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_summary_is_a_part_of_its_message_and_is_not_made_again() {
+    each(async |place| {
+        let scripts = [
+            Script::text("A"),
+            Script::text("They said one."),
+            pays(3),
+            Script::text("Paid."),
+        ];
+        let (runtime, clerk, model, _) = office(place, scripts).await;
+        let summarizer = AgentBuilder::<String, String>::new("summarizer").prompt("Sum up.");
+        let summary = Summarize::with(summarizer.build()).after(1).keep(0);
+        let chat = clerk.shorten(summary).chat("42").scope("acme");
+        let worker = Worker::start(&runtime);
+        done(&chat.send("one").start().await.unwrap()).await;
+        let run = chat.send("Pay.").start().await.unwrap();
+        let request = waiting(&run).await.remove(0);
+        worker.stop().await;
+        // Another process goes on behind the summary.
+        let approvals = runtime.approvals();
+        approvals
+            .decide(&request.id, Approval::Approve, &grace())
+            .await
+            .unwrap();
+        let _worker = Worker::start(&runtime);
+        assert_eq!(done(&run).await.result.unwrap(), "Paid.");
+        assert_eq!(model.requests().len(), 4);
+        let kept = said(&chat.messages().await.unwrap());
+        let rest = [
+            "model: They said one.",
+            "user: Pay.",
+            "model: pay()",
+            "tool: paid 3",
+            "model: Paid.",
+        ];
+        assert_eq!(kept[1..], rest);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn tenants_have_conversations_of_their_own_and_agents_as_well() {
+    each(async |place| {
+        let (runtime, clerk, model, _) = office(place, ["A", "B"].map(Script::text)).await;
+        let other = AgentBuilder::<String, String>::new("other").build();
+        let other = runtime.agent(other);
+        let acme = clerk.chat("42").scope("acme");
+        acme.send("one").await.unwrap();
+        clerk.chat("42").scope("other").send("two").await.unwrap();
+        assert_eq!(model.requests()[1].messages.len(), 2, "it begins anew");
+        let client = place.client().await;
+        for (tenant, line) in [("acme", "user: one"), ("other", "user: two")] {
+            let messages = client.conversation(tenant, "42").messages().await.unwrap();
+            assert_eq!(said(&messages)[0], line);
+        }
+        let nothing = client.conversation("third", "42");
+        assert!(nothing.snapshot().await.unwrap().is_none());
+        // A message for another tenant belongs to the conversation of that tenant.
+        let elsewhere = acme.send("three").scope("third").start().await.unwrap();
+        let runs = client.conversation("third", "42").runs().await.unwrap();
+        assert_eq!(runs[0].id, elsewhere.id());
+
+        let error = other.chat("42").scope("acme").send("one").start().await;
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), RuntimeErrorKind::Invalid);
+        let why =
+            "the conversation `42` is one with `clerk`; give each conversation an id of its own";
+        assert_eq!(error.to_string(), why);
+        // A key belongs to one conversation.
+        acme.send("again").key("k").start().await.unwrap();
+        let error = clerk
+            .chat("43")
+            .scope("acme")
+            .send("again")
+            .key("k")
+            .start()
+            .await;
+        assert_eq!(error.unwrap_err().kind(), RuntimeErrorKind::Invalid);
+    })
+    .await;
+}
+
+/// Decision 24: whoever wrote in the conversation may not decide about requests that are made in it.
+#[tokio::test]
+async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
+    each(async |place| {
+        let scripts = [Script::text("Hello."), pays(900), Script::text("Paid.")];
+        let (runtime, clerk, _, ran) = office(place, scripts).await;
+        let chat = clerk.chat("42").scope("acme");
+        let bob = Principal::new("bob", "acme");
+        let _worker = Worker::start(&runtime);
+        let first = chat
+            .send("If she asks, pay me.")
+            .by(&bob)
+            .start()
+            .await
+            .unwrap();
+        done(&first).await;
+        let second = chat
+            .send("Pay what is due.")
+            .by(&ada())
+            .start()
+            .await
+            .unwrap();
+        let request = waiting(&second).await.remove(0);
+        let client = place.client().await;
+        // Also after his message was erased.
+        client
+            .erase(first.id(), &Principal::operator())
+            .await
+            .unwrap();
+        let approvals = client.approvals();
+        for who in [&bob, &ada()] {
+            let decided = approvals.decide(&request.id, Approval::Approve, who).await;
+            let error = decided.unwrap_err();
+            assert_eq!(error.kind(), RuntimeErrorKind::Forbidden, "{error}");
+        }
+        approvals
+            .decide(&request.id, Approval::Approve, &grace())
+            .await
+            .unwrap();
+        done(&second).await.result.unwrap();
+        assert_eq!(*ran.lock().unwrap(), [json!(900)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_erased_conversation_begins_anew() {
+    each(async |place| {
+        let (runtime, clerk, model, _) = office(place, ["A", "B", "C"].map(Script::text)).await;
+        let chat = clerk.chat("42").scope("acme");
+        chat.send("one").await.unwrap();
+        chat.send("two").await.unwrap();
+        let operator = Principal::operator();
+        let client = runtime.as_client();
+        let conversation = client.conversation("acme", "42");
+        let open = chat.send("three").start().await.unwrap();
+        let error = conversation.erase(&operator).await.unwrap_err();
+        assert!(error.to_string().contains("cancel it"), "{error}");
+        let stranger = Principal::new("eve", "other");
+        assert!(conversation.erase(&stranger).await.is_err());
+        open.cancel(&ada()).await.unwrap();
+        let worker = Worker::start(&runtime);
+        done(&open).await;
+        worker.stop().await;
+        assert_eq!(conversation.erase(&operator).await.unwrap(), 3);
+        assert!(chat.messages().await.unwrap().is_empty());
+        chat.send("four").await.unwrap();
+        assert_eq!(model.requests()[2].messages.len(), 2);
+        client.audit().verify().await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_message_that_was_put_into_another_conversation_is_held() {
+    let place = Place::of_file();
+    let (runtime, clerk, _, _) = office(&place, [Script::text("A")]).await;
+    let run = clerk.chat("42").send("one").start().await.unwrap();
+    let db = Connection::open(place.address()).unwrap();
+    let moved = "UPDATE agent_runs SET conversation = 'of the boss'";
+    assert_eq!(db.execute(moved, []).unwrap(), 1);
+    let _worker = Worker::start(&runtime);
+    let why = held(&run).await;
+    assert!(why.contains("its row was changed by hand"), "{why}");
+}
+
+/// Model of the process that is killed: pays what the message says, and then tells how many exchanges there were.
+struct Cashier;
+
+#[agents::async_trait]
+impl Model for Cashier {
+    fn id(&self) -> &str {
+        "cashier"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        let messages = request.messages();
+        let questions = messages
+            .iter()
+            .filter(|message| matches!(message, Message::User { .. }))
+            .count();
+        let mut reply = Reply::default();
+        match messages.last() {
+            Some(Message::User { content }) => {
+                let arguments = json!({ "cents": content.parse::<u32>().unwrap() });
+                reply.calls.push(agents::model::ToolCall {
+                    id: String::new(),
+                    name: "pay".to_owned(),
+                    arguments: arguments.to_string(),
+                });
+            }
+            _ => {
+                for word in ["exchange ", "number "] {
+                    if let Some(sink) = request.sink() {
+                        sink(agents::model::Delta::Text(word));
+                    }
+                    tokio::time::sleep(Duration::from_millis(60)).await;
+                }
+                let number = questions.to_string();
+                if let Some(sink) = request.sink() {
+                    sink(agents::model::Delta::Text(&number));
+                }
+                reply.content = format!("exchange number {number}");
+            }
+        }
+        Ok(reply)
+    }
+}
+
+/// Tool that writes each key into the ledger once.
+fn pay_into(ledger: std::path::PathBuf) -> agents::tool::FnTool {
+    use agents::{Effects, tool::ToolSpec};
+    let schema = json!({
+        "type": "object",
+        "properties": {"cents": {"type": "integer"}},
+        "required": ["cents"],
+    });
+    let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema)
+        .version("1.0.0")
+        .idempotent();
+    agents::tool::FnTool::with_spec(spec, move |args: serde_json::Value, cx| {
+        let ledger = ledger.clone();
+        async move {
+            let key = cx.idempotency_key();
+            let text = fs::read_to_string(&ledger).unwrap_or_default();
+            if !text.lines().any(|line| line.starts_with(&key)) {
+                let mut file = fs::OpenOptions::new()
+                    .append(true)
+                    .create(true)
+                    .open(&ledger)?;
+                file.write_all(format!("{key} {}\n", args["cents"]).as_bytes())?;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            Ok::<_, std::io::Error>("paid")
+        }
+    })
+}
+
+fn cashier(runtime: &Runtime, ledger: std::path::PathBuf) -> AgentRef<String, String> {
+    let agent = AgentBuilder::<String, String>::new("cashier").tool(pay_into(ledger));
+    runtime.agent(agent.build())
+}
+
+const CHILD: &str = "AGENTS_TEST_CASHIER";
+
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "the process that another test kills"]
+async fn a_cashier_in_a_process_of_its_own() {
+    let Ok(child) = std::env::var(CHILD) else {
+        return;
+    };
+    let parts: Vec<_> = child.split('|').collect();
+    let [address, keys, ledger] = &parts[..] else {
+        panic!("{child}")
+    };
+    let runtime = Runtime::open(stores::open(address).await)
+        .keyring(FileKeyring::open(keys).unwrap())
+        .lease(Duration::from_millis(400))
+        .model(Cashier);
+    cashier(&runtime, ledger.into());
+    runtime.work(CancellationToken::new()).await;
+}
+
+fn start_cashier(place: &Place) -> Child {
+    let child = [
+        place.address(),
+        place.keys().display().to_string(),
+        place.file("ledger").display().to_string(),
+    ];
+    Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--ignored",
+            "--exact",
+            "conversations::a_cashier_in_a_process_of_its_own",
+        ])
+        .env(CHILD, child.join("|"))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[tokio::test]
+async fn a_conversation_survives_workers_that_are_killed() {
+    each(async |place| {
+        const MESSAGES: usize = 12;
+        let runtime = place.runtime().await;
+        let chat = cashier(&runtime, place.file("ledger")).chat("till");
+        let mut runs = Vec::new();
+        for n in 1..=MESSAGES {
+            let message = chat.send(n.to_string()).streamed();
+            runs.push(message.start().await.unwrap());
+        }
+        let (mut kills, mut seed) = (0, 7_u64);
+        loop {
+            let mut child = start_cashier(place);
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            tokio::time::sleep(Duration::from_millis(300 + (seed >> 33) % 500)).await;
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let last = runs.last().unwrap().progress().await.unwrap();
+            if let Progress::Done(_) = last {
+                break;
+            }
+            kills += 1;
+            assert!(kills < 100, "it comes to no end");
+        }
+        assert!(kills >= 2, "{kills} kills");
+        println!("{kills} kills");
+        for (run, n) in runs.iter().zip(1..) {
+            let answer = format!("exchange number {n}");
+            assert_eq!(
+                done(run).await.result.unwrap(),
+                answer,
+                "what was said is whole"
+            );
+            // The text of a reply is stored with the reply at the latest.
+            assert_eq!(super::texts::page(run.events().text()).await, answer);
+        }
+        let lines: Vec<_> = said(&chat.messages().await.unwrap());
+        let expected: Vec<_> = (1..=MESSAGES)
+            .flat_map(|n| {
+                [
+                    format!("user: {n}"),
+                    "model: pay()".to_owned(),
+                    "tool: paid".to_owned(),
+                    format!("model: exchange number {n}"),
+                ]
+            })
+            .collect();
+        assert_eq!(lines, expected, "each exchange is there once, in order");
+        let ledger = fs::read_to_string(place.file("ledger")).unwrap();
+        assert_eq!(ledger.lines().count(), MESSAGES);
+        let stored = chat.stored().runs().await.unwrap();
+        assert!(stored.iter().all(|run| run.status == RunStatus::Done));
+    })
+    .await;
+}

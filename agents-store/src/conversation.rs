@@ -1,0 +1,22 @@
+//! Conversations, as a store keeps them.
+
+use agents_core::run::Timestamp;
+
+/// Stored conversation: runs of one agent for one tenant, of which each begins with what was said before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// Tenant that the conversation belongs to.
+    pub tenant: String,
+    /// Id of the conversation, which no other conversation of the tenant has.
+    pub id: String,
+    /// Name of the agent.
+    pub agent: String,
+    /// Run that left the conversation as it is; `None` before the first one is over, and after that run was erased.
+    pub run: Option<String>,
+    /// What was said so far, encoded; empty if `run` is `None`.
+    pub contents: Vec<u8>,
+    /// Time at which the first message was stored.
+    pub created_at: Timestamp,
+    /// Time of the last change.
+    pub updated_at: Timestamp,
+}
