@@ -11,7 +11,7 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::{
-    AgentRef, Approval, FileKeyring, Principal, Progress, Runtime, RuntimeErrorKind,
+    AgentRef, Approval, FileKeyring, Principal, Progress, RunRef, Runtime, RuntimeErrorKind,
 };
 use agents_store::RunStatus;
 use rusqlite::Connection;
@@ -99,7 +99,7 @@ async fn messages_are_answered_in_order_and_each_begins_with_what_was_said_befor
         assert_eq!(said(&messages), expected);
         let stored = conversation.runs().await.unwrap();
         let ids: Vec<_> = stored.iter().rev().map(|run| run.id.as_str()).collect();
-        assert_eq!(ids, runs.iter().map(|run| run.id()).collect::<Vec<_>>());
+        assert_eq!(ids, runs.iter().map(RunRef::id).collect::<Vec<_>>());
         for worker in workers {
             worker.stop().await;
         }

@@ -224,6 +224,7 @@ fn level(
     });
     AgentBuilder::<String, String>::new(format!("level_{left}"))
         .prompt("Go down.")
+        .budget(Budget::new().max_recursion(400))
         .tool(down)
         .build()
 }
@@ -247,13 +248,7 @@ fn levels_of_nested_runs_are_on_the_heap() {
                 let seen = Arc::default();
                 let top = runtime.agent(level(levels, own, &seen));
                 let _worker = Worker::start(&runtime);
-                let run = top
-                    .run("Down.")
-                    .scope("acme")
-                    .budget(Budget::new().max_recursion(100))
-                    .start()
-                    .await
-                    .unwrap();
+                let run = top.run("Down.").scope("acme").start().await.unwrap();
                 assert_eq!(done(&run).await.result.unwrap(), "up");
                 let expected = Seen {
                     tenant: "acme".to_owned(),
