@@ -14,6 +14,8 @@ pub(super) struct RunObject<'a> {
     tenant_id: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conversation: Option<&'a str>,
     status: RunStatus,
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<End>,
@@ -37,6 +39,7 @@ impl<'a> From<&'a Run> for RunObject<'a> {
             agent_name: &run.agent,
             tenant_id: &run.tenant,
             key: run.key.as_deref(),
+            conversation: run.conversation.as_deref(),
             status: run.status,
             end: run.end,
             held: run.held.as_deref(),
@@ -72,6 +75,7 @@ pub(crate) async fn list(
         status: asked.status.map(RunStatus::from),
         before: asked.before.clone(),
         limit: asked.limit,
+        ..RunFilter::default()
     };
     let runs = session.client().runs(&filter).await?;
     if out.is_json() {
