@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! durable steps STORE TURNS      turns of one run: time and bytes of each
+//! durable text STORE TURNS       the same with 100 words of text in each reply, which is not streamed, and then is
 //! durable waiting STORE RUNS     runs that wait for a decision: first page, resume, memory
 //! ```
 //!
@@ -134,6 +135,48 @@ fn wide(turns: u32) -> agents::Budget {
         .max_recursion(4 * turns + 10)
 }
 
+/// Measures turns whose replies have text, with and without a stream of it.
+async fn text(measured: &Measured, turns: usize) -> Result<Value, Any> {
+    let mut found = serde_json::Map::new();
+    let mut words = "word ".repeat(100);
+    words.push_str("and a call");
+    let runtime = measured.runtime()?;
+    for (name, is_streamed) in [("quiet", false), ("streamed", true)] {
+        let (done, words) = (AtomicUsize::new(0), words.clone());
+        let (model, _) = ScriptedModel::from_fn(move |_| {
+            let done = done.fetch_add(1, Relaxed);
+            let mut script = match done < turns {
+                true => Script::call("look", json!({"word": format!("word {done}")}).to_string()),
+                false => Script::text("Done."),
+            };
+            if let Script::Reply(reply) = &mut script {
+                reply.content = words.clone();
+            }
+            script
+        });
+        let clerk = AgentBuilder::<String, String>::new(name)
+            .tool(Look)
+            .model(model)
+            .budget(wide(u32::try_from(turns)?));
+        let clerk = runtime.agent(clerk.build());
+        let before = measured.size().await?;
+        let began = Instant::now();
+        let run = clerk.run("Look for everything.");
+        match is_streamed {
+            true => run.streamed().await?,
+            false => run.await?,
+        };
+        let took = began.elapsed();
+        let bytes = measured.size().await?.saturating_sub(before);
+        let one = json!({
+            "turns_per_second": (turns as f64 / took.as_secs_f64()).round(),
+            "bytes_per_turn": bytes / turns as u64,
+        });
+        found.insert(name.to_owned(), one);
+    }
+    Ok(found.into())
+}
+
 async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
     let (model, _) = ScriptedModel::from_fn(|asked| match asked.results().len() {
         0 => Script::call("pay", r#"{"cents": 1200}"#),
@@ -216,11 +259,12 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
 async fn main() -> Result<(), Any> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [what, store, number] = &args[..] else {
-        return Err("usage: durable steps|waiting STORE NUMBER".into());
+        return Err("usage: durable steps|text|waiting STORE NUMBER".into());
     };
     let measured = Measured::open(store).await?;
     let found = match &**what {
         "steps" => steps(&measured, number.parse()?).await?,
+        "text" => text(&measured, number.parse()?).await?,
         "waiting" => waiting(&measured, number.parse()?).await?,
         other => return Err(format!("`{other}` is not measured").into()),
     };
