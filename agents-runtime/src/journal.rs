@@ -281,11 +281,13 @@ impl Journal for StoredJournal {
         }
         inner.is_finished |= entries.iter().any(ends);
         // An effect that begins now could overlap with one of the next worker.
-        match commit.began.is_empty() || self.held.holds() {
-            true => Ok(()),
-            false => Err(JournalError::new(
-                "the lease of the run is about to end, so the tool is not run",
-            )),
+        if commit.began.is_empty() || self.held.holds() {
+            return Ok(());
         }
+        // There is nothing wrong with the run: it is given back, and goes on under another lease.
+        let why = "the lease of the run is about to end, so the tool is not run";
+        let failed = StoreError::new(agents_store::ErrorKind::Unavailable, why);
+        inner.failed = Some(failed);
+        Err(JournalError::new(why))
     }
 }

@@ -11,7 +11,7 @@ use agents::{
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::{
-    AgentRef, Approval, FileKeyring, Principal, Progress, RunRef, Runtime, RuntimeErrorKind,
+    AgentRef, Approval, FileKeyring, Principal, RunRef, Runtime, RuntimeErrorKind,
 };
 use agents_store::RunStatus;
 use rusqlite::Connection;
@@ -562,7 +562,7 @@ fn start_cashier(place: &Place) -> Child {
 #[tokio::test]
 async fn a_conversation_survives_workers_that_are_killed() {
     each(async |place| {
-        const MESSAGES: usize = 12;
+        const MESSAGES: usize = 8;
         let runtime = place.runtime().await;
         let chat = cashier(&runtime, place.file("ledger")).chat("till");
         let mut runs = Vec::new();
@@ -574,17 +574,25 @@ async fn a_conversation_survives_workers_that_are_killed() {
         loop {
             let mut child = start_cashier(place);
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            tokio::time::sleep(Duration::from_millis(300 + (seed >> 33) % 500)).await;
+            tokio::time::sleep(Duration::from_millis(400 + (seed >> 33) % 1200)).await;
             child.kill().unwrap();
             child.wait().unwrap();
-            let last = runs.last().unwrap().progress().await.unwrap();
-            if let Progress::Done(_) = last {
-                break;
+            let stored = chat.stored().runs().await.unwrap();
+            let mut open = stored.iter().filter(|run| run.status != RunStatus::Done);
+            let Some(first) = open.next_back() else { break };
+            if let Some(why) = &first.held {
+                // Three processes in a row were killed before they had stored anything.
+                assert!(why.contains("workers in a row took the run"), "{why}");
+                let client = runtime.as_client();
+                client
+                    .release(&first.id, &Principal::operator())
+                    .await
+                    .unwrap();
             }
             kills += 1;
-            assert!(kills < 100, "it comes to no end");
+            assert!(kills < 100, "it comes to no end: {first:?}");
         }
-        assert!(kills >= 2, "{kills} kills");
+        assert!(kills >= 1, "nothing was killed");
         println!("{kills} kills");
         for (run, n) in runs.iter().zip(1..) {
             let answer = format!("exchange number {n}");

@@ -1,18 +1,24 @@
-//! Fencing tokens: a system that checks them refuses a worker that has lost its run.
+//! Leases that end in the middle of a tool, and tokens by which other systems notice it.
 
 use crate::{
     office::{Worker, done},
-    stores::each,
+    stores::{Place, each},
 };
 use agents::{
     Agent, AgentBuilder, Effects, Error,
+    model::{Model, ModelError, Reply, Request, ToolCall},
     testing::{Script, ScriptedModel},
     tool::{FnTool, ToolSpec},
 };
+use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    path::PathBuf,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
     time::Duration,
 };
 use tokio::sync::Notify;
@@ -67,7 +73,7 @@ async fn a_worker_that_has_lost_its_run_is_refused_by_a_system_that_checks_the_t
         let bank = Bank::default();
         let (model, _) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("Paid.")]);
         let runtime = place.runtime().await.model(model);
-        let runtime = runtime.lease(Duration::from_millis(400));
+        let runtime = runtime.lease(Duration::from_secs(1));
         let agent = AgentBuilder::<String, String>::new("payer").tool(pay(bank.clone()));
         let payer = runtime.agent(agent.build());
         let run = payer.run("Pay.").start().await.unwrap();
@@ -97,6 +103,61 @@ async fn a_worker_that_has_lost_its_run_is_refused_by_a_system_that_checks_the_t
         assert!(refused[0] < paid[0], "{refused:?} {paid:?}");
     })
     .await;
+}
+
+/// Model after whose first reply nobody can write for this time.
+struct Blocks(PathBuf, Duration, AtomicBool);
+
+#[agents::async_trait]
+impl Model for Blocks {
+    fn id(&self) -> &str {
+        "blocks"
+    }
+
+    async fn chat(&self, _: Request<'_>) -> Result<Reply, ModelError> {
+        if self.2.swap(true, SeqCst) {
+            return Ok(Reply {
+                content: "Paid.".to_owned(),
+                ..Reply::default()
+            });
+        }
+        let db = Connection::open(&self.0).unwrap();
+        db.busy_timeout(Duration::from_secs(5)).unwrap();
+        db.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let time = self.1;
+        std::thread::spawn(move || {
+            std::thread::sleep(time);
+            db.execute_batch("COMMIT").unwrap();
+        });
+        Ok(Reply {
+            calls: vec![ToolCall {
+                id: String::new(),
+                name: "pay".to_owned(),
+                arguments: r#"{"cents": 1}"#.to_owned(),
+            }],
+            ..Reply::default()
+        })
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_lease_is_about_to_end_is_given_back_and_goes_on() {
+    let place = Place::of_file();
+    let lease = Duration::from_secs(2);
+    let model = Blocks(
+        place.address().into(),
+        lease + lease / 20,
+        AtomicBool::default(),
+    );
+    let runtime = place.runtime().await.model(model).lease(lease);
+    let bank = Bank::default();
+    bank.wakes.notify_one();
+    let agent = AgentBuilder::<String, String>::new("payer").tool(pay(bank.clone()));
+    let payer = runtime.agent(agent.build());
+    let _worker = Worker::start(&runtime);
+    let run = payer.run("Pay.").start().await.unwrap();
+    assert_eq!(done(&run).await.result.unwrap(), "Paid.");
+    assert_eq!(bank.paid.lock().unwrap().len(), 1);
 }
 
 #[tokio::test]
