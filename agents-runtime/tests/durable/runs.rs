@@ -32,9 +32,11 @@ async fn a_key_stands_for_one_run() {
     assert_eq!(error.kind(), RuntimeErrorKind::Invalid);
     assert!(error.to_string().contains("another input"), "{error}");
     let other = office.payer.run("Pay.").scope("other").key("october");
-    assert_ne!(other.start().await.unwrap().id(), first.id());
+    let other = other.start().await.unwrap();
+    assert_ne!(other.id(), first.id());
     let _worker = Worker::start(&office.runtime);
     done(&first).await.result.unwrap();
+    done(&other).await.result.unwrap();
     assert_eq!(
         done(&start("Pay.").await.unwrap()).await.result.unwrap(),
         "Paid."
