@@ -1,6 +1,11 @@
 //! Contents of a store, as a runtime writes them.
 
-use crate::{Keyring, Principal, RuntimeError, keys::RunKey, undo::UndoData};
+use crate::{
+    Keyring, Principal, RuntimeError,
+    keys::RunKey,
+    packed::{pack, unpack},
+    undo::UndoData,
+};
 use agents_core::{Budget, Json, journal::Entry, tool::Scope};
 use agents_store::{Committed, Run};
 use serde::{Deserialize, Serialize};
@@ -56,13 +61,25 @@ pub(crate) fn opened<T: for<'de> Deserialize<'de>>(
     what: &str,
     contents: &[u8],
 ) -> Result<T, RuntimeError> {
-    let text = key.unseal(what, contents)?;
-    serde_json::from_slice(&text)
+    read_json(what, &key.unseal(what, contents)?)
+}
+
+fn read_json<T: for<'de> Deserialize<'de>>(what: &str, json: &[u8]) -> Result<T, RuntimeError> {
+    serde_json::from_slice(json)
         .map_err(|error| RuntimeError::unreadable(format!("the {what} cannot be read: {error}")))
 }
 
+/// Encrypts the entries behind the entry with this number.
+pub(crate) fn sealed_entries(
+    key: &RunKey,
+    after: u64,
+    entries: &[Entry],
+) -> Result<Vec<u8>, RuntimeError> {
+    key.seal(&entries_after(after), &pack(entries)?)
+}
+
 /// Name of the entries behind the entry with this number.
-pub(crate) fn entries_after(after: u64) -> String {
+fn entries_after(after: u64) -> String {
     format!("entries behind {after}")
 }
 
@@ -79,7 +96,9 @@ pub(crate) fn entries(
                 "the journal has no entries behind {after}: a commit was removed, or another one put in its place"
             )));
         }
-        all.append(&mut opened(key, &entries_after(after), &commit.entries)?);
+        let what = entries_after(after);
+        let json = unpack(key.unseal(&what, &commit.entries)?, after)?;
+        all.append(&mut read_json(&what, &json)?);
         after = commit.last;
     }
     Ok(all)

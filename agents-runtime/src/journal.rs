@@ -4,7 +4,7 @@ use crate::{
     RuntimeError,
     approvals::{RequestDetail, detail_of},
     audit::reason,
-    data::{entries_after, sealed},
+    data::{sealed, sealed_entries},
     keys::RunKey,
     lease::Held,
     summary::{masked, summary},
@@ -15,8 +15,11 @@ use agents_core::{
     journal::{Asked, Began, CallStep, Ended, Entry, Follower, Journal, JournalError},
     tool::Effects,
 };
-use agents_store::{AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError};
+use agents_store::{
+    AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError, Timestamp,
+};
 use std::{
+    collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -34,9 +37,13 @@ pub(crate) struct StoredJournal {
     inner: Mutex<Inner>,
 }
 
+#[derive(Default)]
 struct Inner {
     follower: Follower,
     entries: Vec<Entry>,
+    /// Executions of tools that only read, which have begun and not ended, with the times of their begins. Their rows are
+    /// stored when they end.
+    reading: HashMap<String, (Begin, Timestamp)>,
     /// Reason why nothing more is stored.
     failed: Option<StoreError>,
     is_finished: bool,
@@ -52,26 +59,34 @@ impl StoredJournal {
         expires_after: Duration,
         entries: Vec<Entry>,
     ) -> Result<Self, RuntimeError> {
-        let mut follower = Follower::new();
-        let mut is_finished = false;
-        for entry in &entries {
-            follower.on(entry).map_err(RuntimeError::unreadable)?;
-            is_finished |= ends(entry);
-        }
-        Ok(StoredJournal {
+        let journal = StoredJournal {
             store,
             held,
             key,
             user,
             expires_after,
             texts: None,
-            inner: Mutex::new(Inner {
-                follower,
-                entries,
-                failed: None,
-                is_finished,
-            }),
-        })
+            inner: Mutex::default(),
+        };
+        let mut inner = Inner::default();
+        for entry in &entries {
+            let step = inner.follower.on(entry).map_err(RuntimeError::unreadable)?;
+            inner.is_finished |= ends(entry);
+            match step.step {
+                Some(CallStep::Began(began)) if only_reads(&began) => {
+                    let begin = journal.began(&began)?;
+                    inner.reading.insert(begin.id.clone(), (begin, entry.at()));
+                }
+                Some(CallStep::Ended(ended)) => {
+                    let id = journal.execution(&ended.request, ended.attempt);
+                    inner.reading.remove(&id);
+                }
+                _ => {}
+            }
+        }
+        inner.entries = entries;
+        *journal.inner() = inner;
+        Ok(journal)
     }
 
     /// Stores streamed text together with the entries that follow it.
@@ -107,7 +122,7 @@ impl StoredJournal {
             id: Uuid::now_v7().to_string(),
             after,
             last: entries.last().map_or(after, Entry::seq),
-            entries: sealed(&self.key, &entries_after(after), &entries).map_err(failed)?,
+            entries: sealed_entries(&self.key, after, entries).map_err(failed)?,
             ..Commit::default()
         };
         for entry in entries {
@@ -122,10 +137,24 @@ impl StoredJournal {
                     commit.asked.push(self.asked(&asked).map_err(failed)?);
                 }
                 Some(CallStep::Began(began)) => {
-                    commit.began.push(self.began(&began).map_err(failed)?);
+                    let begin = self.began(&began).map_err(failed)?;
+                    match only_reads(&began) {
+                        true => {
+                            let reading = (begin.clone(), entry.at());
+                            inner.reading.insert(begin.id, reading);
+                        }
+                        false => commit.began.push(begin),
+                    }
                 }
                 Some(CallStep::Ended(ended)) => {
-                    commit.ended.push(self.ended(&ended).map_err(failed)?);
+                    let id = self.execution(&ended.request, ended.attempt);
+                    let read = inner.reading.remove(&id);
+                    let mut finish = self.ended(id, &ended, read.is_some()).map_err(failed)?;
+                    if let Some((begin, at)) = read {
+                        finish.took = entry.at().since(at);
+                        commit.began.push(begin);
+                    }
+                    commit.ended.push(finish);
                 }
                 _ => {}
             }
@@ -162,8 +191,12 @@ impl StoredJournal {
 
     fn began(&self, began: &Began) -> Result<Begin, RuntimeError> {
         let id = self.execution(&began.request, began.attempt);
+        let input = match only_reads(began) {
+            true => Vec::new(),
+            false => sealed(&self.key, &format!("input of {id}"), &began.args)?,
+        };
         Ok(Begin {
-            input: sealed(&self.key, &format!("input of {id}"), &began.args)?,
+            input,
             id,
             call_id: began.call_id.clone(),
             attempt: began.attempt,
@@ -176,10 +209,12 @@ impl StoredJournal {
         })
     }
 
-    fn ended(&self, ended: &Ended) -> Result<Finish, RuntimeError> {
-        let id = self.execution(&ended.request, ended.attempt);
+    fn ended(&self, id: String, ended: &Ended, reads: bool) -> Result<Finish, RuntimeError> {
         let output = ended.result.as_ref().ok();
-        let output = output.map(|output| sealed(&self.key, &format!("output of {id}"), output));
+        let output = output.map(|output| match reads {
+            true => Ok(Vec::new()),
+            false => sealed(&self.key, &format!("output of {id}"), output),
+        });
         Ok(Finish {
             output: output.transpose()?,
             error: ended
@@ -188,6 +223,7 @@ impl StoredJournal {
                 .err()
                 .map(|error| masked(&error.message)),
             effect_unknown: ended.effect_unknown,
+            took: Duration::ZERO,
             id,
         })
     }
@@ -245,6 +281,12 @@ impl StoredJournal {
             tracing::error!(run = event.run, %error, "a refused execution is not in the audit trail");
         }
     }
+}
+
+/// Returns `true` if an execution changes nothing and needs no approval. Nothing has to be known of it before it ends, and
+/// its arguments and its output are in the journal alone.
+fn only_reads(began: &Began) -> bool {
+    began.effects != Effects::Writes && !began.approved
 }
 
 /// Returns `true` if the entry is the end of the run.

@@ -65,6 +65,7 @@ mod journal;
 mod keys;
 mod lease;
 mod manifest;
+mod packed;
 mod principal;
 mod registered;
 mod run_ref;

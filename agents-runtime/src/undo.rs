@@ -388,12 +388,12 @@ impl Client {
         };
         let key = key_of(run, &*self.keys()?)?;
         let undo = UndoData {
-            args: opened(
+            args: contents(
                 &key,
                 &format!("input of {}", execution.id),
                 &execution.input,
             )?,
-            output: opened(&key, &format!("output of {}", execution.id), output)?,
+            output: contents(&key, &format!("output of {}", execution.id), output)?,
             execution: execution.id.clone(),
             run: run.id.clone(),
             tool: tool.clone(),
@@ -485,6 +485,15 @@ impl Client {
         };
         let ran = self.bare_store().executions(&filter).await?;
         Ok(told(receipt, ran.iter().any(|ran| ran.effect_unknown)))
+    }
+}
+
+/// Returns a value from the row of an execution. Those of a tool that only reads are not there, and nobody needs them: there
+/// is nothing to undo.
+fn contents(key: &RunKey, what: &str, stored: &[u8]) -> Result<Json, RuntimeError> {
+    match stored {
+        [] => Json::of(&()).map_err(RuntimeError::unreadable),
+        stored => opened(key, what, stored),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::{Head, RuntimeError, keys::hex};
 use agents_store::{
-    ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, ExecutionFilter,
-    Run, RunFilter, Store,
+    ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, Execution,
+    ExecutionFilter, RowDigest, Run, RunFilter, Store,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -216,7 +216,7 @@ impl<'a> Verify<'a> {
         let told = Told::of(events);
         if told
             .started
-            .is_some_and(|digest| *digest != self.key.of_run(run))
+            .is_some_and(|digest| !self.key.of_run(run).is(digest))
         {
             return Ok(Some((RUNS, run.id.clone(), EDITED)));
         }
@@ -240,7 +240,7 @@ impl<'a> Verify<'a> {
             if event.seq < seq {
                 return row("is out of order");
             }
-            if event.digest != self.key.digest(before, event) || event.tenant_id != run.tenant {
+            if !self.key.is_digest_of(before, event) || event.tenant_id != run.tenant {
                 return row(EDITED);
             }
             before = &event.digest;
@@ -288,10 +288,10 @@ impl<'a> Verify<'a> {
                 let is_decided = row.status != ApprovalStatus::Pending;
                 let what = match told.requested.get(&*row.id) {
                     None => Some(INSERTED),
-                    Some(digest) if **digest != self.key.of_request(&row) => Some(EDITED),
+                    Some(digest) if !self.key.of_request(&row).is(digest) => Some(EDITED),
                     Some(_) => match told.decided.get(&*row.id) {
                         None => is_decided.then_some(EDITED),
-                        Some(digest) => (**digest != self.key.of_decision(&row)).then_some(EDITED),
+                        Some(digest) => (!self.key.of_decision(&row).is(digest)).then_some(EDITED),
                     },
                 };
                 if let Some(what) = what {
@@ -316,32 +316,41 @@ impl<'a> Verify<'a> {
             let Some(last) = page.last() else { break };
             filter.after = Some(last.id.clone());
             for row in page {
-                let has_ended = row.output.is_some()
-                    || row.error.is_some()
-                    || row.effect_unknown
-                    || row.duration_ms.is_some();
-                let is = |digest: Option<&&[u8]>, own: Vec<u8>, says_something: bool| match digest {
-                    None => !says_something,
-                    Some(digest) => **digest == own,
-                };
-                let what = match told.began.get(&*row.id) {
-                    None => Some(INSERTED),
-                    Some(digest) if **digest != self.key.of_begin(&row) => Some(EDITED),
-                    Some(_) => {
-                        let ended = is(told.ended.get(&*row.id), self.key.of_end(&row), has_ended);
-                        let (undone, own) = (told.undone.get(&*row.id), self.key.of_undo(&row));
-                        let undone = is(undone, own, row.rolled_back);
-                        (!ended || !undone).then_some(EDITED)
-                    }
-                };
-                if let Some(what) = what {
+                if let Some(what) = self.execution(&row, told) {
                     return Ok(Some((EXECUTIONS, row.id, what)));
                 }
                 there.insert(row.id);
             }
         }
-        let gone = told.began.keys().find(|id| !there.contains(**id));
+        let mut told = told.ran.keys().chain(told.began.keys());
+        let gone = told.find(|id| !there.contains(**id));
         Ok(gone.map(|id| (EXECUTIONS, (*id).to_owned(), REMOVED)))
+    }
+
+    /// Returns what was done to the row of an execution.
+    fn execution(&self, row: &Execution, told: &Told<'_>) -> Option<&'static str> {
+        let is = |digest: Option<&&[u8]>, own: RowDigest, says_something: bool| match digest {
+            None => !says_something,
+            Some(digest) => own.is(digest),
+        };
+        let has_ended = row.output.is_some()
+            || row.error.is_some()
+            || row.effect_unknown
+            || row.duration_ms.is_some();
+        let (began, ended) = match (told.ran.get(&*row.id), told.began.get(&*row.id)) {
+            (Some(digest), _) => (self.key.of_execution(row).is(digest), true),
+            (None, Some(digest)) => (
+                self.key.of_begin(row).is(digest),
+                is(told.ended.get(&*row.id), self.key.of_end(row), has_ended),
+            ),
+            (None, None) => return Some(INSERTED),
+        };
+        let undone = is(
+            told.undone.get(&*row.id),
+            self.key.of_undo(row),
+            row.rolled_back,
+        );
+        (!(began && ended && undone)).then_some(EDITED)
     }
 }
 
@@ -362,6 +371,7 @@ struct Told<'a> {
     started: Option<&'a [u8]>,
     requested: BTreeMap<&'a str, &'a [u8]>,
     decided: BTreeMap<&'a str, &'a [u8]>,
+    ran: BTreeMap<&'a str, &'a [u8]>,
     began: BTreeMap<&'a str, &'a [u8]>,
     ended: BTreeMap<&'a str, &'a [u8]>,
     undone: BTreeMap<&'a str, &'a [u8]>,
@@ -385,6 +395,7 @@ impl<'a> Told<'a> {
                 | AuditKind::RevisionRequested
                 | AuditKind::Expired
                 | AuditKind::Withdrawn => &mut told.decided,
+                AuditKind::Ran => &mut told.ran,
                 AuditKind::Began => &mut told.began,
                 AuditKind::Ended | AuditKind::InDoubt => &mut told.ended,
                 AuditKind::Undone => &mut told.undone,

@@ -34,6 +34,16 @@ impl AuditKey {
 
     /// Returns the digest of an event that follows an event with this digest; the first event follows an empty one.
     pub fn digest(&self, before: &[u8], event: &AuditEvent) -> Vec<u8> {
+        self.whole_digest(before, event)[..LENGTH].to_vec()
+    }
+
+    /// Returns `true` if the event has its own digest, behind an event with this digest.
+    pub fn is_digest_of(&self, before: &[u8], event: &AuditEvent) -> bool {
+        let whole = self.whole_digest(before, event);
+        event.digest == whole[..LENGTH] || event.digest == whole
+    }
+
+    fn whole_digest(&self, before: &[u8], event: &AuditEvent) -> [u8; 32] {
         let mut fields = Fields::new("event");
         fields
             .bytes(before)
@@ -47,12 +57,19 @@ impl AuditKey {
             .maybe(event.tool_name.as_deref().map(str::as_bytes))
             .maybe(event.detail.as_deref())
             .maybe(event.row_digest.as_deref());
-        HMAC::mac(fields.0, self.0).to_vec()
+        HMAC::mac(fields.0, self.0)
+    }
+
+    fn row(&self, fields: Fields) -> RowDigest {
+        RowDigest {
+            fields: fields.0,
+            key: *self,
+        }
     }
 
     /// Returns the digest of a run, as it was started. The wrapped key is not part of it, since it is wrapped anew when the
     /// tenant's key changes.
-    pub fn of_run(&self, row: &Run) -> Vec<u8> {
+    pub fn of_run(&self, row: &Run) -> RowDigest {
         let mut fields = Fields::new("run");
         fields
             .text(&row.id)
@@ -65,11 +82,11 @@ impl AuditKey {
         if let Some(conversation) = &row.conversation {
             fields.text("conversation").text(conversation);
         }
-        Hash::hash(&fields.0).to_vec()
+        self.row(fields)
     }
 
     /// Returns the digest of a request, as it was made.
-    pub fn of_request(&self, row: &Approval) -> Vec<u8> {
+    pub fn of_request(&self, row: &Approval) -> RowDigest {
         let mut fields = Fields::new("request");
         fields
             .text(&row.id)
@@ -89,11 +106,11 @@ impl AuditKey {
             .number(row.requested_at.as_millis())
             .number(row.expires_at.as_millis())
             .bytes(&row.detail);
-        Hash::hash(&fields.0).to_vec()
+        self.row(fields)
     }
 
     /// Returns the digest of the decision about a request.
-    pub fn of_decision(&self, row: &Approval) -> Vec<u8> {
+    pub fn of_decision(&self, row: &Approval) -> RowDigest {
         let status = match row.status {
             ApprovalStatus::Consumed => ApprovalStatus::Approved,
             status => status,
@@ -108,55 +125,69 @@ impl AuditKey {
             .maybe(row.edited.as_deref())
             .time(row.use_by)
             .maybe(row.proof.as_deref());
-        Hash::hash(&fields.0).to_vec()
+        self.row(fields)
     }
 
     /// Returns the digest of the begin of an execution.
-    pub fn of_begin(&self, row: &Execution) -> Vec<u8> {
+    pub fn of_begin(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("begin");
-        fields
-            .text(&row.id)
-            .text(&row.tenant_id)
-            .text(&row.run)
-            .text(&row.call_id)
-            .number(row.attempt.into())
-            .text(&row.agent_name)
-            .text(&row.tool_name)
-            .text(&row.version)
-            .bytes(&row.input)
-            .number(row.approved.into())
-            .person(self, &row.tenant_id, row.approved_by.as_deref())
-            .text(risk(row.risk_level))
-            .number(row.executed_at.as_millis());
-        Hash::hash(&fields.0).to_vec()
+        fields.begin(self, row);
+        self.row(fields)
     }
 
     /// Returns the digest of the end of an execution.
-    pub fn of_end(&self, row: &Execution) -> Vec<u8> {
+    pub fn of_end(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("end");
-        fields
-            .text(&row.id)
-            .maybe(row.output.as_deref())
-            .maybe(row.error.as_deref().map(str::as_bytes))
-            .number(row.effect_unknown.into())
-            .number(row.duration_ms.map_or(0, |ms| ms + 1));
-        Hash::hash(&fields.0).to_vec()
+        fields.text(&row.id).end(row);
+        self.row(fields)
+    }
+
+    /// Returns the digest of an execution that began and ended in one step.
+    pub fn of_execution(&self, row: &Execution) -> RowDigest {
+        let mut fields = Fields::new("execution");
+        fields.begin(self, row).end(row);
+        self.row(fields)
     }
 
     /// Returns the digest of what is known of the undoing of an execution.
-    pub fn of_undo(&self, row: &Execution) -> Vec<u8> {
+    pub fn of_undo(&self, row: &Execution) -> RowDigest {
         let mut fields = Fields::new("undo");
         fields
             .text(&row.id)
             .number(row.rolled_back.into())
             .time(row.rolled_back_at);
-        Hash::hash(&fields.0).to_vec()
+        self.row(fields)
     }
 }
 
 impl fmt::Debug for AuditKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("AuditKey")
+    }
+}
+
+/// Length of digests, in bytes. Stores of earlier versions have whole ones, of 32 bytes.
+const LENGTH: usize = 16;
+
+/// Digest of a row, about to be stored in an event or to be compared with one.
+pub struct RowDigest {
+    fields: Vec<u8>,
+    key: AuditKey,
+}
+
+impl RowDigest {
+    /// Returns the digest as an event has it.
+    pub fn to_vec(&self) -> Vec<u8> {
+        HMAC::mac(&self.fields, self.key.0)[..LENGTH].to_vec()
+    }
+
+    /// Returns `true` if the row is the one that this digest was made of.
+    pub fn is(&self, stored: &[u8]) -> bool {
+        match stored.len() {
+            LENGTH => self.to_vec() == stored,
+            // Earlier versions made it without the key.
+            _ => Hash::hash(&self.fields) == *stored,
+        }
     }
 }
 
@@ -200,6 +231,29 @@ impl Fields {
             None => self.number(0),
             Some(time) => self.number(1).number(time.as_millis()),
         }
+    }
+
+    fn begin(&mut self, key: &AuditKey, row: &Execution) -> &mut Self {
+        self.text(&row.id)
+            .text(&row.tenant_id)
+            .text(&row.run)
+            .text(&row.call_id)
+            .number(row.attempt.into())
+            .text(&row.agent_name)
+            .text(&row.tool_name)
+            .text(&row.version)
+            .bytes(&row.input)
+            .number(row.approved.into())
+            .person(key, &row.tenant_id, row.approved_by.as_deref())
+            .text(risk(row.risk_level))
+            .number(row.executed_at.as_millis())
+    }
+
+    fn end(&mut self, row: &Execution) -> &mut Self {
+        self.maybe(row.output.as_deref())
+            .maybe(row.error.as_deref().map(str::as_bytes))
+            .number(row.effect_unknown.into())
+            .number(row.duration_ms.map_or(0, |ms| ms + 1))
     }
 
     fn person(&mut self, key: &AuditKey, tenant: &str, person: Option<&str>) -> &mut Self {
@@ -289,6 +343,8 @@ pub enum AuditKind {
     Refused,
     /// An execution begins. The event is stored before the tool runs.
     Began,
+    /// An execution began and ended in one step: its tool only reads.
+    Ran,
     /// An execution has ended.
     Ended,
     /// The execution may or may not have taken effect.
@@ -317,6 +373,7 @@ words!(AuditKind {
     Withdrawn = "withdrawn",
     Refused = "refused",
     Began = "began",
+    Ran = "ran",
     Ended = "ended",
     InDoubt = "in_doubt",
     UndoAsked = "undo_asked",
@@ -385,6 +442,30 @@ mod tests {
             AuditKey::new([2; 32]).digest(b"before", &event()),
             digest,
             "another key"
+        );
+    }
+
+    #[test]
+    fn digests_of_earlier_versions_still_verify() {
+        let key = AuditKey::new([1; 32]);
+        let mut earlier = event();
+        earlier.digest = key.whole_digest(b"before", &earlier).to_vec();
+        assert!(key.is_digest_of(b"before", &earlier));
+        for length in [0, 1, 15, 17, 31] {
+            let mut cut = earlier.clone();
+            cut.digest.truncate(length);
+            assert!(!key.is_digest_of(b"before", &cut), "{length} bytes");
+        }
+        earlier.digest.truncate(LENGTH);
+        assert_eq!(earlier.digest, key.digest(b"before", &earlier));
+        assert!(key.is_digest_of(b"before", &earlier));
+        let row = key.row(Fields::new("row"));
+        assert!(row.is(&row.to_vec()) && row.is(&Hash::hash(&row.fields)));
+        assert!(!row.is(&row.to_vec()[1..]) && !row.is(&[]));
+        let other = AuditKey::new([2; 32]).row(Fields::new("row"));
+        assert!(
+            !other.is(&row.to_vec()),
+            "whoever has no key makes no digest"
         );
     }
 

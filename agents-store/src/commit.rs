@@ -2,6 +2,7 @@
 
 use crate::{NewApproval, NewText};
 use agents_core::{run::Timestamp, tool::Risk};
+use std::time::Duration;
 
 /// Step of a run that is about to be stored: the entries of its journal, and the rows that follow from them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +19,7 @@ pub struct Commit {
     pub asked: Vec<NewApproval>,
     /// Executions that begin.
     pub began: Vec<Begin>,
-    /// Executions that have ended.
+    /// Executions that have ended. One that begins in the same commit leaves one event in the audit trail instead of two.
     pub ended: Vec<Finish>,
     /// Streamed text.
     pub texts: Vec<NewText>,
@@ -52,7 +53,7 @@ pub struct Begin {
     pub tool_name: String,
     /// Version of the tool.
     pub version: String,
-    /// Arguments, encoded.
+    /// Arguments, encoded; empty if they are in the journal alone.
     pub input: Vec<u8>,
     /// Digest of the exact arguments.
     pub args_digest: String,
@@ -64,14 +65,35 @@ pub struct Begin {
 }
 
 /// End of an execution.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finish {
     /// Id of the execution.
     pub id: String,
-    /// Output, encoded, if the tool has one.
+    /// Output, encoded, if the tool has one; empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
     /// Error in words, if the execution failed.
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
+    /// Time that the execution took. It is asked for if the execution begins in the same commit; otherwise the store
+    /// knows the time of the begin.
+    pub took: Duration,
+}
+
+impl Commit {
+    /// Returns the end of an execution that begins in this commit, if that is in it as well, and its effect is known.
+    pub(crate) fn end_of(&self, begin: &Begin) -> Option<&Finish> {
+        let ended = self.ended.iter();
+        let mut ended = ended.filter(|finish| !finish.effect_unknown);
+        ended.find(|finish| finish.id == begin.id)
+    }
+
+    /// Returns the ends of executions that began in earlier commits, or whose effect is not known.
+    pub(crate) fn later_ends(&self) -> impl Iterator<Item = &Finish> {
+        let began = |finish: &&Finish| {
+            let begin = self.began.iter().find(|begin| begin.id == finish.id);
+            begin.is_none_or(|begin| self.end_of(begin).is_none())
+        };
+        self.ended.iter().filter(began)
+    }
 }

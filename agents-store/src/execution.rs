@@ -21,9 +21,9 @@ pub struct Execution {
     pub tool_name: String,
     /// Version of the tool.
     pub version: String,
-    /// Arguments, encrypted.
+    /// Arguments, encrypted; empty if they are in the journal alone.
     pub input: Vec<u8>,
-    /// Output, encrypted, if the tool has returned one.
+    /// Output, encrypted, if the tool has returned one; empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
     /// Is `true` if the execution ran by a decision.
     pub approved: bool,

@@ -49,7 +49,7 @@ mod trail;
 
 pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
-pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent};
+pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use conversation::Conversation;
 pub use error::{ErrorKind, StoreError};

@@ -32,6 +32,20 @@ impl<'a> About<'a> {
 }
 
 impl End {
+    /// Returns the end of a trail that ends with this event.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        allow(dead_code, reason = "one store needs it")
+    )]
+    pub(crate) fn of(event: &AuditEvent) -> Self {
+        End {
+            run: event.run.clone(),
+            tenant_id: event.tenant_id.clone(),
+            seq: event.seq,
+            digest: event.digest.clone(),
+        }
+    }
+
     /// Returns the event that comes next.
     pub(crate) fn next(
         self,
@@ -59,14 +73,22 @@ impl End {
     }
 }
 
-/// Columns with the names of people, by table and by the column of the run's id. They give way to pseudonyms when a run is
-/// erased.
+/// Columns with the names of people, by table and by the column of the run: its id, or its number. They give way
+/// to pseudonyms when a run is erased.
 pub(crate) const PEOPLE: [(&str, &str, &str); 7] = [
     ("agent_runs", "id", "started_by"),
     ("agent_runs", "id", "cancelled_by"),
     ("agent_approvals", "run_id", "user_id"),
     ("agent_approvals", "run_id", "started_by"),
     ("agent_approvals", "run_id", "decided_by"),
-    ("agent_tool_executions", "run_id", "approved_by"),
-    ("agent_audit_events", "run_id", "actor"),
+    ("agent_tool_executions", "run", "approved_by"),
+    ("agent_audit_events", "run", "actor"),
 ];
+
+/// Returns the condition for rows of the run whose id is the first parameter, by such a column.
+pub(crate) fn of_run(column: &str, parameter: &str) -> String {
+    match column {
+        "run" => format!("run = (SELECT number FROM agent_runs WHERE id = {parameter})"),
+        column => format!("{column} = {parameter}"),
+    }
+}

@@ -151,6 +151,31 @@ async fn a_store_of_the_first_version_is_brought_up_to_date() {
 }
 
 #[tokio::test]
+async fn a_store_of_the_second_version_is_brought_up_to_date() {
+    let file = TempFile::new("second");
+    let frozen = include_str!("frozen/v2.sql");
+    rusqlite::Connection::open(&file.0)
+        .unwrap()
+        .execute_batch(frozen)
+        .unwrap();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    let states: Vec<_> = runs.iter().map(|run| (run.last_seq, run.status)).collect();
+    assert_eq!(states, [(22, RunStatus::Running), (79, RunStatus::Done)]);
+    for run in &runs {
+        let commits = store.commits(&run.id, 0).await.unwrap();
+        assert_eq!(commits.last().unwrap().last, run.last_seq);
+        let own = AuditFilter {
+            run: Some(run.id.clone()),
+            ..AuditFilter::default()
+        };
+        let trail = store.audit(&own).await.unwrap();
+        assert!(trail.iter().map(|event| event.seq).eq(1..=run.audit_seq));
+        assert_eq!(trail.last().unwrap().digest, run.audit_digest);
+    }
+}
+
+#[tokio::test]
 async fn a_store_of_a_later_version_is_refused() {
     let file = TempFile::new("later");
     SqliteStore::open(&file.0).await.unwrap();

@@ -127,6 +127,7 @@ cases! {
     };
     audit::{
         every_step_leaves_an_event,
+        an_execution_within_one_step_leaves_one_event,
         refusals_doubts_and_expiries_leave_events,
         what_was_not_stored_leaves_no_event,
         an_execution_is_undone_once,

@@ -106,8 +106,8 @@ async fn tell(db: &Transaction<'_>, now: u64, kind: AuditKind, id: &str) -> Resu
     let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"));
     let row = find(&db.db, id).await?.ok_or_else(missing)?;
     let row_digest = match kind {
-        AuditKind::Requested => db.key.of_request(&row),
-        _ => db.key.of_decision(&row),
+        AuditKind::Requested => db.key.of_request(&row).to_vec(),
+        _ => db.key.of_decision(&row).to_vec(),
     };
     let about = About {
         actor: row.decided_by.as_deref(),

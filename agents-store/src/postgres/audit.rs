@@ -1,7 +1,7 @@
 //! Events of the audit trail. Whatever adds one has locked its run before.
 
 use super::{
-    connections::{Params, Transaction, number, rows, signed},
+    connections::{Ahead, Params, Transaction, number, rows, signed},
     executions, runs,
     runs::{text, time, word},
 };
@@ -12,7 +12,8 @@ use crate::{
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-const COLUMNS: &str = "number, run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest";
+const COLUMNS: &str = "event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
+     row_digest, digest";
 
 fn read(row: &Row) -> Result<AuditEvent, StoreError> {
     Ok(AuditEvent {
@@ -39,14 +40,14 @@ pub(super) async fn append(
     kind: AuditKind,
     about: About<'_>,
 ) -> Result<(), StoreError> {
-    let sql = "SELECT tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = $1";
-    let last = db.row(sql, &[&run]).await?;
-    let last = last.ok_or_else(|| runs::missing(run))?;
-    let end = End {
-        run: run.to_owned(),
-        tenant_id: last.try_get("tenant_id")?,
-        seq: number(&last, "audit_seq")?,
-        digest: last.try_get("audit_digest")?,
+    let ahead = db.trail().take_if(|ahead| ahead.end.run == run);
+    let is_ahead = ahead.is_some();
+    let Ahead {
+        number: of_run,
+        end,
+    } = match ahead {
+        Some(ahead) => ahead,
+        None => stored_end(db, run).await?,
     };
     let clean = |value: Option<&str>| value.map(|value| text(value).into_owned());
     let (actor, subject, tool) = (
@@ -61,12 +62,20 @@ pub(super) async fn append(
         ..about
     };
     let event = end.next(&db.key, now, kind, about);
-    let sql = "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE id = $1)
-         INSERT INTO agent_audit_events
-             (run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    let head = match is_ahead {
+        // Whoever has locked the run stores the end.
+        true => "",
+        false => {
+            "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE number = $1)"
+        }
+    };
+    let sql = format!(
+        "{head} INSERT INTO agent_audit_events
+             (run, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+    );
     let values: Params<'_> = &[
-        &event.run,
+        &of_run,
         &signed(event.seq),
         &event.tenant_id,
         &signed(now),
@@ -78,7 +87,30 @@ pub(super) async fn append(
         &event.row_digest,
         &event.digest,
     ];
-    db.execute(sql, values).await.map(drop)
+    db.execute(&sql, values).await?;
+    if is_ahead {
+        *db.trail() = Some(Ahead {
+            number: of_run,
+            end: End::of(&event),
+        });
+    }
+    Ok(())
+}
+
+/// Returns the end of a trail as the row of its run has it.
+async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError> {
+    let sql = "SELECT number, tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = $1";
+    let last = db.row(sql, &[&run]).await?;
+    let last = last.ok_or_else(|| runs::missing(run))?;
+    Ok(Ahead {
+        number: last.try_get("number")?,
+        end: End {
+            run: run.to_owned(),
+            tenant_id: last.try_get("tenant_id")?,
+            seq: number(&last, "audit_seq")?,
+            digest: last.try_get("audit_digest")?,
+        },
+    })
 }
 
 /// Adds an event that a runtime has seen.
@@ -104,11 +136,11 @@ pub(super) async fn list(
     filter: &AuditFilter,
 ) -> Result<Vec<AuditEvent>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM agent_audit_events
-         WHERE ($1::text IS NULL OR tenant_id = $1)
-           AND ($2::text IS NULL OR run_id = $2)
-           AND number > $3
-         ORDER BY number LIMIT $4"
+        "SELECT {COLUMNS} FROM agent_audit_events AS event JOIN agent_runs AS run ON run.number = event.run
+         WHERE ($1::text IS NULL OR event.tenant_id = $1)
+           AND ($2::text IS NULL OR event.run = (SELECT number FROM agent_runs WHERE id = $2))
+           AND event.number > $3
+         ORDER BY event.number LIMIT $4"
     );
     let AuditFilter {
         tenant,

@@ -24,7 +24,7 @@ pub(super) async fn commit(
         entries,
         asked,
         began: begun,
-        ended: finished,
+        ended: _,
         texts: said,
     } = commit;
     if held.last_commit.as_ref() == Some(id) {
@@ -39,26 +39,35 @@ pub(super) async fn commit(
     }
     let now = held.now;
     let (after, last, at) = (signed(*after), signed(*last), signed(now));
-    let insert =
-        "INSERT INTO agent_run_commits (run_id, after_seq, last_seq, entries, committed_at)
+    let insert = "INSERT INTO agent_run_commits (run, after_seq, last_seq, entries, committed_at)
          VALUES ($1, $2, $3, $4, $5)";
-    let advance = "UPDATE agent_runs SET last_seq = $2, last_commit = $3, claims = 0, updated_at = $4 WHERE id = $1";
-    let inserted: Params<'_> = &[run, &after, &last, entries, &at];
-    let advanced: Params<'_> = &[run, &last, id, &at];
-    let (inserted, advanced) =
-        tokio::join!(db.execute(insert, inserted), db.execute(advance, advanced));
-    inserted?;
-    advanced?;
+    let of_run = held.trail.number;
+    let inserted: Params<'_> = &[&of_run, &after, &last, entries, &at];
+    db.execute(insert, inserted).await?;
+    // The events of the step change the row of the run once, together with it.
+    *db.trail() = Some(held.trail);
     for asked in asked {
         approvals::ask(db, now, lease, asked).await?;
     }
     for begin in begun {
-        executions::began(db, now, lease, begin).await?;
+        match commit.end_of(begin) {
+            Some(finish) => executions::ran(db, now, lease, begin, finish).await?,
+            None => executions::began(db, now, lease, begin).await?,
+        }
     }
-    for finish in finished {
+    for finish in commit.later_ends() {
         executions::ended(db, now, finish).await?;
     }
-    texts::insert(db, now, lease, said).await
+    texts::insert(db, now, lease, said).await?;
+    let Some(trail) = db.trail().take() else {
+        return Err(StoreError::new(ErrorKind::Failed, "the trail has no end"));
+    };
+    let advance = "UPDATE agent_runs
+         SET last_seq = $2, last_commit = $3, claims = 0, advanced_at = $4, audit_seq = $5, audit_digest = $6
+         WHERE number = $1";
+    let (seq, digest) = (signed(trail.end.seq), trail.end.digest);
+    let advanced: Params<'_> = &[&of_run, &last, id, &at, &seq, &digest];
+    db.execute(advance, advanced).await.map(drop)
 }
 
 pub(super) async fn list(
@@ -67,7 +76,7 @@ pub(super) async fn list(
     after: u64,
 ) -> Result<Vec<Committed>, StoreError> {
     let sql = "SELECT after_seq, last_seq, entries, committed_at FROM agent_run_commits
-         WHERE run_id = $1 AND last_seq > $2 ORDER BY last_seq";
+         WHERE run = (SELECT number FROM agent_runs WHERE id = $1) AND last_seq > $2 ORDER BY last_seq";
     let found = rows(db, sql, &[&run, &signed(after)]).await?;
     let read = |row: &_| {
         Ok(Committed {

@@ -1,12 +1,17 @@
 //! Connections to the server, on a thread of their own, and transactions.
 
 use super::Clock;
-use crate::{AuditKey, ErrorKind, StoreError};
+use crate::{AuditKey, ErrorKind, StoreError, trail::End};
 use deadpool_postgres::{
     GenericClient, Object, Pool,
     tokio_postgres::{IsolationLevel, Row, types::ToSql},
 };
-use std::{io, pin::Pin, sync::Arc, thread};
+use std::{
+    io,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
+};
 use tokio::{runtime, sync::oneshot};
 
 /// What a transaction begins with. Whoever waits for a lock is told so after a while, and whoever holds one and does
@@ -128,6 +133,7 @@ async fn transact<T>(
         db: begun.await?,
         clock,
         key,
+        trail: Mutex::default(),
     };
     // Sent together with the first statement: each wait for an answer counts.
     let (set_up, done) = tokio::join!(transaction.db.batch_execute(BEGIN), work(&transaction));
@@ -151,9 +157,22 @@ pub(super) struct Transaction<'a> {
     clock: Clock,
     /// Key of the audit trail.
     pub(super) key: AuditKey,
+    /// End of the trail of the run that this transaction has locked, if whoever locked it stores the end as well.
+    trail: Mutex<Option<Ahead>>,
+}
+
+/// End of a trail that is stored later in the transaction, in the row of its run.
+pub(super) struct Ahead {
+    /// Number of the run in the store.
+    pub(super) number: i64,
+    pub(super) end: End,
 }
 
 impl Transaction<'_> {
+    pub(super) fn trail(&self) -> MutexGuard<'_, Option<Ahead>> {
+        self.trail.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the time in milliseconds. Ask for it when the rows are locked: the wait for them takes time.
     pub(super) async fn now(&self) -> Result<u64, StoreError> {
         now(&self.db, &self.clock).await

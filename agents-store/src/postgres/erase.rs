@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     AuditKind, ErrorKind, RunStatus, StoreError,
-    trail::{About, PEOPLE},
+    trail::{About, PEOPLE, of_run},
 };
 
 pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(), StoreError> {
@@ -26,19 +26,20 @@ pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(
     conversations::erase(db, now, run).await?;
     for text in [
         "DELETE FROM agent_run_texts WHERE run_id = $1",
-        "DELETE FROM agent_run_commits WHERE run_id = $1",
+        "DELETE FROM agent_run_commits WHERE run = (SELECT number FROM agent_runs WHERE id = $1)",
         "UPDATE agent_runs SET data = '', data_key = '', key = NULL WHERE id = $1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = '', edited = NULL
          WHERE run_id = $1",
-        "UPDATE agent_tool_executions SET input = '', output = NULL, error = NULL WHERE run_id = $1",
+        "UPDATE agent_tool_executions SET input = '', output = NULL, error = NULL
+         WHERE run = (SELECT number FROM agent_runs WHERE id = $1)",
     ] {
         db.execute(text, &[&run]).await?;
     }
     for (table, id, column) in PEOPLE {
-        let select = format!(
-            "SELECT DISTINCT {column} FROM {table} WHERE {id} = $1 AND {column} IS NOT NULL"
-        );
-        let update = format!("UPDATE {table} SET {column} = $3 WHERE {id} = $1 AND {column} = $2");
+        let own = of_run(id, "$1");
+        let select =
+            format!("SELECT DISTINCT {column} FROM {table} WHERE {own} AND {column} IS NOT NULL");
+        let update = format!("UPDATE {table} SET {column} = $3 WHERE {own} AND {column} = $2");
         for row in db.rows(&select, &[&run]).await? {
             let name: String = row.try_get(0)?;
             let pseudonym = db.key.pseudonym(&stored.tenant, &name);

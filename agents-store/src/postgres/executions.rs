@@ -3,12 +3,12 @@
 use super::{
     approvals,
     audit::append,
-    connections::{Transaction, number, row, rows, signed},
+    connections::{Params, Transaction, number, row, rows, signed},
     runs::{text, time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, StoreError,
-    columns::{limit, read_risk, risk},
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
+    columns::{limit, millis, read_risk, risk},
     trail::About,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
@@ -49,48 +49,20 @@ pub(super) async fn began(
     lease: &Lease,
     begin: &Begin,
 ) -> Result<(), StoreError> {
-    let run = &lease.run;
-    let approved_by = match &begin.needs {
-        Some(request) => approvals::consume(db, now, &run.id, request, &begin.args_digest).await?,
-        None => None,
-    };
-    let sql = format!(
-        "INSERT INTO agent_tool_executions
-             (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
-              risk_level, executed_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-         ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at
-         RETURNING {COLUMNS}"
-    );
-    let stored = db
-        .row(
-            &sql,
-            &[
-                &begin.id,
-                &run.tenant,
-                &run.id,
-                &text(&begin.call_id),
-                &i64::from(begin.attempt),
-                &text(&begin.agent_name),
-                &text(&begin.tool_name),
-                &text(&begin.version),
-                &begin.input,
-                &begin.needs.is_some(),
-                &approved_by,
-                &risk(begin.risk_level),
-                &signed(now),
-            ],
-        )
-        .await?;
-    let stored = read(&stored.ok_or_else(|| missing(&begin.id))?)?;
-    let about = About {
-        actor: approved_by.as_deref(),
-        subject: Some(&stored.id),
-        tool_name: Some(&stored.tool_name),
-        row_digest: Some(db.key.of_begin(&stored)),
-        ..About::default()
-    };
-    append(db, now, &run.id, AuditKind::Began, about).await
+    let row = insert(db, now, lease, begin, None).await?;
+    tell(db, now, AuditKind::Began, &row, db.key.of_begin(&row)).await
+}
+
+/// Stores an execution that began and ended in this step.
+pub(super) async fn ran(
+    db: &Transaction<'_>,
+    now: u64,
+    lease: &Lease,
+    begin: &Begin,
+    finish: &Finish,
+) -> Result<(), StoreError> {
+    let row = insert(db, now, lease, begin, Some(finish)).await?;
+    tell(db, now, AuditKind::Ran, &row, db.key.of_execution(&row)).await
 }
 
 /// Stores the end of an execution.
@@ -104,31 +76,86 @@ pub(super) async fn ended(
          SET output = $2, error = $3, effect_unknown = $4, duration_ms = greatest(0, $5 - executed_at)
          WHERE id = $1 RETURNING {COLUMNS}"
     );
-    let error = finish.error.as_deref().map(text);
-    let stored = db
-        .row(
-            &sql,
-            &[
-                &finish.id,
-                &finish.output,
-                &error,
-                &finish.effect_unknown,
-                &signed(now),
-            ],
-        )
-        .await?;
-    let stored = read(&stored.ok_or_else(|| missing(&finish.id))?)?;
-    let kind = match stored.effect_unknown {
+    let values: Params<'_> = &[
+        &finish.id,
+        &finish.output,
+        &finish.error.as_deref().map(text),
+        &finish.effect_unknown,
+        &signed(now),
+    ];
+    let row = db.row(&sql, values).await?;
+    let row = read(&row.ok_or_else(|| missing(&finish.id))?)?;
+    let kind = match row.effect_unknown {
         true => AuditKind::InDoubt,
         false => AuditKind::Ended,
     };
+    tell(db, now, kind, &row, db.key.of_end(&row)).await
+}
+
+/// Stores the row of an execution, with its end if that is known.
+async fn insert(
+    db: &Transaction<'_>,
+    now: u64,
+    lease: &Lease,
+    begin: &Begin,
+    finish: Option<&Finish>,
+) -> Result<Execution, StoreError> {
+    let run = &lease.run;
+    let approved_by = match &begin.needs {
+        Some(request) => approvals::consume(db, now, &run.id, request, &begin.args_digest).await?,
+        None => None,
+    };
+    let sql = format!(
+        "INSERT INTO agent_tool_executions
+             (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
+              risk_level, executed_at, output, error, duration_ms, run)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                 (SELECT number FROM agent_runs WHERE id = $3))
+         ON CONFLICT (id) DO UPDATE
+         SET executed_at = excluded.executed_at, output = excluded.output, error = excluded.error,
+             duration_ms = excluded.duration_ms
+         RETURNING {COLUMNS}"
+    );
+    let took = finish.map(|finish| millis(finish.took));
+    let values: Params<'_> = &[
+        &begin.id,
+        &run.tenant,
+        &run.id,
+        &text(&begin.call_id),
+        &i64::from(begin.attempt),
+        &text(&begin.agent_name),
+        &text(&begin.tool_name),
+        &text(&begin.version),
+        &begin.input,
+        &begin.needs.is_some(),
+        &approved_by,
+        &risk(begin.risk_level),
+        &signed(now.saturating_sub(took.unwrap_or(0))),
+        &finish.and_then(|finish| finish.output.as_deref()),
+        &finish.and_then(|finish| finish.error.as_deref()).map(text),
+        &took.map(signed),
+    ];
+    let row = db.row(&sql, values).await?;
+    read(&row.ok_or_else(|| missing(&begin.id))?)
+}
+
+/// Adds an event about an execution to the trail of its run.
+async fn tell(
+    db: &Transaction<'_>,
+    now: u64,
+    kind: AuditKind,
+    row: &Execution,
+    digest: RowDigest,
+) -> Result<(), StoreError> {
+    let begins = kind != AuditKind::Ended && kind != AuditKind::InDoubt;
     let about = About {
-        subject: Some(&stored.id),
-        tool_name: Some(&stored.tool_name),
-        row_digest: Some(db.key.of_end(&stored)),
+        actor: row.approved_by.as_deref().filter(|_| begins),
+        subject: Some(&row.id),
+        tool_name: Some(&row.tool_name),
+        row_digest: Some(digest.to_vec()),
         ..About::default()
     };
-    append(db, now, &stored.run, kind, about).await
+    append(db, now, &row.run, kind, about).await
 }
 
 /// Marks an execution as undone, and returns the digest of the mark.
@@ -141,7 +168,7 @@ pub(super) async fn undone(
          WHERE id = $1 AND NOT rolled_back";
     db.execute(sql, &[&id, &signed(now)]).await?;
     let stored = find(&db.db, id).await?.ok_or_else(|| missing(id))?;
-    Ok(db.key.of_undo(&stored))
+    Ok(db.key.of_undo(&stored).to_vec())
 }
 
 fn missing(id: &str) -> StoreError {
@@ -164,7 +191,7 @@ pub(super) async fn list(
     let sql = format!(
         "SELECT {COLUMNS} FROM agent_tool_executions
          WHERE ($1::text IS NULL OR tenant_id = $1)
-           AND ($2::text IS NULL OR run_id = $2)
+           AND ($2::text IS NULL OR run = (SELECT number FROM agent_runs WHERE id = $2))
            AND ($3::text IS NULL OR tool_name = $3)
            AND ($4::text IS NULL
                 OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = $4))

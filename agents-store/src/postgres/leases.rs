@@ -3,12 +3,14 @@
 use super::{
     approvals,
     audit::append,
-    connections::{Params, Transaction, number, signed},
+    connections::{Ahead, Params, Transaction, number, signed},
     conversations::{self, IS_NEXT},
     runs::{self, text},
 };
 use crate::{
-    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
+    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
+    columns::millis,
+    trail::{About, End},
 };
 use agents_core::run::Timestamp;
 use std::time::Duration;
@@ -178,6 +180,8 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
 pub(super) struct Held {
     /// Time at which it was locked.
     pub(super) now: u64,
+    /// End of the audit trail.
+    pub(super) trail: Ahead,
     pub(super) last_seq: u64,
     pub(super) last_commit: Option<String>,
     messages: u64,
@@ -189,7 +193,7 @@ pub(super) struct Held {
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
     // The time is that after the wait for the lock.
     let sql = "WITH locked AS MATERIALIZED (
-             SELECT fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
+             SELECT number, tenant_id, audit_seq, audit_digest, fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
              WHERE id = $1 FOR UPDATE)
          SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM locked";
     let lost = || {
@@ -208,6 +212,15 @@ pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Hel
     }
     Ok(Held {
         now: db.at(&found)?,
+        trail: Ahead {
+            number: found.try_get("number")?,
+            end: End {
+                run: lease.run.id.clone(),
+                tenant_id: found.try_get("tenant_id")?,
+                seq: number(&found, "audit_seq")?,
+                digest: found.try_get("audit_digest")?,
+            },
+        },
         last_seq: number(&found, "last_seq")?,
         last_commit: found.try_get("last_commit")?,
         messages: number(&found, "messages")?,

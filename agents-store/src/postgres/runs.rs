@@ -14,7 +14,8 @@ use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::borrow::Cow;
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, wake_at, ended, held, \
-     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
+     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, \
+     greatest(updated_at, advanced_at) AS updated_at";
 
 pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
     number(row, column).map(Timestamp::from_millis)
@@ -111,7 +112,7 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
     ];
     if let Some(stored) = db.row(&sql, values).await? {
         let about = About {
-            row_digest: Some(db.key.of_run(&read(&stored)?)),
+            row_digest: Some(db.key.of_run(&read(&stored)?).to_vec()),
             ..About::by(started_by.as_deref())
         };
         append(db, now, id, AuditKind::Started, about).await?;

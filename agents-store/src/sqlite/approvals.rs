@@ -97,8 +97,8 @@ fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
     let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"));
     let row = find(tx, id)?.ok_or_else(missing)?;
     let row_digest = match kind {
-        AuditKind::Requested => tx.key.of_request(&row),
-        _ => tx.key.of_decision(&row),
+        AuditKind::Requested => tx.key.of_request(&row).to_vec(),
+        _ => tx.key.of_decision(&row).to_vec(),
     };
     append(
         tx,

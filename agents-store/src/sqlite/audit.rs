@@ -11,7 +11,8 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-const COLUMNS: &str = "number, run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest";
+const COLUMNS: &str = "event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
+     row_digest, digest";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     Ok(AuditEvent {
@@ -38,11 +39,13 @@ pub(super) fn append(
     about: About<'_>,
 ) -> Result<(), StoreError> {
     let mut last = tx.prepare_cached(
-        "SELECT tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = ?1",
+        "SELECT number, tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = ?1",
     )?;
-    let last = last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)));
-    let last: Option<(String, u64, Vec<u8>)> = last.optional()?;
-    let Some((tenant_id, seq, digest)) = last else {
+    let last = last.query_row([run], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    });
+    let last: Option<(u64, String, u64, Vec<u8>)> = last.optional()?;
+    let Some((number, tenant_id, seq, digest)) = last else {
         let why = format!("there is no run `{run}`");
         return Err(StoreError::new(ErrorKind::NotFound, why));
     };
@@ -55,11 +58,11 @@ pub(super) fn append(
     let event = end.next(&tx.key, tx.now, kind, about);
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_audit_events
-             (run_id, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
+             (run, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     insert.execute(params![
-        event.run,
+        number,
         event.seq,
         event.tenant_id,
         tx.now,
@@ -98,12 +101,16 @@ pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
 }
 
 pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {
+    let of_run = match filter.run {
+        Some(_) => "run = (SELECT number FROM agent_runs WHERE id = :run)",
+        None => ":run IS NULL",
+    };
     let sql = format!(
-        "SELECT {COLUMNS} FROM agent_audit_events
-         WHERE (:tenant IS NULL OR tenant_id = :tenant)
-           AND (:run IS NULL OR run_id = :run)
-           AND number > :after
-         ORDER BY number LIMIT :limit"
+        "SELECT {COLUMNS} FROM agent_audit_events AS event JOIN agent_runs AS run ON run.number = event.run
+         WHERE (:tenant IS NULL OR event.tenant_id = :tenant)
+           AND {of_run}
+           AND event.number > :after
+         ORDER BY event.number LIMIT :limit"
     );
     let mut found = db.prepare_cached(&sql)?;
     let rows = found.query_map(

@@ -8,9 +8,9 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
     leases::check(tx, lease)?;
     let run = &lease.run.id;
     let mut last =
-        tx.prepare_cached("SELECT last_seq, last_commit FROM agent_runs WHERE id = ?1")?;
-    let (last_seq, last_commit): (u64, Option<String>) =
-        last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        tx.prepare_cached("SELECT number, last_seq, last_commit FROM agent_runs WHERE id = ?1")?;
+    let (number, last_seq, last_commit): (u64, u64, Option<String>) =
+        last.query_row([run], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     if last_commit.as_deref() == Some(&commit.id) {
         return Ok(());
     }
@@ -22,10 +22,10 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
         ));
     }
     let mut insert = tx.prepare_cached(
-        "INSERT INTO agent_run_commits (run_id, after_seq, last_seq, entries, committed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO agent_run_commits (run, after_seq, last_seq, entries, committed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
     )?;
     insert.execute(params![
-        run,
+        number,
         commit.after,
         commit.last,
         commit.entries,
@@ -39,9 +39,12 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
         approvals::ask(tx, lease, asked)?;
     }
     for begin in &commit.began {
-        executions::began(tx, lease, begin)?;
+        match commit.end_of(begin) {
+            Some(finish) => executions::ran(tx, lease, begin, finish)?,
+            None => executions::began(tx, lease, begin)?,
+        }
     }
-    for finish in &commit.ended {
+    for finish in commit.later_ends() {
         executions::ended(tx, finish)?;
     }
     texts::insert(tx, lease, &commit.texts)?;
@@ -51,7 +54,7 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
 pub(super) fn list(db: &Connection, run: &str, after: u64) -> Result<Vec<Committed>, StoreError> {
     let mut found = db.prepare_cached(
         "SELECT after_seq, last_seq, entries, committed_at FROM agent_run_commits
-         WHERE run_id = ?1 AND last_seq > ?2 ORDER BY last_seq",
+         WHERE run = (SELECT number FROM agent_runs WHERE id = ?1) AND last_seq > ?2 ORDER BY last_seq",
     )?;
     let rows = found.query_map(params![run, after], |row| {
         Ok(Committed {

@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 pub(super) const IS_NEXT: &str = "(this.conversation IS NULL OR NOT EXISTS (
     SELECT 1 FROM agent_runs AS earlier
     WHERE earlier.tenant_id = this.tenant_id AND earlier.conversation = this.conversation
-      AND earlier.status <> 'done' AND earlier.rowid < this.rowid))";
+      AND earlier.status <> 'done' AND earlier.number < this.number))";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     let contents: Option<Vec<u8>> = row.get("contents")?;

@@ -3,7 +3,7 @@
 use super::{Tx, audit::append, conversations, runs::known};
 use crate::{
     AuditKind, ErrorKind, RunStatus, StoreError,
-    trail::{About, PEOPLE},
+    trail::{About, PEOPLE, of_run},
 };
 use rusqlite::params;
 
@@ -17,26 +17,27 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
         return Err(StoreError::new(ErrorKind::NotOver, why));
     }
     append(tx, run, AuditKind::Erased, About::by(Some(by)))?;
-    tx.execute("DELETE FROM agent_run_commits WHERE run_id = ?1", [run])?;
-    tx.execute("DELETE FROM agent_run_texts WHERE run_id = ?1", [run])?;
     conversations::erase(tx, run)?;
     for text in [
+        "DELETE FROM agent_run_texts WHERE run_id = ?1",
+        "DELETE FROM agent_run_commits WHERE run = (SELECT number FROM agent_runs WHERE id = ?1)",
         "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL WHERE id = ?1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = x'', edited = NULL
          WHERE run_id = ?1",
-        "UPDATE agent_tool_executions SET input = x'', output = NULL, error = NULL WHERE run_id = ?1",
+        "UPDATE agent_tool_executions SET input = x'', output = NULL, error = NULL
+         WHERE run = (SELECT number FROM agent_runs WHERE id = ?1)",
     ] {
         tx.execute(text, [run])?;
     }
     for (table, id, column) in PEOPLE {
-        let select = format!(
-            "SELECT DISTINCT {column} FROM {table} WHERE {id} = ?1 AND {column} IS NOT NULL"
-        );
+        let own = of_run(id, "?1");
+        let select =
+            format!("SELECT DISTINCT {column} FROM {table} WHERE {own} AND {column} IS NOT NULL");
         let mut names = tx.prepare_cached(&select)?;
         let names: Vec<String> = names
             .query_map([run], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
-        let update = format!("UPDATE {table} SET {column} = ?3 WHERE {id} = ?1 AND {column} = ?2");
+        let update = format!("UPDATE {table} SET {column} = ?3 WHERE {own} AND {column} = ?2");
         for name in names {
             let pseudonym = tx.key.pseudonym(&stored.tenant, &name);
             tx.execute(&update, params![run, name, pseudonym])?;

@@ -6,8 +6,8 @@ use super::{
     runs::{time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, StoreError,
-    columns::{limit, read_risk, risk},
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
+    columns::{limit, millis, read_risk, risk},
     trail::About,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
@@ -41,6 +41,35 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
 
 /// Stores the begin of an execution. It uses the approval that it needs.
 pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), StoreError> {
+    let row = insert(tx, lease, begin, tx.now)?;
+    tell(tx, AuditKind::Began, &row, tx.key.of_begin(&row))
+}
+
+/// Stores an execution that began and ended in this step.
+pub(super) fn ran(
+    tx: &Tx<'_>,
+    lease: &Lease,
+    begin: &Begin,
+    finish: &Finish,
+) -> Result<(), StoreError> {
+    let took = millis(finish.took);
+    insert(tx, lease, begin, tx.now.saturating_sub(took))?;
+    let row = update(tx, finish, Some(took))?;
+    tell(tx, AuditKind::Ran, &row, tx.key.of_execution(&row))
+}
+
+/// Stores the end of an execution.
+pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
+    let row = update(tx, finish, None)?;
+    let kind = match row.effect_unknown {
+        true => AuditKind::InDoubt,
+        false => AuditKind::Ended,
+    };
+    tell(tx, kind, &row, tx.key.of_end(&row))
+}
+
+/// Stores the row of an execution that begins at this time.
+fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Execution, StoreError> {
     let run = &lease.run;
     let approved_by = match &begin.needs {
         Some(request) => approvals::consume(tx, &run.id, request, &begin.args_digest)?,
@@ -49,8 +78,8 @@ pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), Sto
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_tool_executions
              (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, approved, approved_by,
-              risk_level, executed_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+              risk_level, executed_at, run)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, (SELECT number FROM agent_runs WHERE id = ?3))
          ON CONFLICT (id) DO UPDATE SET executed_at = excluded.executed_at",
     )?;
     insert.execute(params![
@@ -66,28 +95,16 @@ pub(super) fn began(tx: &Tx<'_>, lease: &Lease, begin: &Begin) -> Result<(), Sto
         begin.needs.is_some(),
         approved_by,
         risk(begin.risk_level),
-        tx.now
+        at
     ])?;
-    let row = known(tx, &begin.id)?;
-    append(
-        tx,
-        &run.id,
-        AuditKind::Began,
-        About {
-            actor: approved_by.as_deref(),
-            subject: Some(&begin.id),
-            tool_name: Some(&begin.tool_name),
-            row_digest: Some(tx.key.of_begin(&row)),
-            ..About::default()
-        },
-    )
+    known(tx, &begin.id)
 }
 
-/// Stores the end of an execution.
-pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
+/// Stores the end of an execution in its row. Without a time that it took, it is the time since its begin.
+fn update(tx: &Tx<'_>, finish: &Finish, took: Option<u64>) -> Result<Execution, StoreError> {
     let mut update = tx.prepare_cached(
         "UPDATE agent_tool_executions
-         SET output = ?2, error = ?3, effect_unknown = ?4, duration_ms = max(0, ?5 - executed_at)
+         SET output = ?2, error = ?3, effect_unknown = ?4, duration_ms = coalesce(?5, max(0, ?6 - executed_at))
          WHERE id = ?1",
     )?;
     update.execute(params![
@@ -95,24 +112,28 @@ pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
         finish.output,
         finish.error,
         finish.effect_unknown,
+        took,
         tx.now
     ])?;
-    let row = known(tx, &finish.id)?;
-    let kind = match row.effect_unknown {
-        true => AuditKind::InDoubt,
-        false => AuditKind::Ended,
+    known(tx, &finish.id)
+}
+
+/// Adds an event about an execution to the trail of its run.
+fn tell(
+    tx: &Tx<'_>,
+    kind: AuditKind,
+    row: &Execution,
+    digest: RowDigest,
+) -> Result<(), StoreError> {
+    let begins = kind != AuditKind::Ended && kind != AuditKind::InDoubt;
+    let about = About {
+        actor: row.approved_by.as_deref().filter(|_| begins),
+        subject: Some(&row.id),
+        tool_name: Some(&row.tool_name),
+        row_digest: Some(digest.to_vec()),
+        ..About::default()
     };
-    append(
-        tx,
-        &row.run,
-        kind,
-        About {
-            subject: Some(&row.id),
-            tool_name: Some(&row.tool_name),
-            row_digest: Some(tx.key.of_end(&row)),
-            ..About::default()
-        },
-    )
+    append(tx, &row.run, kind, about)
 }
 
 /// Marks an execution as undone, and returns the digest of the mark.
@@ -122,7 +143,7 @@ pub(super) fn undone(tx: &Tx<'_>, id: &str) -> Result<Option<Vec<u8>>, StoreErro
          WHERE id = ?1 AND NOT rolled_back",
     )?;
     update.execute(params![id, tx.now])?;
-    Ok(Some(tx.key.of_undo(&known(tx, id)?)))
+    Ok(Some(tx.key.of_undo(&known(tx, id)?).to_vec()))
 }
 
 /// Returns the execution with this id, which has to be there.
@@ -141,10 +162,14 @@ pub(super) fn list(
     db: &Connection,
     filter: &ExecutionFilter,
 ) -> Result<Vec<Execution>, StoreError> {
+    let of_run = match filter.run {
+        Some(_) => "run = (SELECT number FROM agent_runs WHERE id = :run)",
+        None => ":run IS NULL",
+    };
     let sql = format!(
         "SELECT {COLUMNS} FROM agent_tool_executions
          WHERE (:tenant IS NULL OR tenant_id = :tenant)
-           AND (:run IS NULL OR run_id = :run)
+           AND {of_run}
            AND (:tool IS NULL OR tool_name = :tool)
            AND (:after IS NULL OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = :after))
          ORDER BY executed_at, id LIMIT :limit"

@@ -28,7 +28,7 @@ fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError>
            AND (:per_tenant = 0 OR :per_tenant > (
                SELECT count(*) FROM agent_runs
                WHERE tenant_id = this.tenant_id AND status = 'running' AND lease_until > :now))
-         ORDER BY priority DESC, updated_at, rowid LIMIT 1"
+         ORDER BY priority DESC, updated_at, number LIMIT 1"
     );
     let mut found = tx.prepare_cached(&sql)?;
     let found = found.query_row(

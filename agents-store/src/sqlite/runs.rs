@@ -74,8 +74,10 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
     conversations::add(tx, run)?;
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_runs
-             (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'ready', ?10, ?10)",
+             (number, id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status,
+              created_at, updated_at)
+         VALUES ((SELECT coalesce(max(number), 0) + 1 FROM agent_runs),
+                 ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'ready', ?10, ?10)",
     )?;
     insert.execute(params![
         run.id,
@@ -91,7 +93,7 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
     ])?;
     let stored = known(tx, &run.id)?;
     let about = About {
-        row_digest: Some(tx.key.of_run(&stored)),
+        row_digest: Some(tx.key.of_run(&stored).to_vec()),
         ..About::by(run.started_by.as_deref())
     };
     append(tx, &run.id, AuditKind::Started, about)?;
@@ -118,8 +120,8 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
            AND (:conversation IS NULL OR conversation = :conversation)
            AND (:started_by IS NULL OR started_by = :started_by)
            AND (:status IS NULL OR status = :status)
-           AND (:before IS NULL OR rowid < (SELECT rowid FROM agent_runs WHERE id = :before))
-         ORDER BY rowid DESC LIMIT :limit"
+           AND (:before IS NULL OR number < (SELECT number FROM agent_runs WHERE id = :before))
+         ORDER BY number DESC LIMIT :limit"
     );
     let mut found = db.prepare_cached(&sql)?;
     let rows = found.query_map(

@@ -93,7 +93,7 @@ async fn a_role_sees_the_rows_of_its_tenant_alone() {
     let count = async |client: &Client, table: &str| {
         // A run has several events in its audit trail.
         let what = match table {
-            "agent_audit_events" => "DISTINCT run_id",
+            "agent_audit_events" => "DISTINCT run",
             _ => "*",
         };
         let sql = format!("SELECT count({what}) FROM {table}");

@@ -3,13 +3,16 @@
 //! ```text
 //! durable steps STORE TURNS      turns of one run: time and bytes of each
 //! durable text STORE TURNS       the same with 100 words of text in each reply, which is not streamed, and then is
+//! durable slow STORE TURNS       the same, with a model and a tool that take two milliseconds each
 //! durable waiting STORE RUNS     runs that wait for a decision: first page, resume, memory
+//! durable idle STORE SECONDS     memory of a worker that has nothing to do for this time
 //! ```
 //!
 //! STORE is `sqlite:FILE` or `postgres://..`. A scripted model asks for one call a turn. Prints one line of JSON.
 
 use agents::{
-    AgentBuilder,
+    AgentBuilder, Model, async_trait,
+    model::{ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::{
@@ -18,15 +21,41 @@ use agents_runtime::{
 use agents_store::{ApprovalFilter, ApprovalStatus, Store};
 use serde_json::{Value, json};
 use std::{
+    collections::BTreeMap,
     error::Error,
     fs,
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering::Relaxed},
+        atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed},
     },
     time::{Duration, Instant},
 };
 use tokio_util::sync::CancellationToken;
+
+/// Time that a model and a tool take, in milliseconds.
+static TAKES: AtomicU64 = AtomicU64::new(0);
+
+async fn takes() {
+    match TAKES.load(Relaxed) {
+        0 => {}
+        millis => tokio::time::sleep(Duration::from_millis(millis)).await,
+    }
+}
+
+/// Model that takes its time.
+struct Slow(ScriptedModel);
+
+#[async_trait]
+impl Model for Slow {
+    fn id(&self) -> &str {
+        self.0.id()
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        takes().await;
+        self.0.chat(request).await
+    }
+}
 
 /// Looks something up.
 #[agents::tool(reads)]
@@ -34,6 +63,7 @@ async fn look(
     /// Word to look for.
     word: String,
 ) -> String {
+    takes().await;
     format!("{word} was found in the third drawer of the second desk")
 }
 
@@ -71,25 +101,28 @@ impl Measured {
         Ok(Runtime::open(self.store.clone()).keyring(FileKeyring::open(keys)?))
     }
 
-    /// Returns the size of the stored data, in bytes.
-    async fn size(&self) -> Result<u64, Any> {
+    /// Returns the size of each table with its indexes, in bytes.
+    async fn sizes(&self) -> Result<BTreeMap<String, u64>, Any> {
         if let Some(file) = self.address.strip_prefix("sqlite:") {
             // What is still in the log goes into the file.
             let db = rusqlite::Connection::open(file)?;
             db.busy_timeout(Duration::from_secs(10))?;
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-            let of = |end: &str| fs::metadata(format!("{file}{end}")).map_or(0, |file| file.len());
-            return Ok(of("") + of("-wal"));
+            let sql = "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_master USING (name) GROUP BY 1";
+            let mut found = db.prepare(sql)?;
+            let found = found.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+            return Ok(found.collect::<Result<_, _>>()?);
         }
         let config: deadpool_postgres::tokio_postgres::Config = self.address.parse()?;
         let (client, connection) = config
             .connect(deadpool_postgres::tokio_postgres::NoTls)
             .await?;
         tokio::spawn(connection);
-        let sql = "SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
+        let sql = "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class
              WHERE relkind = 'r' AND relname LIKE 'agent\\_%'";
-        let size: i64 = client.query_one(sql, &[]).await?.get(0);
-        Ok(u64::try_from(size)?)
+        let found = client.query(sql, &[]).await?;
+        let found = found.iter().map(|row| (row.get(0), row.get::<_, i64>(1) as u64));
+        Ok(found.collect())
     }
 }
 
@@ -109,21 +142,25 @@ async fn steps(measured: &Measured, turns: usize) -> Result<Value, Any> {
         }
         _ => Script::text("Done."),
     });
-    let runtime = measured.runtime()?.model(model);
+    let runtime = measured.runtime()?.model(Slow(model));
     let clerk = AgentBuilder::<String, String>::new("clerk")
         .tool(Look)
         .budget(wide(u32::try_from(turns)?))
         .build();
     let clerk = runtime.agent(clerk);
-    let before = measured.size().await?;
+    let before = measured.sizes().await?;
     let began = Instant::now();
     clerk.run("Look for everything.").await?;
     let took = began.elapsed();
-    let bytes = measured.size().await?.saturating_sub(before);
+    let mut bytes = measured.sizes().await?;
+    for (table, bytes) in &mut bytes {
+        *bytes = (*bytes - before.get(table).unwrap_or(&0)) / turns as u64;
+    }
     Ok(json!({
         "turns": turns,
         "turns_per_second": (turns as f64 / took.as_secs_f64()).round(),
-        "bytes_per_turn": bytes / turns as u64,
+        "bytes_per_turn": bytes.values().sum::<u64>(),
+        "by_table": bytes,
     }))
 }
 
@@ -159,7 +196,7 @@ async fn text(measured: &Measured, turns: usize) -> Result<Value, Any> {
             .model(model)
             .budget(wide(u32::try_from(turns)?));
         let clerk = runtime.agent(clerk.build());
-        let before = measured.size().await?;
+        let before: u64 = measured.sizes().await?.values().sum();
         let began = Instant::now();
         let run = clerk.run("Look for everything.");
         match is_streamed {
@@ -167,7 +204,8 @@ async fn text(measured: &Measured, turns: usize) -> Result<Value, Any> {
             false => run.await?,
         };
         let took = began.elapsed();
-        let bytes = measured.size().await?.saturating_sub(before);
+        let after: u64 = measured.sizes().await?.values().sum();
+        let bytes = after.saturating_sub(before);
         let one = json!({
             "turns_per_second": (turns as f64 / took.as_secs_f64()).round(),
             "bytes_per_turn": bytes / turns as u64,
@@ -189,6 +227,7 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
     let payer = runtime.agent(payer);
     let stop = CancellationToken::new();
     let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+    let empty = resident();
     let began = Instant::now();
     let mut handles = Vec::with_capacity(runs);
     for n in 0..runs {
@@ -220,7 +259,7 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     let all = began.elapsed();
-    let size = measured.size().await?;
+    let size: u64 = measured.sizes().await?.values().sum();
     let memory = resident();
 
     let approvals = runtime.approvals();
@@ -250,21 +289,43 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
         "until_all_wait_s": all.as_secs_f64(),
         "first_page_ms": first_page.as_secs_f64() * 1000.0,
         "resume_ms_median_of_5": resumed[resumed.len() / 2].as_secs_f64() * 1000.0,
+        "memory_before_mb": empty / 1_000_000,
         "memory_of_process_mb": memory / 1_000_000,
         "stored_bytes_per_run": size / runs as u64,
     }))
+}
+
+/// Measures a worker that has nothing to do: the runs of its store wait.
+async fn idle(measured: &Measured, seconds: u64) -> Result<Value, Any> {
+    let runtime = measured.runtime()?;
+    let payer = AgentBuilder::<String, String>::new("payer")
+        .tool(Pay)
+        .build();
+    runtime.agent(payer);
+    let stop = CancellationToken::new();
+    let worker = tokio::spawn(runtime.clone().work(stop.clone()));
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+    let memory = resident();
+    stop.cancel();
+    worker.await?;
+    Ok(json!({"memory_kb": memory / 1024}))
 }
 
 #[tokio::main]
 async fn main() -> Result<(), Any> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [what, store, number] = &args[..] else {
-        return Err("usage: durable steps|text|waiting STORE NUMBER".into());
+        return Err("usage: durable steps|slow|text|waiting|idle STORE NUMBER".into());
     };
     let measured = Measured::open(store).await?;
     let found = match &**what {
         "steps" => steps(&measured, number.parse()?).await?,
         "text" => text(&measured, number.parse()?).await?,
+        "slow" => {
+            TAKES.store(2, Relaxed);
+            steps(&measured, number.parse()?).await?
+        }
+        "idle" => idle(&measured, number.parse()?).await?,
         "waiting" => waiting(&measured, number.parse()?).await?,
         other => return Err(format!("`{other}` is not measured").into()),
     };
