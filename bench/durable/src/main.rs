@@ -110,7 +110,8 @@ impl Measured {
             db.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
             let sql = "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_master USING (name) GROUP BY 1";
             let mut found = db.prepare(sql)?;
-            let found = found.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
+            let found =
+                found.query_map([], |row| Ok((row.get(0)?, row.get::<_, i64>(1)? as u64)))?;
             return Ok(found.collect::<Result<_, _>>()?);
         }
         let config: deadpool_postgres::tokio_postgres::Config = self.address.parse()?;
@@ -121,7 +122,9 @@ impl Measured {
         let sql = "SELECT relname::text, pg_total_relation_size(oid) FROM pg_class
              WHERE relkind = 'r' AND relname LIKE 'agent\\_%'";
         let found = client.query(sql, &[]).await?;
-        let found = found.iter().map(|row| (row.get(0), row.get::<_, i64>(1) as u64));
+        let found = found
+            .iter()
+            .map(|row| (row.get(0), row.get::<_, i64>(1) as u64));
         Ok(found.collect())
     }
 }
