@@ -70,6 +70,7 @@
 //! |-|-|-|
 //! | `macros` | the macros | yes |
 //! | `ollama` | the client for Ollama | yes |
+//! | `openai` | the client for OpenAI, and for servers that speak Chat Completions | yes |
 //! | `tls` | HTTPS; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
 //! | `testing` | `testing::ScriptedModel` | no |
 //! | `cache` | `cache::MokaCache` | no |
@@ -121,6 +122,8 @@ pub use agents_macros::{
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
+#[cfg(feature = "openai")]
+pub use agents_openai::{self as openai, OpenAi, openai};
 
 pub mod approve;
 pub mod blob;
@@ -148,6 +151,8 @@ pub mod prelude {
     pub use crate::compose::first_of;
     #[cfg(feature = "ollama")]
     pub use crate::ollama;
+    #[cfg(feature = "openai")]
+    pub use crate::openai;
     pub use crate::run::{Budget, hours, minutes, tokens};
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
@@ -196,6 +201,8 @@ mod pages {
     struct Words;
     #[doc = include_str!("../book/src/models.md")]
     struct Models;
+    #[doc = include_str!("../book/src/openai.md")]
+    struct OpenAi;
     #[doc = include_str!("../book/src/reading-calls.md")]
     struct ReadingCalls;
     #[doc = include_str!("../book/src/repair-agents.md")]

@@ -3,10 +3,11 @@
 use std::process::Command;
 
 /// Features that are compiled alone. `tls` is left out: it takes long, and the tests are always compiled with it.
-const ALONE: [&str; 8] = [
+const ALONE: [&str; 9] = [
     "",
     "macros",
     "ollama",
+    "openai",
     "testing",
     "cache",
     "limits",

@@ -127,7 +127,7 @@ impl Answer {
             ..
         } = self;
         reply.content = content;
-        reply.thinking = (!thinking.is_empty()).then_some(thinking);
+        reply.thinking = (!thinking.is_empty()).then(|| thinking.into());
         reply.calls = calls;
         reply.usage.requests = 1;
         reply

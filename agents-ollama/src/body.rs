@@ -7,7 +7,7 @@
 //! ```
 
 use crate::config::RequestTemplate;
-use agents_core::model::{Message, Request, ToolCall, prompted};
+use agents_core::model::{Media, Message, Request, ToolCall, prompted};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -107,7 +107,10 @@ impl Encoded {
         let out = &mut self.messages;
         match message {
             Message::System { content } => open(out, "system", content),
-            Message::User { content } => open(out, "user", content),
+            Message::User { content } => {
+                open(out, "user", content);
+                images(out, &content.media);
+            }
             Message::Assistant {
                 content,
                 thinking,
@@ -123,6 +126,7 @@ impl Encoded {
                 if !tool_call_id.is_empty() {
                     field(out, b",\"tool_call_id\":", tool_call_id);
                 }
+                images(out, &content.media);
             }
         }
         out.extend_from_slice(b"},");
@@ -161,7 +165,9 @@ impl Encoded {
             }
             _ => {
                 let (role, text) = prompted::plain(message);
-                self.push_text(role, &text);
+                open(&mut self.messages, role, &text);
+                images(&mut self.messages, message.media());
+                self.messages.extend_from_slice(b"},");
             }
         }
     }
@@ -219,6 +225,17 @@ fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&str>, calls: &[
     if !good.is_empty() {
         out.push(b']');
     }
+}
+
+/// Encodes the images of a message, which Ollama takes as base64.
+fn images(out: &mut Vec<u8>, media: &[Media]) {
+    let mut images = media.iter().filter_map(Media::base64).peekable();
+    if images.peek().is_none() {
+        return;
+    }
+    out.extend_from_slice(b",\"images\":");
+    let images: Vec<_> = images.collect();
+    json(out, &images);
 }
 
 fn open(out: &mut Vec<u8>, role: &str, content: &str) {

@@ -1,6 +1,6 @@
 //! Builder methods for the settings of a client.
 
-use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host, settings::Header};
+use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -170,13 +170,7 @@ impl Ollama {
     /// Sends a header with every request; its value never shows in a log.
     #[must_use]
     pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        let (name, value) = (name.into(), value.into());
-        self.set(|config| {
-            config
-                .headers
-                .retain(|held| !held.name.eq_ignore_ascii_case(&name));
-            config.headers.push(Header { name, value });
-        })
+        self.set(|config| config.headers.set(name, value))
     }
 
     /// Sends `Authorization: Bearer` with this key, for a server behind a gateway; it never shows

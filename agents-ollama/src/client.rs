@@ -4,18 +4,20 @@ use crate::{
     answer::{Answer, AnswerError},
     body::{Mode, body},
     config::{Config, RequestTemplate},
-    connection::HttpRequest,
     error::{ErrorContext, Refusal, refuses_tools},
     receive::{complete, streamed, unwrap_constrained, with_call},
     salvage,
     settings::ToolMode,
     tool_support,
-    transport::{self, Body},
-    transport_error::TransportError,
 };
-use agents_core::model::{Model, ModelError, ModelErrorKind, Reply, Request, prompted};
+use agents_core::model::{
+    Capabilities, Message, Model, ModelError, ModelErrorKind, Reply, Request, prompted,
+};
+use agents_http::{
+    Body, Limits, TransportError,
+    http::{Response, StatusCode},
+};
 use async_trait::async_trait;
-use http::{Method, Response, StatusCode};
 use serde::Deserialize;
 use std::{
     fmt,
@@ -53,8 +55,17 @@ impl Model for Ollama {
         &self.config.id
     }
 
+    /// Returns the abilities of a model with vision. Ollama reports it if the model has none.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            images: true,
+            ..Capabilities::default()
+        }
+    }
+
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let template = self.config.template()?;
+        check_images(&request)?;
         let mode = self.mode(template, &request);
         match self.ask(template, &request, mode).await {
             Err(ChatError::NoTools) => {
@@ -63,7 +74,7 @@ impl Model for Ollama {
                     "the model has no tools; offering them by prompt from now on"
                 );
                 template.no_tools.store(true, Ordering::Relaxed);
-                tool_support::record_no_tools(&template.server, &self.config.name);
+                tool_support::record_no_tools(template.server.name(), &self.config.name);
                 self.ask(template, &request, Mode::Prompted).await
             }
             answered => answered,
@@ -76,6 +87,18 @@ impl Model for Ollama {
             ),
         })
     }
+}
+
+/// Checks that all images are given as bytes: Ollama fetches none.
+fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
+    let mut media = request.messages().iter().flat_map(Message::media);
+    if request.history().has_images() && media.any(|media| media.base64().is_none()) {
+        return Err(ModelError::new(
+            ModelErrorKind::Setup,
+            "Ollama fetches no images: give their bytes with `Media::bytes(..)`, not a URL",
+        ));
+    }
+    Ok(())
 }
 
 /// Reason why a chat request has no reply.
@@ -110,9 +133,8 @@ impl Ollama {
     ) -> ErrorContext<'a> {
         ErrorContext {
             model: &self.config.name,
-            server: &template.server,
+            server: template.server.name(),
             path,
-            wait: self.config.wait,
         }
     }
 
@@ -127,12 +149,11 @@ impl Ollama {
         // A constrained reply is JSON around the answer, so its text is not streamed.
         let sink = if grammar { None } else { request.sink() };
 
-        let mut post = HttpRequest::new(body(template, request, mode, stream).into());
-        *post.method_mut() = Method::POST;
-        *post.uri_mut() = template.chat.clone();
-        *post.headers_mut() = template.headers.clone();
+        let body = body(template, request, mode, stream);
         let context = self.error_context(template, "api/chat");
-        let response = transport::send(post, &template.route, self.config.wait)
+        let post = template.server.post(&template.chat, body);
+        let response = post
+            .send(&template.limits)
             .await
             .map_err(|failure| context.transport(&failure))?;
 
@@ -225,7 +246,7 @@ impl Ollama {
         let template = self.config.template()?;
         let context = self.error_context(template, "api/tags");
         let response = self
-            .get(template, "api/tags", self.config.wait)
+            .get(template, "api/tags", &template.limits)
             .await
             .map_err(|failure| context.transport(&failure))?;
         let refusal = Refusal::of(&response);
@@ -267,7 +288,11 @@ impl Ollama {
         let Ok(template) = self.config.template() else {
             return false;
         };
-        let answered = self.get(template, "api/version", PROBE_TIMEOUT).await;
+        let limits = Limits {
+            idle: PROBE_TIMEOUT,
+            ..Limits::default()
+        };
+        let answered = self.get(template, "api/version", &limits).await;
         answered.is_ok_and(|response| response.status() == StatusCode::OK)
     }
 
@@ -275,12 +300,10 @@ impl Ollama {
         &self,
         template: &RequestTemplate,
         path: &str,
-        wait: Duration,
+        limits: &Limits,
     ) -> Result<Response<Body>, TransportError> {
-        let mut get = HttpRequest::default();
-        *get.uri_mut() = template.route.target(template.base.endpoint(path));
-        *get.headers_mut() = template.headers.clone();
-        transport::send(get, &template.route, wait).await
+        let endpoint = template.server.endpoint(path)?;
+        template.server.get(&endpoint).send(limits).await
     }
 }
 

@@ -1,27 +1,17 @@
 //! The settings of a client, and the request template that is made from them once.
 
 use crate::{
-    host::{self, Address},
-    route::Route,
-    settings::{Header, KeepAlive, Think, ToolMode},
+    host,
+    settings::{KeepAlive, Think, ToolMode},
     tool_support,
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use http::{
-    Uri,
-    header::{
-        ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
-        PROXY_AUTHORIZATION,
-    },
-};
+use agents_http::{Address, Endpoint, Headers, Limits, Server, TransportError};
 use serde_json::Value;
 use std::{
     sync::{OnceLock, atomic::AtomicBool},
     time::Duration,
 };
-
-/// Default time limit for the next byte: long enough to load a big model from a slow disk.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(300);
 
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -35,18 +25,16 @@ pub(crate) struct Config {
     pub(crate) wait: Duration,
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
-    pub(crate) headers: Vec<Header>,
+    pub(crate) headers: Headers,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
 /// The parts that all requests of a client have in common.
 #[derive(Debug)]
 pub(crate) struct RequestTemplate {
-    pub(crate) base: Address,
-    pub(crate) chat: Uri,
-    pub(crate) server: String,
-    pub(crate) route: Route,
-    pub(crate) headers: HeaderMap,
+    pub(crate) server: Server,
+    pub(crate) chat: Endpoint,
+    pub(crate) limits: Limits,
     /// The start of the body, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
     /// The part of the body after the value of `stream`: all other settings, each with a comma before it.
@@ -64,10 +52,10 @@ impl Config {
             options: Vec::new(),
             keep_alive: None,
             think: None,
-            wait: DEFAULT_TIMEOUT,
+            wait: Limits::default().idle,
             streaming: true,
             tools: ToolMode::Auto,
-            headers: Vec::new(),
+            headers: Headers::default(),
             template: OnceLock::new(),
         }
     }
@@ -93,49 +81,16 @@ impl Config {
             .base
             .as_ref()
             .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
-        if base.is_https() && !cfg!(feature = "tls") {
-            let message = format!(
-                "{base} asks for HTTPS, which this build does not speak: enable the feature `tls`"
-            );
-            return Err(ModelError::new(Kind::Setup, message));
-        }
-        let chat = base.endpoint("api/chat");
-        let route = if base.is_loopback() {
-            Route::direct(&chat)
-        } else {
-            Route::from_env(&chat).map_err(|why| ModelError::new(Kind::Setup, why))?
-        };
-        let mut headers = HeaderMap::with_capacity(self.headers.len() + 5);
-        headers.insert(HOST, host(&chat));
-        headers.insert(ACCEPT, HeaderValue::from_static("*/*"));
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Some(login) = &base.login {
-            headers.insert(AUTHORIZATION, login.clone());
-        }
-        if let Some(login) = route.login() {
-            headers.insert(PROXY_AUTHORIZATION, login.clone());
-        }
-        // A header set by the user replaces a login in the address.
-        for Header { name, value } in &self.headers {
-            let wrong = || {
-                let message = format!(
-                    "`{name}` is no HTTP header, or its value cannot be sent: see `.header(..)`"
-                );
-                ModelError::new(Kind::Setup, message)
-            };
-            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
-            let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
-            value.set_sensitive(true);
-            headers.insert(key, value);
-        }
-        let server = base.to_string();
+        let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
+        let server = Server::new(base.clone(), &self.headers).map_err(setup)?;
         Ok(RequestTemplate {
-            base: base.clone(),
-            chat: route.target(chat),
-            route,
-            no_tools: tool_support::has_no_tools(&server, &self.name).into(),
+            chat: server.endpoint("api/chat").map_err(setup)?,
+            no_tools: tool_support::has_no_tools(server.name(), &self.name).into(),
+            limits: Limits {
+                idle: self.wait,
+                ..Limits::default()
+            },
             server,
-            headers,
             head: format!(
                 "{{\"model\":{},\"stream\":",
                 Value::from(self.name.as_str())
@@ -162,12 +117,6 @@ impl Config {
         }
         out.into_bytes()
     }
-}
-
-/// Returns the value of the header `Host`, with the port unless it is the scheme's default.
-fn host(address: &Uri) -> HeaderValue {
-    let server = address.authority().map_or("", |server| server.as_str());
-    HeaderValue::from_bytes(server.as_bytes()).expect("a host has no control characters")
 }
 
 impl Clone for Config {

@@ -1,10 +1,13 @@
 //! Converts failures into a [`ModelError`] that says what to do.
 
-use crate::{answer::AnswerError, transport_error::TransportError, wire::error_text};
+use crate::{answer::AnswerError, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use http::{
-    Response, StatusCode,
-    header::{HeaderName, LOCATION, RETRY_AFTER},
+use agents_http::{
+    TransportError, excerpt,
+    http::{
+        Response, StatusCode,
+        header::{HeaderName, LOCATION, RETRY_AFTER},
+    },
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -17,7 +20,6 @@ pub(crate) struct ErrorContext<'a> {
     pub(crate) server: &'a str,
     /// Path of the request, such as `api/chat`.
     pub(crate) path: &'static str,
-    pub(crate) wait: Duration,
 }
 
 /// The head of a response with another status than 200.
@@ -56,7 +58,7 @@ impl Refusal {
 impl ErrorContext<'_> {
     /// Describes a failure of the transport.
     pub(crate) fn transport(&self, failure: &TransportError) -> ModelError {
-        let ErrorContext { server, wait, .. } = self;
+        let ErrorContext { server, .. } = self;
         match failure {
             TransportError::Connect(why) => ModelError::new(
                 Kind::Unreachable,
@@ -69,18 +71,18 @@ impl ErrorContext<'_> {
                 Kind::Interrupted,
                 format!("{server} broke off before it answered ({why})"),
             ),
-            TransportError::TimedOut => ModelError::new(
+            TransportError::TimedOut { after, .. } => ModelError::new(
                 Kind::TimedOut,
                 format!(
-                    "no byte from {server} for {wait:?}: the model may still be loading; wait longer with \
+                    "no byte from {server} for {after:?}: the model may still be loading; wait longer with \
                      `.timeout(..)`, or keep it loaded with `.keep_alive(..)`"
                 ),
             ),
-            TransportError::TooLong => ModelError::new(
+            TransportError::TooLong(bytes) => ModelError::new(
                 Kind::Malformed,
                 format!(
                     "{server} sent more than {} MiB: no answer is as long as that",
-                    crate::transport::MAX_BODY >> 20
+                    bytes >> 20
                 ),
             ),
             TransportError::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
@@ -88,6 +90,7 @@ impl ErrorContext<'_> {
                 Kind::Setup,
                 "a model can only be asked inside a tokio runtime",
             ),
+            other => ModelError::new(Kind::Interrupted, format!("{server}: {other}")),
         }
     }
 
@@ -95,7 +98,7 @@ impl ErrorContext<'_> {
     pub(crate) fn truncated(&self, said: usize, failure: Option<&TransportError>) -> ModelError {
         let ErrorContext { server, .. } = self;
         match failure {
-            Some(failure @ (TransportError::TimedOut | TransportError::TooLong)) => {
+            Some(failure @ (TransportError::TimedOut { .. } | TransportError::TooLong(_))) => {
                 self.transport(failure)
             }
             Some(TransportError::Interrupted(why)) => ModelError::new(
@@ -222,42 +225,4 @@ impl ErrorContext<'_> {
 /// Returns `true` for Ollama's message that a model has no template for tools.
 pub(crate) fn refuses_tools(text: &str) -> bool {
     text.contains("does not support tools")
-}
-
-/// Returns the start of a body, short enough for a message. A shortened text ends with `…`, by which the masker
-/// recognises the beginning of a secret.
-fn excerpt(body: &[u8]) -> String {
-    const MAX_CHARS: usize = 160;
-    let text = String::from_utf8_lossy(body);
-    let mut words = String::new();
-    for word in text.split_whitespace() {
-        if !words.is_empty() {
-            words.push(' ');
-        }
-        words.push_str(word);
-        if let Some((end, _)) = words.char_indices().nth(MAX_CHARS) {
-            words.truncate(end);
-            words.push('…');
-            return words;
-        }
-    }
-    match words.is_empty() {
-        true => "(nothing)".to_owned(),
-        false => words,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::excerpt;
-
-    #[test]
-    fn a_shortened_excerpt_ends_with_an_ellipsis() {
-        assert_eq!(excerpt(b" \n "), "(nothing)");
-        assert_eq!(excerpt(b"bad\n  gateway"), "bad gateway");
-        let wide = format!("{}hunter2", " \n".repeat(1_000));
-        assert_eq!(excerpt(wide.as_bytes()), "hunter2");
-        let long = excerpt("é".repeat(1_000).as_bytes());
-        assert_eq!(long, format!("{}…", "é".repeat(160)));
-    }
 }

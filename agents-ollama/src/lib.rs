@@ -56,17 +56,12 @@ mod body;
 mod builder;
 mod client;
 mod config;
-mod connection;
 mod error;
 mod host;
-mod pool;
 mod receive;
-mod route;
 mod salvage;
 mod settings;
 mod tool_support;
-mod transport;
-mod transport_error;
 mod wire;
 
 pub use builder::ollama;

@@ -4,13 +4,12 @@ use crate::{
     answer::{Answer, AnswerError, Sink},
     error::ErrorContext,
     salvage,
-    transport::Body,
-    transport_error::TransportError,
 };
 use agents_core::model::{
     Delta, ModelError, Reply, Request, ToolCall,
     prompted::{Constrained, read_constrained},
 };
+use agents_http::{Body, Lines, TransportError};
 use std::time::Duration;
 
 /// Time limit for the end of the body after `"done": true`. Only a connection that was read to its end can be used
@@ -52,34 +51,17 @@ pub(crate) async fn streamed(
     sink: Sink<'_>,
 ) -> Result<Reply, ModelError> {
     let mut answer = Answer::default();
-    let mut rest = Vec::new();
+    let mut lines = Lines::default();
     let failure = loop {
         let piece = match body.next().await {
             Ok(Some(piece)) => piece,
             Ok(None) => break None,
             Err(failure) => break Some(failure),
         };
-        let piece = piece.as_ref();
-        let Some(end) = piece.iter().rposition(|byte| *byte == b'\n') else {
-            rest.extend_from_slice(piece);
-            continue;
-        };
-        let (lines, begun) = piece.split_at(end + 1);
-        let read = if rest.is_empty() {
-            answer
-                .read(lines, sink)
-                .map_err(|error| (error, lines.to_vec()))
-        } else {
-            rest.extend_from_slice(lines);
-            answer
-                .read(&rest, sink)
-                .map_err(|error| (error, rest.clone()))
-        };
-        if let Err((error, bytes)) = read {
-            return call_or_error(context, answer, error, &bytes, request);
+        let complete = lines.push(&piece);
+        if let Err(error) = answer.read(complete, sink) {
+            return call_or_error(context, answer, error, complete, request);
         }
-        rest.clear();
-        rest.extend_from_slice(begun);
         if answer.is_done() {
             if body.is_complete() {
                 break None;
@@ -88,12 +70,13 @@ pub(crate) async fn streamed(
         }
     };
     // The last line may lack its line feed.
+    let rest = lines.rest();
     if !answer.is_done() && !rest.is_empty() {
-        match answer.read(&rest, sink) {
+        match answer.read(rest, sink) {
             Err(error) if failure.is_some() || error.is_truncated() => {
                 return Err(context.truncated(answer.len(), failure.as_ref()));
             }
-            Err(error) => return call_or_error(context, answer, error, &rest, request),
+            Err(error) => return call_or_error(context, answer, error, rest, request),
             Ok(()) => {}
         }
     }
@@ -101,7 +84,7 @@ pub(crate) async fn streamed(
         return Ok(answer.into_reply());
     }
     if !answer.has_message() && failure.is_none() && !rest.is_empty() {
-        return Err(context.no_message(&rest));
+        return Err(context.no_message(rest));
     }
     Err(context.truncated(answer.len(), failure.as_ref()))
 }

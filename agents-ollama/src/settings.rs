@@ -1,7 +1,7 @@
 //! Types of a client's settings.
 
 use serde_json::Value;
-use std::{fmt, time::Duration};
+use std::time::Duration;
 
 /// Way in which tools are offered to the model.
 ///
@@ -90,18 +90,5 @@ impl From<i64> for KeepAlive {
     /// Converts seconds; a negative number means for ever, and zero unloads the model at once.
     fn from(seconds: i64) -> Self {
         KeepAlive(seconds.into())
-    }
-}
-
-/// A header whose value `Debug` hides.
-#[derive(Clone, PartialEq)]
-pub(crate) struct Header {
-    pub(crate) name: String,
-    pub(crate) value: String,
-}
-
-impl fmt::Debug for Header {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ***", self.name)
     }
 }

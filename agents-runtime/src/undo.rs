@@ -590,7 +590,7 @@ impl Model for Plan {
             .iter()
             .rev()
             .find_map(|message| match message {
-                Message::Tool { content, .. } => Some(content.clone()),
+                Message::Tool { content, .. } => Some(content.text.clone()),
                 _ => None,
             });
         let mut reply = Reply::default();

@@ -24,7 +24,7 @@ const TABLES: [(&str, &[(&str, &str)]); 6] = [
         "what-can-be-seen.md",
         &[
             ("run/event.rs", "EventKind"),
-            ("model/message.rs", "FinishReason"),
+            ("model/reply.rs", "FinishReason"),
             ("run/trace.rs", "StepKind"),
         ],
     ),

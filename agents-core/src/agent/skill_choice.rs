@@ -188,6 +188,7 @@ async fn ask(
                 return Err(no_choice(definition, skills, "it made calls instead"));
             }
             Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+            Next::Declined { why } => return Err(engine::model::declined(definition, &why)),
             Next::GiveUp { reason, .. } => return Err(no_choice(definition, skills, &reason)),
         }
     }
@@ -218,8 +219,10 @@ fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
 fn latest(said: &History) -> String {
     const EXCHANGES: usize = 2;
     let texts = said.messages().iter().filter_map(|message| match message {
-        Message::User { content } => Some(("user", content)),
-        Message::Assistant { content, .. } if !content.is_empty() => Some(("assistant", content)),
+        Message::User { content } => Some(("user", &**content)),
+        Message::Assistant { content, .. } if !content.is_empty() => {
+            Some(("assistant", &**content))
+        }
         _ => None,
     });
     let mut lines: Vec<_> = texts

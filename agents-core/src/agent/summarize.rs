@@ -85,7 +85,7 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
             return Err(Error::new(ErrorKind::InvalidOutput, why));
         }
         let asked = Message::User {
-            content: ASKED.to_owned(),
+            content: ASKED.into(),
         };
         let said = Message::Assistant {
             content: summary,

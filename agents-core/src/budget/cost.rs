@@ -234,6 +234,7 @@ mod tests {
             input_tokens: 1_000,
             output_tokens: 100,
             requests: 1,
+            ..Usage::default()
         };
         assert_eq!(prices.of("gpt-mini-4", &usage), Some(Cost::of(0.00021)));
         assert_eq!(prices.of("gpt-4", &usage), Some(Cost::of(0.0035)));

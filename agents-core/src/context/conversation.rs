@@ -193,7 +193,7 @@ impl Exchange {
     fn push(&self, earlier: &mut Earlier, answer: String) {
         let mut history = earlier.history.with_slots();
         history.push(Message::User {
-            content: self.task.clone(),
+            content: self.task.clone().into(),
         });
         history.push(reply(answer));
         earlier.history = Arc::new(history);

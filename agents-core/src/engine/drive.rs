@@ -97,6 +97,9 @@ pub(crate) async fn drive<O>(
                         }
                     }
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
+                    Next::Declined { why } => {
+                        return Err(model::declined(definition, &why));
+                    }
                     Next::GiveUp { reason, limit } => {
                         return Err(unusable(definition, &reason, limit));
                     }

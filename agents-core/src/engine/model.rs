@@ -134,6 +134,7 @@ async fn send(
     let mut request = Request::new(&history)
         .with_masker(masker)
         .with_place(&place);
+    request.check_media(&**model)?;
     request = match format {
         Some(format) => request.with_format(format),
         None => request.with_tools(&definition.tools),
@@ -279,7 +280,7 @@ fn with_printed_calls(
         reply.calls.push(call);
     } else if !printed.calls.is_empty() {
         reply.content = printed.content;
-        reply.thinking = reply.thinking.or(printed.thinking);
+        reply.thinking = reply.thinking.or(printed.thinking.map(Into::into));
         reply.calls = printed
             .calls
             .into_iter()
@@ -359,6 +360,12 @@ fn minted(turn: u32, index: u32) -> String {
 pub(crate) fn turn_of(id: &str) -> Option<u32> {
     let (turn, _) = id.strip_prefix("call_")?.split_once('_')?;
     turn.parse().ok()
+}
+
+/// Creates the error of an agent whose model declined to answer.
+pub(crate) fn declined(definition: &AgentDefinition<'_>, why: &str) -> Error {
+    let error = ModelError::new(ModelErrorKind::Refused, why);
+    Error::from(error).context(format!("agent `{}`", definition.name))
 }
 
 /// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.

@@ -39,6 +39,9 @@ pub(crate) struct Frame {
     pub(crate) answer: Option<FinalAnswer>,
     /// Is `true` if the model's output limit cut that reply off.
     pub(crate) cut_off: bool,
+    /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    declined: Option<String>,
     /// Reason for which the last answer was refused.
     pub(crate) refused: Option<String>,
     /// Number of answers in a row that were refused, with no call between them.
@@ -102,6 +105,8 @@ pub(crate) enum Next {
     HandOff(Box<str>),
     /// Read the answer.
     Answer,
+    /// End the agent's work: the model declined to answer.
+    Declined { why: String },
     /// The budget is used up.
     Stop(Limit),
     /// The budget is used up, and the last answer did not fit.
@@ -119,7 +124,9 @@ impl Frame {
     ) {
         self.before = before;
         self.history = History::with_system(said, system);
-        self.say(task.map(|content| Message::User { content }));
+        self.say(task.map(|text| Message::User {
+            content: text.into(),
+        }));
     }
 
     /// Records the agent to which the conversation is handed; returns `false` if it was handed to another one.
@@ -146,6 +153,9 @@ impl Frame {
     }
 
     pub(crate) fn next(&self, budget: &Budget) -> Next {
+        if let Some(why) = self.declined.clone() {
+            return Next::Declined { why };
+        }
         if self.answer.is_some() {
             return Next::Answer;
         }
@@ -239,7 +249,7 @@ impl Frame {
             Message::Tool {
                 tool_call_id: call.call.id,
                 name: call.call.name,
-                content: call.message.unwrap_or_default(),
+                content: call.message.unwrap_or_default().into(),
             }
         }));
         receipts
@@ -261,7 +271,8 @@ impl Frame {
                 .unwrap_or_else(|| match call.has_written() {
                     true => IN_DOUBT.to_owned(),
                     false => NOT_RUN.to_owned(),
-                }),
+                })
+                .into(),
         };
         self.calls.iter().map(result).collect()
     }
@@ -274,7 +285,8 @@ impl Frame {
             content: match self.choosing {
                 true => no_such_skill(&reason),
                 false => refusal(&reason, is_text),
-            },
+            }
+            .into(),
         }]);
         self.refused = Some(reason);
         self.refusals = self.refusals.saturating_add(1);
@@ -291,14 +303,13 @@ impl Frame {
     }
 
     pub(super) fn replied(&mut self, reply: Reply, longest: usize) {
+        self.declined = reply.declined();
         let Reply {
             content,
             thinking,
             mut calls,
             finish,
-            usage: _,
-            prompted: _,
-            model: _,
+            ..
         } = reply;
         self.turns += 1;
         self.cut_off = finish == FinishReason::Length;

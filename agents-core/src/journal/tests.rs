@@ -83,6 +83,7 @@ impl Run {
             input_tokens: 10,
             output_tokens: 5,
             requests: 1,
+            ..Usage::default()
         };
         let reply = Reply {
             content: content.into(),

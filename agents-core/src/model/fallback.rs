@@ -1,4 +1,4 @@
-use super::{Model, ModelError, Reply, Request, streamed::Streamed};
+use super::{Capabilities, Model, ModelError, Reply, Request, streamed::Streamed};
 use async_trait::async_trait;
 
 /// A model with a second model for requests that it fails, made by [`Model::or`].
@@ -52,6 +52,19 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
 
     fn provider(&self) -> &str {
         self.first.provider()
+    }
+
+    /// Returns the abilities that at least one of the two models has.
+    fn capabilities(&self) -> Capabilities {
+        let (first, second) = (self.first.capabilities(), self.second.capabilities());
+        Capabilities {
+            tools: first.tools || second.tools,
+            parallel_calls: first.parallel_calls || second.parallel_calls,
+            structured_output: first.structured_output || second.structured_output,
+            streaming: first.streaming || second.streaming,
+            images: first.images || second.images,
+            files: first.files || second.files,
+        }
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {

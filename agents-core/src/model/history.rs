@@ -29,6 +29,8 @@ use std::{
 #[derive(Default)]
 pub struct History {
     messages: Vec<Message>,
+    has_images: bool,
+    has_files: bool,
     /// Slots, one for each type of content; there are few.
     slots: Mutex<Vec<Box<dyn Any + Send>>>,
 }
@@ -41,7 +43,27 @@ impl History {
 
     /// Appends a message.
     pub fn push(&mut self, message: Message) {
+        self.note_media(&message);
         self.messages.push(message);
+    }
+
+    fn note_media(&mut self, message: &Message) {
+        for media in message.media() {
+            match media.is_image() {
+                true => self.has_images = true,
+                false => self.has_files = true,
+            }
+        }
+    }
+
+    /// Returns `true` if a message has an image.
+    pub fn has_images(&self) -> bool {
+        self.has_images
+    }
+
+    /// Returns `true` if a message has a file that is no image.
+    pub fn has_files(&self) -> bool {
+        self.has_files
     }
 
     /// Returns the messages, oldest first.
@@ -71,8 +93,8 @@ impl History {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = std::mem::take(&mut *slots);
         History {
-            messages: self.messages.clone(),
             slots: Mutex::new(taken),
+            ..self.clone()
         }
     }
 
@@ -119,16 +141,23 @@ impl History {
 
 impl Clone for History {
     fn clone(&self) -> Self {
-        History::from(self.messages.clone())
+        History {
+            messages: self.messages.clone(),
+            has_images: self.has_images,
+            has_files: self.has_files,
+            slots: Mutex::default(),
+        }
     }
 }
 
 impl From<Vec<Message>> for History {
     fn from(messages: Vec<Message>) -> Self {
-        History {
-            messages,
-            slots: Mutex::default(),
-        }
+        let mut history = History::new();
+        messages
+            .iter()
+            .for_each(|message| history.note_media(message));
+        history.messages = messages;
+        history
     }
 }
 

@@ -7,24 +7,32 @@
 //! The history grows and is never rewritten, so a client can keep the messages that it has already
 //! encoded: see [`History::wire`].
 
+mod capabilities;
+mod content;
 mod error;
 mod fallback;
 mod history;
 mod message;
 pub mod prompted;
+mod reply;
 mod request;
 mod retry;
 mod shorten;
 mod streamed;
+mod thinking;
 
+pub use capabilities::Capabilities;
+pub use content::{Content, Media};
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
-pub use message::{FinishReason, Message, Reply, ToolCall, Usage};
+pub use message::{Message, ToolCall};
+pub use reply::{FinishReason, RateLimits, Reply, Usage};
 pub use request::{Delta, Request};
 pub use retry::Retry;
 pub use shorten::{KeepLast, Shorten};
 pub(crate) use shorten::{REFUSED, check_results, last_exchanges};
+pub use thinking::Thinking;
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -76,6 +84,11 @@ pub trait Model: Send + Sync + 'static {
         self.id().split('/').next().unwrap_or_default()
     }
 
+    /// Returns the abilities of the model; those of a model that reads text by default.
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+
     /// Sends a request and returns the model's reply.
     ///
     /// # Errors
@@ -110,6 +123,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn provider(&self) -> &str {
         (**self).provider()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        (**self).capabilities()
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {

@@ -128,7 +128,7 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
         let result = result(tool, &worked(tool, 0));
         called(tool, 0, &mut turns);
         turns.push(Message::User {
-            content: result_text(&tool.name, &result),
+            content: result_text(&tool.name, &result).into(),
         });
         let content = format!("The result is {result}");
         turns.push(Message::Assistant {
@@ -147,7 +147,7 @@ pub fn examples<'a>(tools: impl IntoIterator<Item = &'a ToolSpec>) -> Vec<Messag
 fn called(tool: &ToolSpec, number: usize, turns: &mut Vec<Message>) {
     let arguments = worked(tool, number);
     turns.push(Message::User {
-        content: wish(tool, &arguments),
+        content: wish(tool, &arguments).into(),
     });
     let call = ToolCall {
         id: String::new(),
@@ -193,7 +193,7 @@ fn result(tool: &ToolSpec, arguments: &Value) -> String {
 pub fn plain(message: &Message) -> (&'static str, Cow<'_, str>) {
     match message {
         Message::System { content } => ("system", content.into()),
-        Message::User { content } => ("user", content.into()),
+        Message::User { content } => ("user", content.text.as_str().into()),
         Message::Assistant { content, calls, .. } => ("assistant", with_calls(content, calls)),
         Message::Tool { name, content, .. } => ("user", result_text(name, content).into()),
     }

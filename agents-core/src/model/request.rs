@@ -1,4 +1,4 @@
-use super::{History, Message, ModelError};
+use super::{History, Message, Model, ModelError, ModelErrorKind};
 use crate::{
     secret::Masker,
     tool::{ToolSet, ToolSpec},
@@ -171,6 +171,24 @@ impl<'a> Request<'a> {
     /// Returns the messages of the conversation.
     pub fn messages(&self) -> &'a [Message] {
         self.history.messages()
+    }
+
+    /// Checks that the model can read the images and files of the conversation.
+    pub(crate) fn check_media(&self, model: &dyn Model) -> Result<(), ModelError> {
+        let able = model.capabilities();
+        let what = match (self.history.has_images(), self.history.has_files()) {
+            (true, _) if !able.images => "an image",
+            (_, true) if !able.files => "a file",
+            _ => return Ok(()),
+        };
+        let id = model.id();
+        Err(ModelError::new(
+            ModelErrorKind::Setup,
+            format!(
+                "the conversation has {what}, which the model `{id}` cannot read: leave it out, use another model, \
+                 or say what the model can do with `.capabilities(..)`"
+            ),
+        ))
     }
 
     /// Returns `true` if the model may call tools.

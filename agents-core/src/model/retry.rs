@@ -1,4 +1,4 @@
-use super::{Model, ModelError, ModelErrorKind, Reply, Request, streamed::Streamed};
+use super::{Capabilities, Model, ModelError, ModelErrorKind, Reply, Request, streamed::Streamed};
 use crate::recovery::{Backoff, exponential};
 use async_trait::async_trait;
 use std::{
@@ -80,6 +80,10 @@ impl<M: Model> Model for Retry<M> {
 
     fn provider(&self) -> &str {
         self.model.provider()
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.model.capabilities()
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {

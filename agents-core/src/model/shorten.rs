@@ -23,7 +23,7 @@ pub(crate) const REFUSED: &str = "Your answer cannot be used: ";
 ///         let mut messages = messages.to_vec();
 ///         for message in &mut messages {
 ///             if let Message::Tool { content, .. } = message {
-///                 *content = content.chars().take(200).collect();
+///                 content.text = content.chars().take(200).collect();
 ///             }
 ///         }
 ///         Ok(Some(messages))

@@ -19,7 +19,9 @@ pub(super) fn finish(reply: &Reply) -> &str {
     match &reply.finish {
         FinishReason::Stop if !reply.calls.is_empty() => "tool_call",
         FinishReason::Stop => "stop",
+        FinishReason::ToolCalls => "tool_call",
         FinishReason::Length => "length",
+        FinishReason::Refusal | FinishReason::Filter => "content_filter",
         FinishReason::Other(why) => why,
     }
 }

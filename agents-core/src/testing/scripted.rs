@@ -111,15 +111,7 @@ impl ReceivedRequest {
 
     /// Returns the text of the last message.
     pub fn last(&self) -> &str {
-        match self.messages.last() {
-            Some(
-                Message::System { content }
-                | Message::User { content }
-                | Message::Assistant { content, .. }
-                | Message::Tool { content, .. },
-            ) => content,
-            None => "",
-        }
+        self.messages.last().map_or("", Message::text)
     }
 
     /// Returns the results of the last reply's tool calls, in order, as name and text.
@@ -258,6 +250,7 @@ fn one() -> Usage {
         input_tokens: 10,
         output_tokens: 5,
         requests: 1,
+        ..Usage::default()
     }
 }
 

@@ -133,10 +133,10 @@ async fn fields_of_a_reply() {
             usage: Usage {
                 input_tokens: 0,
                 output_tokens: 0,
-                requests: 1
+                requests: 1,
+                ..Usage::default()
             },
-            prompted: false,
-            model: None,
+            ..Reply::default()
         }
     );
     assert_eq!(
@@ -144,7 +144,8 @@ async fn fields_of_a_reply() {
         Usage {
             input_tokens: 10,
             output_tokens: 2,
-            requests: 1
+            requests: 1,
+            ..Usage::default()
         }
     );
     assert_eq!(whole(CASES[1].whole).await.finish, FinishReason::Length);

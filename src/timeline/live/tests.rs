@@ -37,6 +37,7 @@ fn story() -> Vec<(u64, Event)> {
         input_tokens: 10,
         output_tokens: 5,
         requests: 1,
+        ..Usage::default()
     };
     let asked = |turn| EventKind::ModelRequested {
         choosing: false,

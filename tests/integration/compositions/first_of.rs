@@ -81,7 +81,8 @@ async fn what_losers_have_spent_stays_charged_with_their_receipts() {
         Usage {
             input_tokens: 20,
             output_tokens: 10,
-            requests: 2
+            requests: 2,
+            ..Usage::default()
         }
     );
     let receipts: Vec<_> = outcome

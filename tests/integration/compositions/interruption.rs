@@ -14,6 +14,7 @@ fn echo(name: &'static str, runs: &Arc<AtomicU32>) -> Plain {
                     input_tokens: 1,
                     output_tokens: 1,
                     requests: 1,
+                    ..Usage::default()
                 };
                 let content = format!("{name}({})", asked.last());
                 agents::model::Reply {

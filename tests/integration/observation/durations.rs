@@ -38,6 +38,7 @@ impl Hands {
                 input_tokens: 10,
                 output_tokens: 5,
                 requests: 1,
+                ..Usage::default()
             };
             Reply {
                 usage,

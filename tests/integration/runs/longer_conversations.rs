@@ -246,7 +246,7 @@ async fn a_guarded_agent_has_the_conversation_with_the_refusals() {
         .messages
         .iter()
         .map(|message| match message {
-            Message::User { content } | Message::Assistant { content, .. } => content.clone(),
+            Message::User { .. } | Message::Assistant { .. } => message.text().to_owned(),
             _ => String::new(),
         })
         .collect();

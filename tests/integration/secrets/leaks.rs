@@ -128,7 +128,7 @@ fn script() -> Vec<Script> {
     let way = |way: usize| ("careless".to_owned(), format!(r#"{{"way":{way}}}"#));
     let mut first = Reply {
         content: format!("I was told {SECRET} and {}", SPELLED[5]),
-        thinking: Some(format!("the key is {SECRET}")),
+        thinking: Some(format!("the key is {SECRET}").into()),
         ..Reply::default()
     };
     let publish = |text: &str| ToolCall {

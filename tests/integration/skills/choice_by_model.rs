@@ -5,12 +5,7 @@ use agents::{console, model::Message, observe::StepKind, run::EventKind, timelin
 
 fn texts(messages: &[Message]) -> Vec<&str> {
     fn text(message: &Message) -> &str {
-        match message {
-            Message::System { content }
-            | Message::User { content }
-            | Message::Assistant { content, .. }
-            | Message::Tool { content, .. } => content.as_str(),
-        }
+        message.text()
     }
     messages.iter().map(text).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::{Frame, Next};
 use crate::{
-    model::{Reply, ToolCall},
+    model::{FinishReason, Reply, ToolCall},
     run::Budget,
 };
 
@@ -85,9 +85,37 @@ fn next(frame: &Frame, budget: &Budget) -> String {
         Next::Calls => "carry out the calls".into(),
         Next::HandOff(to) => format!("hand off to {to}"),
         Next::Answer => "read the answer".into(),
+        Next::Declined { why } => format!("end: {why}"),
         Next::Stop(limit) => format!("stop: {limit:?}"),
         Next::GiveUp { reason, limit } => format!("give up: {reason}; {limit}"),
     }
+}
+
+#[test]
+fn a_model_that_declines_ends_the_work() {
+    let declined = |reply: Reply| {
+        let mut frame = begun();
+        frame.replied(reply, 1_000);
+        next(&frame, &budget(10, 10))
+    };
+    let refusal = Some("I cannot help".to_owned());
+    let refused = Reply {
+        refusal,
+        ..saying("")
+    };
+    assert_eq!(
+        declined(refused),
+        "end: the model declined to answer: I cannot help"
+    );
+    let filtered = Reply {
+        finish: FinishReason::Filter,
+        ..saying("I")
+    };
+    assert_eq!(
+        declined(filtered),
+        "end: a filter of the provider withheld the reply"
+    );
+    assert_eq!(declined(saying("I cannot help")), "read the answer");
 }
 
 /// Checks one row: with this budget, the events so far lead to that action.

@@ -120,12 +120,10 @@ impl Difference {
 /// apart.
 fn said(message: &Message) -> String {
     match message {
-        Message::System { content } | Message::User { content } | Message::Tool { content, .. } => {
-            content.clone()
-        }
         Message::Assistant { .. } => {
             Json::of(message).map_or_else(|_| String::new(), |json| json.as_str().to_owned())
         }
+        other => other.text().to_owned(),
     }
 }
 

@@ -129,7 +129,7 @@ impl Model for RecordedModel {
             .map_err(|error| ModelError::new(ModelErrorKind::NotRecorded, error.to_string()))?;
         if let Some(sink) = request.sink() {
             let thinking = reply.thinking.iter();
-            thinking.for_each(|text| sink(Delta::Thinking(text)));
+            thinking.for_each(|thinking| sink(Delta::Thinking(thinking)));
             sink(Delta::Text(&reply.content));
         }
         Ok(reply)

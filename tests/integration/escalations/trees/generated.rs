@@ -188,7 +188,7 @@ impl Model for Steady {
             .messages()
             .iter()
             .filter_map(|message| match message {
-                Message::Tool { content, .. } => Some(content.as_str()),
+                Message::Tool { content, .. } => Some(&*content.text),
                 _ => None,
             });
         let results: Vec<_> = results.collect();

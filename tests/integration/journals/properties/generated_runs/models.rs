@@ -20,6 +20,7 @@ fn reply(content: &str, calls: &[(&str, &str)]) -> Reply {
         input_tokens: 10,
         output_tokens: 5,
         requests: 1,
+        ..Usage::default()
     };
     Reply {
         content: content.into(),

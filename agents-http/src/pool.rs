@@ -1,9 +1,9 @@
 //! A pool of connections that are kept for later requests.
 
 use crate::{
+    TransportError,
     connection::Connection,
     route::{Connector, Route},
-    transport_error::TransportError,
 };
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},

@@ -1,10 +1,10 @@
-//! HTTP transport: time limits, size limits and the choice of a connection. Knows nothing about models.
+//! The body of a response, and how a request finds a connection.
 
 use crate::{
+    TransportError,
     connection::{Connection, HttpRequest, Unanswered},
+    limits::Clock,
     pool::Pool,
-    route::Route,
-    transport_error::TransportError,
 };
 use http::Response;
 use hyper::body::{Body as _, Bytes, Frame, Incoming};
@@ -14,32 +14,10 @@ use std::{
     task::{Context, Poll},
     time::Duration,
 };
-use tokio::time::timeout;
-
-/// Maximum size of a response's body in bytes.
-pub(crate) const MAX_BODY: usize = 64 << 20;
-
-/// Sends a request and waits for the head of the response.
-pub(crate) async fn send(
-    request: HttpRequest,
-    route: &Route,
-    wait: Duration,
-) -> Result<Response<Body>, TransportError> {
-    let pool = Pool::of(route)?;
-    let (response, connection) = timeout(wait, exchange(&pool, request))
-        .await
-        .map_err(|_| TransportError::TimedOut)??;
-    Ok(response.map(|incoming| Body {
-        incoming,
-        source: Some((connection, pool)),
-        wait,
-        taken: 0,
-    }))
-}
 
 /// Sends a request on an idle connection, or on a new one. The server may have closed an idle connection; a request
 /// that was not sent is then sent on the next one.
-async fn exchange(
+pub(crate) async fn exchange(
     pool: &Pool,
     mut request: HttpRequest,
 ) -> Result<(Response<Incoming>, Connection), TransportError> {
@@ -61,31 +39,57 @@ async fn exchange(
 }
 
 /// The body of a response, read piece by piece.
-pub(crate) struct Body {
+pub struct Body {
     incoming: Incoming,
     /// The connection that delivers the body, and the pool that gets it back at the end.
     source: Option<(Connection, Arc<Pool>)>,
-    wait: Duration,
+    clock: Clock,
     taken: usize,
+    max_size: usize,
 }
 
 impl Body {
+    pub(crate) fn new(
+        incoming: Incoming,
+        connection: Connection,
+        pool: Arc<Pool>,
+        clock: Clock,
+        max_size: usize,
+    ) -> Body {
+        Body {
+            incoming,
+            source: Some((connection, pool)),
+            clock,
+            taken: 0,
+            max_size,
+        }
+    }
+
     /// Returns the number of missing bytes, if the server declared the length.
     fn remaining(&self) -> Option<u64> {
         self.incoming.size_hint().exact()
     }
 
     /// Returns `true` if the server declared the length and all bytes have arrived.
-    pub(crate) fn is_complete(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.remaining() == Some(0)
     }
 
     /// Waits for the next piece; `None` after the last.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
+    ///
+    /// # Errors
+    /// When the connection breaks, a time limit passes, or the body is too long.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, TransportError> {
         loop {
-            let frame = timeout(self.wait, poll_fn(|cx| self.poll_frame(cx)))
-                .await
-                .map_err(|_| TransportError::TimedOut)?;
+            let Body {
+                incoming,
+                source,
+                clock,
+                ..
+            } = &mut *self;
+            let frame = clock
+                .within(poll_fn(|cx| poll_frame(incoming, source, cx)))
+                .await?;
             let Some(frame) = frame else { return Ok(None) };
             let frame = frame.map_err(|error| TransportError::interrupted(&error))?;
             // A frame without data holds trailers: headers after the body.
@@ -93,39 +97,27 @@ impl Body {
                 continue;
             };
             self.taken += piece.len();
-            return if self.taken > MAX_BODY {
-                Err(TransportError::TooLong)
+            return if self.taken > self.max_size {
+                Err(TransportError::TooLong(self.max_size))
             } else {
                 Ok(Some(piece))
             };
         }
     }
 
-    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
-        let Some((connection, _)) = &mut self.source else {
-            return Poll::Ready(None);
-        };
-        let frame = connection.poll_frame(&mut self.incoming, cx);
-        let ended = matches!(frame, Poll::Ready(None)) || self.incoming.is_end_stream();
-        if ended && let Some((mut connection, pool)) = self.source.take() {
-            // The connection has to process the end of the body before it is reused.
-            connection.drive(cx);
-            pool.put(connection);
-        }
-        frame
+    /// Lifts the time limit for the beginning of the reply.
+    pub fn begun(&mut self) {
+        self.clock.begun();
     }
 
     /// Shortens the time limit for the remaining pieces.
-    pub(crate) fn shorten_timeout(&mut self, wait: Duration) {
-        self.wait = self.wait.min(wait);
+    pub fn shorten_timeout(&mut self, wait: Duration) {
+        self.clock.shorten(wait);
     }
 
     /// Reads the body to its end and passes it to `read`, without a copy if it came in one piece. The body may be
     /// incomplete; the second argument is then the reason.
-    pub(crate) async fn read_all<R>(
-        mut self,
-        read: impl FnOnce(&[u8], Option<TransportError>) -> R,
-    ) -> R {
+    pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
         let expected = self.remaining();
         let first = match self.next().await {
             Ok(Some(first)) => first,
@@ -144,4 +136,23 @@ impl Body {
             }
         }
     }
+}
+
+/// Polls for the next piece. After the last one, the connection goes back to the pool.
+fn poll_frame(
+    incoming: &mut Incoming,
+    source: &mut Option<(Connection, Arc<Pool>)>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
+    let Some((connection, _)) = source else {
+        return Poll::Ready(None);
+    };
+    let frame = connection.poll_frame(incoming, cx);
+    let ended = matches!(frame, Poll::Ready(None)) || incoming.is_end_stream();
+    if ended && let Some((mut connection, pool)) = source.take() {
+        // The connection has to process the end of the body before it is reused.
+        connection.drive(cx);
+        pool.put(connection);
+    }
+    frame
 }

@@ -1,0 +1,41 @@
+/// Abilities of a model, as data.
+///
+/// What a model cannot do is refused before the request is sent, or done in another way: without tools of its own, a
+/// model is offered tools [by prompt](super::prompted).
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::Capabilities;
+///
+/// let small = Capabilities { tools: false, ..Capabilities::default() };
+/// assert!(small.streaming && !small.images);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Calls tools.
+    pub tools: bool,
+    /// Makes several calls in one reply.
+    pub parallel_calls: bool,
+    /// Follows a JSON Schema.
+    pub structured_output: bool,
+    /// Streams its replies.
+    pub streaming: bool,
+    /// Reads images.
+    pub images: bool,
+    /// Reads files, such as PDF documents.
+    pub files: bool,
+}
+
+impl Default for Capabilities {
+    /// Returns the abilities of a model that reads text: everything except images and files.
+    fn default() -> Self {
+        Capabilities {
+            tools: true,
+            parallel_calls: true,
+            structured_output: true,
+            streaming: true,
+            images: false,
+            files: false,
+        }
+    }
+}

@@ -1,0 +1,77 @@
+use std::{error::Error, fmt, time::Duration};
+
+/// Reason why a response is missing or incomplete. Texts are those of the innermost cause, which is the most specific.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TransportError {
+    /// No connection could be opened.
+    Connect(String),
+    /// The connection was open, and broke.
+    Interrupted(String),
+    /// A time limit has passed.
+    TimedOut {
+        /// The limit.
+        limit: TimeLimit,
+        /// Length of the limit.
+        after: Duration,
+    },
+    /// The body is longer than this number of bytes.
+    TooLong(usize),
+    /// The client's settings permit no connection.
+    Setup(String),
+    /// The client was used outside a tokio runtime.
+    NoRuntime,
+}
+
+/// A time limit of [`Limits`](crate::Limits).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeLimit {
+    /// Time without a byte.
+    Idle,
+    /// Time until the reply began.
+    First,
+    /// Time for the whole exchange.
+    Total,
+}
+
+impl TransportError {
+    pub(crate) fn connect(error: &dyn Error) -> TransportError {
+        TransportError::Connect(root_cause(error))
+    }
+
+    pub(crate) fn interrupted(error: &dyn Error) -> TransportError {
+        TransportError::Interrupted(root_cause(error))
+    }
+}
+
+impl fmt::Display for TransportError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TransportError::Connect(why) => write!(f, "no server answers ({why})"),
+            TransportError::Interrupted(why) => write!(f, "the connection broke ({why})"),
+            TransportError::TimedOut { limit, after } => match limit {
+                TimeLimit::Idle => write!(f, "no byte came for {after:?}"),
+                TimeLimit::First => write!(f, "the reply did not begin within {after:?}"),
+                TimeLimit::Total => write!(f, "the reply was not complete within {after:?}"),
+            },
+            TransportError::TooLong(bytes) => {
+                write!(f, "the body is longer than {} MiB", bytes >> 20)
+            }
+            TransportError::Setup(why) => f.write_str(why),
+            TransportError::NoRuntime => {
+                f.write_str("a request can only be sent inside a tokio runtime")
+            }
+        }
+    }
+}
+
+impl Error for TransportError {}
+
+/// Returns the text of an error's innermost cause.
+fn root_cause(error: &dyn Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

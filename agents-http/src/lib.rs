@@ -1,0 +1,44 @@
+//! The HTTP transport under the model clients of `agents`.
+//!
+//! A [`Server`] sends requests with a body of bytes, and gives responses whose [`Body`] arrives piece by piece. Time
+//! and size are [limited](Limits). [`Lines`] and [`Events`] cut a stream into its frames. On top of that, [`ask`]
+//! turns the response to a request into a reply, given the [`Format`] of the provider.
+//!
+//! # Proxies and TLS
+//!
+//! Connections are plain HTTP, or HTTPS with the feature `tls`. TLS uses rustls with the certificates that the
+//! operating system trusts. Requests to this machine bypass proxies. Redirects are not followed.
+//!
+//! # Speed
+//!
+//! No connection has a task of its own: whoever waits for a response moves its bytes. Free connections are kept, and
+//! shared by all clients of a tokio runtime.
+
+mod address;
+mod body;
+mod connection;
+mod error;
+mod frames;
+mod headers;
+mod limits;
+mod pool;
+mod reply;
+mod route;
+mod server;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use address::{Address, AddressError};
+pub use body::Body;
+pub use error::{TimeLimit, TransportError};
+pub use frames::{Event, Events, FrameTooLong, Lines};
+pub use headers::Headers;
+pub use limits::Limits;
+pub use reply::{
+    Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,
+    get_json, retry_after,
+};
+pub use server::{Call, Endpoint, Server};
+
+/// The types of HTTP that are part of this crate's interface.
+pub use http;

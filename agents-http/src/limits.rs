@@ -1,0 +1,97 @@
+//! Time limits and size limits of a request.
+
+use crate::{TimeLimit, TransportError};
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+/// Limits of one request.
+///
+/// ```
+/// use agents_http::Limits;
+/// use std::time::Duration;
+///
+/// let limits = Limits { first: Some(Duration::from_secs(10)), ..Limits::default() };
+/// assert_eq!(limits.idle, Duration::from_secs(300));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Maximum time without a byte; five minutes by default, since a model may have to be loaded.
+    pub idle: Duration,
+    /// Maximum time until the reply begins: until [`Body::begun`](crate::Body::begun) is called. No limit by default.
+    pub first: Option<Duration>,
+    /// Maximum time for the whole exchange; no limit by default.
+    pub total: Option<Duration>,
+    /// Maximum size of the response's body in bytes; 64 MiB by default.
+    pub max_body: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            idle: Duration::from_secs(300),
+            first: None,
+            total: None,
+            max_body: 64 << 20,
+        }
+    }
+}
+
+/// The time limits of a request that has been started.
+pub(crate) struct Clock {
+    idle: Duration,
+    first: Option<Deadline>,
+    total: Option<Deadline>,
+}
+
+#[derive(Clone, Copy)]
+struct Deadline {
+    at: Instant,
+    after: Duration,
+}
+
+impl Clock {
+    pub(crate) fn start(limits: &Limits) -> Clock {
+        let deadline = |after: Duration| {
+            let at = Instant::now().checked_add(after)?;
+            Some(Deadline { at, after })
+        };
+        Clock {
+            idle: limits.idle,
+            first: limits.first.and_then(deadline),
+            total: limits.total.and_then(deadline),
+        }
+    }
+
+    /// Lifts the limit for the beginning of the reply.
+    pub(crate) fn begun(&mut self) {
+        self.first = None;
+    }
+
+    /// Shortens the time without a byte.
+    pub(crate) fn shorten(&mut self, idle: Duration) {
+        self.idle = self.idle.min(idle);
+    }
+
+    /// Waits for `future` within the limit that passes first.
+    pub(crate) async fn within<T>(
+        &self,
+        future: impl Future<Output = T>,
+    ) -> Result<T, TransportError> {
+        let (mut wait, mut limit, mut after) = (self.idle, TimeLimit::Idle, self.idle);
+        let deadlines = [
+            (self.first, TimeLimit::First),
+            (self.total, TimeLimit::Total),
+        ];
+        for (deadline, name) in deadlines {
+            if let Some(deadline) = deadline {
+                let left = deadline.at.saturating_duration_since(Instant::now());
+                if left < wait {
+                    (wait, limit, after) = (left, name, deadline.after);
+                }
+            }
+        }
+        timeout(wait, future)
+            .await
+            .map_err(|_| TransportError::TimedOut { limit, after })
+    }
+}

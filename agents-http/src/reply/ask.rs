@@ -1,0 +1,161 @@
+use super::{
+    Decoder, Ending, Format, Framing, Problem, Progress, Sink,
+    failure::{Failures, Refusal},
+};
+use crate::{Body, Call, Limits, TransportError};
+use agents_core::model::{ModelError, RateLimits, Reply};
+use http::{HeaderMap, HeaderValue, Response};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// Time limit for the end of the body after the end of the reply. Only a connection that was read to its end can be
+/// used again.
+const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// What the errors of a client name.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<'a> {
+    /// Name of the model, as the server knows it.
+    pub model: &'a str,
+    /// The setting for the address, such as `` `.base_url(..)` ``.
+    pub url: &'a str,
+    /// What to do if the key is missing or wrong.
+    pub key: &'a str,
+}
+
+impl<'a> Call<'a> {
+    /// Returns what the messages about this request name.
+    fn failures<'f>(&self, words: &'f Words<'f>, own: &'f [HeaderValue]) -> Failures<'f>
+    where
+        'a: 'f,
+    {
+        Failures {
+            words,
+            server: self.server,
+            path: self.endpoint.path(),
+            own,
+        }
+    }
+}
+
+/// Sends a request, and reads the model's reply in this format, as a stream or as one document.
+///
+/// # Errors
+/// When the server cannot be reached, refuses the request, breaks off, or does not follow the format. Errors say what
+/// to do, and show no secret headers.
+pub async fn ask<F: Format>(
+    call: Call<'_>,
+    limits: &Limits,
+    format: F,
+    sink: Sink<'_>,
+    words: &Words<'_>,
+) -> Result<Reply, ModelError> {
+    let own = call.own_secrets();
+    let failures = call.failures(words, &own);
+    let response = call.send(limits).await;
+    let response = response.map_err(|failure| failures.transport(&failure, 0))?;
+    if !response.status().is_success() {
+        return refused(&failures, response).await;
+    }
+    let rate_limits = rate_limits(response.headers());
+    let mut decoder = Decoder::new(format);
+    let failure = read(&mut decoder, response.into_body(), sink).await;
+    let ended = match failure {
+        Ok(None) => decoder.end(Ending::Closed, sink),
+        Ok(Some(_)) => decoder.end(Ending::BrokeOff, sink),
+        Err(ref problem) => Err(problem.clone()),
+    };
+    let mut reply = decoder.into_reply();
+    if let Err(problem) = ended {
+        let said = reply.content.chars().count();
+        return Err(match failure {
+            Ok(Some(failure)) => failures.transport(&failure, said),
+            _ => failures.problem(&problem, said),
+        });
+    }
+    reply.rate_limits = rate_limits;
+    Ok(reply)
+}
+
+/// Sends a request, and reads the JSON document of the response.
+///
+/// # Errors
+/// When the server cannot be reached, refuses the request, breaks off, or sends no such document.
+pub async fn get_json<T: DeserializeOwned>(
+    call: Call<'_>,
+    limits: &Limits,
+    words: &Words<'_>,
+) -> Result<T, ModelError> {
+    let own = call.own_secrets();
+    let failures = call.failures(words, &own);
+    let response = call.send(limits).await;
+    let response = response.map_err(|failure| failures.transport(&failure, 0))?;
+    if !response.status().is_success() {
+        return refused(&failures, response).await;
+    }
+    let read = |bytes: &[u8], failure: Option<TransportError>| match serde_json::from_slice(bytes) {
+        Ok(document) => Ok(document),
+        Err(error) => Err(match failure {
+            Some(failure) => failures.transport(&failure, 0),
+            None => failures.problem(&Problem::json(&error, bytes), 0),
+        }),
+    };
+    response.into_body().read_all(read).await
+}
+
+/// Reads the body to its end; the result is the failure that ended it.
+async fn read<F: Format>(
+    decoder: &mut Decoder<F>,
+    mut body: Body,
+    sink: Sink<'_>,
+) -> Result<Option<TransportError>, Problem> {
+    loop {
+        let piece = match body.next().await {
+            Ok(Some(piece)) => piece,
+            Ok(None) => return Ok(None),
+            Err(failure) => return Ok(Some(failure)),
+        };
+        decoder.on(&piece, sink)?;
+        let progress = decoder.progress();
+        if progress > Progress::Nothing || decoder.framing() == Some(Framing::Document) {
+            body.begun();
+        }
+        if progress == Progress::Ended {
+            if body.is_complete() {
+                return Ok(None);
+            }
+            body.shorten_timeout(END_OF_BODY_TIMEOUT);
+        }
+    }
+}
+
+async fn refused<T>(failures: &Failures<'_>, response: Response<Body>) -> Result<T, ModelError> {
+    let (head, body) = response.into_parts();
+    let refusal = Refusal {
+        status: head.status,
+        headers: head.headers,
+    };
+    let read = |bytes: &[u8], _| Err(failures.refused(&refusal, bytes));
+    body.read_all(read).await
+}
+
+/// Reads how many requests and tokens are left, from headers such as `x-ratelimit-remaining-requests`.
+fn rate_limits(headers: &HeaderMap) -> Option<RateLimits> {
+    let mut limits = RateLimits::default();
+    for (name, value) in headers {
+        let name = name.as_str();
+        if !name.contains("ratelimit") || !name.contains("remaining") {
+            continue;
+        }
+        let number = value
+            .to_str()
+            .ok()
+            .and_then(|text| text.trim().parse().ok());
+        if name.ends_with("requests") || name.ends_with("requests-remaining") {
+            limits.requests_left = number;
+        } else if name.ends_with("remaining-tokens") || name.ends_with("-tokens-remaining") {
+            limits.tokens_left = number;
+        }
+    }
+    (limits != RateLimits::default()).then_some(limits)
+}

@@ -1,0 +1,300 @@
+//! The pure half of a client: bytes become a reply, without any I/O.
+
+use super::excerpt;
+use crate::{Event, Events, Lines};
+use agents_core::model::{Delta, ModelErrorKind, Reply};
+use std::fmt;
+
+/// Callback for the pieces of a reply as they arrive.
+pub type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
+
+/// The format in which a provider writes one reply.
+///
+/// A value reads one reply: a stream of events, or one document.
+pub trait Format {
+    /// Reads an event of a stream. Unknown events and fields are skipped.
+    ///
+    /// # Errors
+    /// When the event does not follow the format, or reports an error.
+    fn event(&mut self, event: &Event<'_>, sink: Sink<'_>) -> Result<(), Problem>;
+
+    /// Reads a reply that comes in one document.
+    ///
+    /// # Errors
+    /// When the document does not follow the format, or reports an error.
+    fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem>;
+
+    /// Returns how much of the reply was read.
+    fn progress(&self) -> Progress;
+
+    /// Converts everything that was read into a reply. Calls whose end has not arrived are left out.
+    fn into_reply(self) -> Reply;
+}
+
+/// How much of a reply was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Progress {
+    /// Nothing of the reply itself.
+    #[default]
+    Nothing,
+    /// A part of the reply.
+    Begun,
+    /// The content of the reply; the event that ends the stream is missing.
+    Complete,
+    /// Everything, with the event that ends the stream.
+    Ended,
+}
+
+/// Frames of a response's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// One JSON document.
+    Document,
+    /// Server-sent events.
+    Events,
+    /// A JSON event on each line.
+    Lines,
+}
+
+/// How a body ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// The server ended it.
+    Closed,
+    /// The connection broke, or a limit was reached.
+    BrokeOff,
+}
+
+/// Reason why a body is no reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Problem {
+    /// The bytes do not follow the format.
+    Malformed {
+        /// The reason.
+        why: String,
+        /// Beginning of the bytes.
+        excerpt: String,
+    },
+    /// The server reported an error in place of the reply, or behind its beginning.
+    Reported {
+        /// Kind of the error.
+        kind: ModelErrorKind,
+        /// Message of the server.
+        message: String,
+    },
+    /// The body ended before the reply did.
+    Unfinished,
+}
+
+impl Problem {
+    /// Creates the problem for bytes that are not the JSON of the format. JSON that ends too early is
+    /// [`Problem::Unfinished`].
+    pub fn json(error: &serde_json::Error, bytes: &[u8]) -> Problem {
+        match error.is_eof() {
+            true => Problem::Unfinished,
+            false => Problem::malformed(error, bytes),
+        }
+    }
+
+    /// Creates the problem for bytes that do not follow the format.
+    pub fn malformed(why: impl fmt::Display, bytes: &[u8]) -> Problem {
+        Problem::Malformed {
+            why: why.to_string(),
+            excerpt: excerpt(bytes),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Malformed { why, excerpt } => {
+                write!(
+                    f,
+                    "the reply does not follow the format ({why}): `{excerpt}`"
+                )
+            }
+            Problem::Reported { message, .. } => write!(f, "the server reported: {message}"),
+            Problem::Unfinished => f.write_str("the reply ended before its end"),
+        }
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Decodes the body of a response as it arrives.
+///
+/// A body that begins with `{` or `[` is one document, and any other body is a stream of events. A server may thus
+/// answer in another way than it was asked to.
+#[derive(Debug)]
+pub struct Decoder<F> {
+    format: F,
+    frames: Frames,
+    /// Beginning of the body, for an error message.
+    start: Vec<u8>,
+}
+
+/// Number of bytes that are kept of the beginning of a body.
+const START: usize = 1024;
+
+#[derive(Debug)]
+enum Frames {
+    Unknown,
+    Document(Vec<u8>),
+    Events(Events),
+    Lines(Lines),
+}
+
+impl<F: Format> Decoder<F> {
+    /// Creates a decoder that recognises the framing by the first byte.
+    pub fn new(format: F) -> Self {
+        Decoder {
+            format,
+            frames: Frames::Unknown,
+            start: Vec::new(),
+        }
+    }
+
+    /// Creates a decoder for a body in these frames.
+    pub fn framed(format: F, framing: Framing) -> Self {
+        Decoder {
+            frames: Frames::of(framing),
+            ..Decoder::new(format)
+        }
+    }
+
+    /// Returns the framing, or `None` if it is not known yet.
+    pub fn framing(&self) -> Option<Framing> {
+        match &self.frames {
+            Frames::Unknown => None,
+            Frames::Document(_) => Some(Framing::Document),
+            Frames::Events(_) => Some(Framing::Events),
+            Frames::Lines(_) => Some(Framing::Lines),
+        }
+    }
+
+    /// Returns how much of the reply was read. A document is read when it has ended.
+    pub fn progress(&self) -> Progress {
+        self.format.progress()
+    }
+
+    /// Adds the next bytes of the body. Whatever follows the end of a stream is skipped.
+    ///
+    /// # Errors
+    /// When the bytes do not follow the format, or report an error.
+    pub fn on(&mut self, mut bytes: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+        if matches!(self.frames, Frames::Unknown) {
+            let blank = |byte: &u8| !byte.is_ascii_whitespace();
+            let Some(first) = bytes.iter().position(blank) else {
+                return Ok(());
+            };
+            self.frames = Frames::of(match bytes[first] {
+                b'{' | b'[' => Framing::Document,
+                _ => Framing::Events,
+            });
+            bytes = &bytes[first..];
+        }
+        let Decoder {
+            format,
+            frames,
+            start,
+        } = self;
+        if format.progress() == Progress::Nothing && start.len() < START {
+            start.extend_from_slice(&bytes[..bytes.len().min(START - start.len())]);
+        }
+        match frames {
+            Frames::Document(held) => {
+                held.extend_from_slice(bytes);
+                Ok(())
+            }
+            Frames::Events(events) => {
+                let mut read = Ok(());
+                let pushed = events.push(bytes, |event| {
+                    if read.is_ok() && format.progress() != Progress::Ended {
+                        read = format.event(&event, sink);
+                    }
+                });
+                read?;
+                pushed.map_err(|error| Problem::malformed(error, b""))
+            }
+            Frames::Lines(lines) => {
+                let complete = lines.push(bytes);
+                complete
+                    .split(|byte| *byte == b'\n')
+                    .try_for_each(|line| read_line(format, line, sink))
+            }
+            Frames::Unknown => Ok(()),
+        }
+    }
+
+    /// Ends the body.
+    ///
+    /// # Errors
+    /// With [`Problem::Unfinished`] if the reply is not complete. A reply that is
+    /// [complete](Progress::Complete) may lack the event that ends its stream, if the server has ended the body.
+    pub fn end(&mut self, ending: Ending, sink: Sink<'_>) -> Result<(), Problem> {
+        let closed = ending == Ending::Closed;
+        let Decoder {
+            format,
+            frames,
+            start,
+        } = self;
+        match frames {
+            Frames::Document(held) if closed => format.document(held, sink)?,
+            Frames::Events(events) if closed => {
+                let mut read = Ok(());
+                events.finish(|event| {
+                    if format.progress() != Progress::Ended {
+                        read = format.event(&event, sink);
+                    }
+                });
+                unless_cut(read)?;
+            }
+            Frames::Lines(lines) if closed => unless_cut(read_line(format, lines.rest(), sink))?,
+            _ => {}
+        }
+        match format.progress() {
+            Progress::Ended => Ok(()),
+            Progress::Complete if closed => Ok(()),
+            Progress::Nothing if closed && !start.is_empty() => {
+                Err(Problem::malformed("it has no reply", start))
+            }
+            _ => Err(Problem::Unfinished),
+        }
+    }
+
+    /// Converts everything that was read into a reply. Calls whose end has not arrived are left out.
+    pub fn into_reply(self) -> Reply {
+        self.format.into_reply()
+    }
+}
+
+impl Frames {
+    fn of(framing: Framing) -> Frames {
+        match framing {
+            Framing::Document => Frames::Document(Vec::new()),
+            Framing::Events => Frames::Events(Events::default()),
+            Framing::Lines => Frames::Lines(Lines::default()),
+        }
+    }
+}
+
+fn read_line(format: &mut impl Format, line: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+    let data = String::from_utf8_lossy(line.trim_ascii());
+    if data.is_empty() || format.progress() == Progress::Ended {
+        return Ok(());
+    }
+    let event = Event {
+        data: &data,
+        ..Event::default()
+    };
+    format.event(&event, sink)
+}
+
+/// Takes a last event that does not follow the format for one whose end is missing.
+fn unless_cut(read: Result<(), Problem>) -> Result<(), Problem> {
+    match read {
+        Err(Problem::Malformed { .. }) => Err(Problem::Unfinished),
+        read => read,
+    }
+}

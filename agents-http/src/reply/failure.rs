@@ -1,0 +1,271 @@
+//! Converts failures into a [`ModelError`] that says what to do.
+
+use super::{Problem, Words, retry_after};
+use crate::{Server, TimeLimit, TransportError};
+use agents_core::model::{ModelError, ModelErrorKind as Kind};
+use http::{HeaderMap, HeaderValue, StatusCode, header::LOCATION};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// What the messages about one request name.
+pub(super) struct Failures<'a> {
+    pub(super) words: &'a Words<'a>,
+    pub(super) server: &'a Server,
+    pub(super) path: &'a str,
+    /// Values of the headers of this request alone, which no message may show.
+    pub(super) own: &'a [HeaderValue],
+}
+
+/// The head of a response that has no reply.
+pub(super) struct Refusal {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+}
+
+impl Failures<'_> {
+    fn error(&self, kind: Kind, message: &str) -> ModelError {
+        ModelError::new(kind, self.hidden(message))
+    }
+
+    /// Replaces secrets by `***`: some servers repeat the key that they refuse.
+    fn hidden(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for value in self.server.secrets().chain(self.own) {
+            let Ok(value) = value.to_str() else { continue };
+            let bare = value.split_once(' ').map_or(value, |(_, bare)| bare);
+            if bare.len() > 3 {
+                text = text.replace(bare, "***");
+            }
+        }
+        text
+    }
+
+    /// Describes a failure of the transport, after `said` characters of the reply.
+    pub(super) fn transport(&self, failure: &TransportError, said: usize) -> ModelError {
+        let Failures { words, .. } = self;
+        let server = self.server.name();
+        let url = words.url;
+        match failure {
+            TransportError::Connect(why) => self.error(
+                Kind::Unreachable,
+                &format!(
+                    "no server answers at {server} ({why}): start it, or say where it is with {url}"
+                ),
+            ),
+            TransportError::TimedOut { limit, after } => {
+                let what = match limit {
+                    TimeLimit::Idle => format!("no byte from {server} for {after:?}"),
+                    TimeLimit::First => format!("{server} did not begin to reply within {after:?}"),
+                    TimeLimit::Total => format!("{server} was not done within {after:?}"),
+                };
+                let setting = match limit {
+                    TimeLimit::Idle => "timeout",
+                    TimeLimit::First => "first_token_timeout",
+                    TimeLimit::Total => "total_timeout",
+                };
+                self.error(
+                    Kind::TimedOut,
+                    &format!("{what}: ask again, or wait longer with `.{setting}(..)`"),
+                )
+            }
+            TransportError::TooLong(bytes) => self.error(
+                Kind::Malformed,
+                &format!(
+                    "{server} sent more than {} MiB: no reply is as long as that",
+                    bytes >> 20
+                ),
+            ),
+            TransportError::Setup(why) => self.error(Kind::Setup, why),
+            TransportError::NoRuntime => self.error(
+                Kind::Setup,
+                "a model can only be asked inside a tokio runtime",
+            ),
+            TransportError::Interrupted(why) => self.broke_off(said, why),
+        }
+    }
+
+    /// Describes a body that is no reply.
+    pub(super) fn problem(&self, problem: &Problem, said: usize) -> ModelError {
+        let server = self.server.name();
+        match problem {
+            Problem::Malformed { why, excerpt } => self.error(
+                Kind::Malformed,
+                &format!(
+                    "{server} did not answer /{} as it should ({why}): `{excerpt}`",
+                    self.path
+                ),
+            ),
+            Problem::Reported { kind, message } => {
+                self.error(*kind, &format!("{server} reported: {message}"))
+            }
+            Problem::Unfinished => self.broke_off(
+                said,
+                "the connection was closed before the reply was complete",
+            ),
+        }
+    }
+
+    fn broke_off(&self, said: usize, why: &str) -> ModelError {
+        let server = self.server.name();
+        let message = match said {
+            0 => format!("{server} broke off before it answered ({why})"),
+            said => format!("the reply of {server} broke off after {said} characters ({why})"),
+        };
+        self.error(Kind::Interrupted, &format!("{message}: ask again"))
+    }
+
+    /// Describes a response with another status than success.
+    pub(super) fn refused(&self, refusal: &Refusal, body: &[u8]) -> ModelError {
+        let Failures { path, words, .. } = self;
+        let server = self.server.name();
+        let Words { model, url, key } = words;
+        let text = error_text(body).unwrap_or_else(|| excerpt(body));
+        let code = refusal.status.as_u16();
+        let (kind, message) = match code {
+            300..400 => {
+                let target = refusal.headers.get(LOCATION);
+                let target = target.and_then(|target| target.to_str().ok());
+                (
+                    Kind::Refused,
+                    format!(
+                        "{server} redirects ({code}) to {}: redirects are not followed, give that address to {url} \
+                         if you trust it",
+                        target.unwrap_or("nowhere")
+                    ),
+                )
+            }
+            401 | 403 | 407 => (
+                Kind::Refused,
+                format!("{server} refused the request ({code}: `{text}`): {key}"),
+            ),
+            404 if text.contains("model") => (
+                Kind::NotFound,
+                format!("{server} has no model `{model}` ({code}: `{text}`): name one that it has"),
+            ),
+            404 | 405 => (
+                Kind::Refused,
+                format!(
+                    "{server} does not have /{path} ({code}: `{text}`): {url} takes the address without /{path}"
+                ),
+            ),
+            402 | 429 if is_about_money(&text) => (
+                Kind::Refused,
+                format!(
+                    "{server} does not go on without payment ({code}: `{text}`): see to the account"
+                ),
+            ),
+            429 | 503 | 529 => (
+                Kind::Overloaded,
+                format!(
+                    "{server} has too much to do, or limits the rate ({code}: `{text}`): ask again later, or let \
+                     the model do so with `.retry(3)`"
+                ),
+            ),
+            408 => (
+                Kind::TimedOut,
+                format!("{server} gave up waiting ({code}: `{text}`): ask again"),
+            ),
+            413 => (
+                Kind::Refused,
+                format!(
+                    "the request is too large for {server} ({code}: `{text}`): shorten the conversation"
+                ),
+            ),
+            400..500 => (
+                Kind::Refused,
+                format!("{server} refused the request ({code}): {text}"),
+            ),
+            502 | 504 => (
+                Kind::Unreachable,
+                format!("the gateway at {server} does not reach the model ({code}): {text}"),
+            ),
+            _ => (Kind::Refused, format!("{server} failed ({code}): {text}")),
+        };
+        let error = self.error(kind, &message).with_status(code);
+        match retry_after(&refusal.headers) {
+            Some(wait) => error.with_retry_after(wait),
+            None => error,
+        }
+    }
+}
+
+fn is_about_money(text: &str) -> bool {
+    ["quota", "credit", "billing", "balance"]
+        .iter()
+        .any(|word| text.contains(word))
+}
+
+/// Returns the message of an error that a server sent as JSON, in any of the usual forms.
+///
+/// ```
+/// use agents_http::error_text;
+///
+/// for body in [
+///     r#"{"error": {"message": "no such model", "type": "invalid_request_error"}}"#,
+///     r#"{"error": "no such model"}"#,
+///     r#"[{"error": {"message": "no such model"}}]"#,
+///     r#"{"message": "no such model"}"#,
+///     r#"{"detail": "no such model"}"#,
+/// ] {
+///     assert_eq!(error_text(body.as_bytes()).as_deref(), Some("no such model"));
+/// }
+/// assert_eq!(error_text(b"<html>"), None);
+/// ```
+pub fn error_text(body: &[u8]) -> Option<String> {
+    #[derive(Deserialize)]
+    struct Body<'a> {
+        #[serde(borrow)]
+        error: Option<&'a RawValue>,
+        #[serde(borrow)]
+        message: Option<&'a RawValue>,
+        #[serde(borrow)]
+        detail: Option<&'a RawValue>,
+    }
+    let body: Body<'_> = match serde_json::from_slice::<Vec<Body<'_>>>(body) {
+        Ok(list) => list.into_iter().next()?,
+        Err(_) => serde_json::from_slice(body).ok()?,
+    };
+    let said = body.error.or(body.message).or(body.detail)?.get();
+    serde_json::from_str::<String>(said)
+        .ok()
+        .or_else(|| error_text(said.as_bytes()))
+        .or_else(|| Some(excerpt(said.as_bytes())))
+}
+
+/// Returns the start of a body, short enough for a message. A shortened text ends with `…`, by which the masker
+/// recognises the beginning of a secret.
+pub fn excerpt(body: &[u8]) -> String {
+    const MAX_CHARS: usize = 160;
+    let text = String::from_utf8_lossy(body);
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if let Some((end, _)) = words.char_indices().nth(MAX_CHARS) {
+            words.truncate(end);
+            words.push('…');
+            return words;
+        }
+    }
+    match words.is_empty() {
+        true => "(nothing)".to_owned(),
+        false => words,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::excerpt;
+
+    #[test]
+    fn a_shortened_excerpt_ends_with_an_ellipsis() {
+        assert_eq!(excerpt(b" \n "), "(nothing)");
+        assert_eq!(excerpt(b"bad\n  gateway"), "bad gateway");
+        let wide = format!("{}hunter2", " \n".repeat(1_000));
+        assert_eq!(excerpt(wide.as_bytes()), "hunter2");
+        let long = excerpt("é".repeat(1_000).as_bytes());
+        assert_eq!(long, format!("{}…", "é".repeat(160)));
+    }
+}

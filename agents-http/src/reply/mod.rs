@@ -1,0 +1,11 @@
+//! From the bytes of a response to the reply of a model.
+
+mod ask;
+mod decoder;
+mod failure;
+mod retry_after;
+
+pub use ask::{Words, ask, get_json};
+pub use decoder::{Decoder, Ending, Format, Framing, Problem, Progress, Sink};
+pub use failure::{error_text, excerpt};
+pub use retry_after::retry_after;

@@ -1,0 +1,202 @@
+//! Builder methods for the settings of a client.
+
+use crate::{
+    OpenAi,
+    config::{Api, Config},
+};
+use agents_core::model::Capabilities;
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+
+/// Creates a client for a model, by the name that its server knows.
+///
+/// The server is OpenAI, or the one that `OPENAI_BASE_URL` names, with the key in `OPENAI_API_KEY`. Both are read here.
+/// `OPENAI_ORG_ID` and `OPENAI_PROJECT_ID` are read as well. Nothing is sent before the first request.
+///
+/// ```
+/// # mod agents { pub use agents_openai::openai; }
+/// use agents::openai;
+///
+/// let model = openai("gpt-6-mini").temperature(0.0).max_tokens(2_000);
+/// ```
+#[must_use]
+pub fn openai(name: impl Into<String>) -> OpenAi {
+    OpenAi {
+        config: Arc::new(Config::new(name.into())),
+    }
+}
+
+impl OpenAi {
+    fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        // `make_mut` would keep the request template of the old settings.
+        let mut config = Config::clone(&self.config);
+        change(&mut config);
+        self.config = Arc::new(config);
+        self
+    }
+
+    /// Sets the server's address, up to the part before `/chat/completions`: mostly it ends in `/v1`.
+    ///
+    /// An invalid address is reported by the first request. The key in `OPENAI_API_KEY` is not sent to this server:
+    /// see [`api_key`](Self::api_key).
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai::openai; }
+    /// use agents::openai;
+    ///
+    /// // vLLM, llama.cpp, LM Studio and others on this machine need no key.
+    /// let model = openai("qwen3-8b").base_url("http://localhost:8000/v1");
+    /// assert_eq!(model.address(), "http://localhost:8000/v1");
+    /// ```
+    #[doc(alias = "url", alias = "host")]
+    #[must_use]
+    pub fn base_url(self, url: impl AsRef<str>) -> Self {
+        self.set(|config| config.set_base(url.as_ref()))
+    }
+
+    /// Sets the key, which is sent as `Authorization: Bearer` and never shown.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai::openai; }
+    /// use agents::openai;
+    ///
+    /// let model = openai("gpt-6-mini").api_key("hunter2");
+    /// assert!(!format!("{model:?}").contains("hunter2"));
+    /// ```
+    #[must_use]
+    pub fn api_key(self, key: impl AsRef<str>) -> Self {
+        self.header("authorization", format!("Bearer {}", key.as_ref()))
+    }
+
+    /// Sends a header with every request; its value never shows in a log.
+    #[must_use]
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.set(|config| config.headers.set(name, value))
+    }
+
+    /// Sets the organization that is billed: the header `OpenAI-Organization`.
+    #[must_use]
+    pub fn organization(self, id: impl Into<String>) -> Self {
+        self.header("openai-organization", id)
+    }
+
+    /// Speaks OpenAI's newer protocol, Responses, in place of Chat Completions.
+    ///
+    /// Reasoning models keep their reasoning between calls: it comes encrypted, and goes back unchanged. The server stores
+    /// nothing (`store` is `false`). `seed` and `stop` do not exist there.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai::openai; }
+    /// use agents::openai;
+    ///
+    /// let model = openai("gpt-6").responses().reasoning_effort("high");
+    /// ```
+    #[must_use]
+    pub fn responses(self) -> Self {
+        self.set(|config| config.api = Api::Responses)
+    }
+
+    /// Sets the provider's name: the first part of the model's id in logs, prices and journals. It is `openai` by
+    /// default.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::Model; pub use agents_openai::openai; }
+    /// use agents::{Model, openai};
+    ///
+    /// let model = openai("llama-3.3-70b").base_url("https://api.groq.com/openai/v1").provider("groq");
+    /// assert_eq!(model.id(), "groq/llama-3.3-70b");
+    /// ```
+    #[must_use]
+    pub fn provider(self, name: impl AsRef<str>) -> Self {
+        self.set(|config| config.id = format!("{}/{}", name.as_ref(), config.name))
+    }
+
+    /// Sets the sampling temperature; 0 makes the model (nearly) deterministic. Reasoning models take none.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        self.extra("temperature", temperature)
+    }
+
+    /// Sets how many tokens a reply may have, reasoning included.
+    ///
+    /// OpenAI is told by `max_completion_tokens`, and other servers by `max_tokens`.
+    #[must_use]
+    pub fn max_tokens(self, tokens: u32) -> Self {
+        self.set(|config| config.max_tokens = Some(tokens))
+    }
+
+    /// Sets how much a reasoning model thinks: `"minimal"`, `"low"`, `"medium"`, `"high"`, or what the model knows.
+    #[must_use]
+    pub fn reasoning_effort(self, effort: impl Into<String>) -> Self {
+        self.set(|config| config.effort = Some(effort.into()))
+    }
+
+    /// Sets the random seed: the same seed mostly gives the same reply to the same request.
+    #[must_use]
+    pub fn seed(self, seed: i64) -> Self {
+        self.extra("seed", seed)
+    }
+
+    /// Sets the texts at which a reply ends.
+    #[must_use]
+    pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
+        let texts = texts.into_iter().map(|text| Value::from(text.into()));
+        self.extra("stop", texts.collect::<Vec<_>>())
+    }
+
+    /// Sets any other field of the request; the last value for a name applies. `null` leaves out a field that the client
+    /// would send, such as `stream_options`.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai::openai; }
+    /// use agents::openai;
+    /// use serde_json::{Value, json};
+    ///
+    /// let model = openai("qwen3-8b")
+    ///     .base_url("http://localhost:8000/v1")
+    ///     .extra("chat_template_kwargs", json!({ "enable_thinking": false }))
+    ///     .extra("stream_options", Value::Null);
+    /// ```
+    #[must_use]
+    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set(|config| config.set_field(name.into(), value.into()))
+    }
+
+    /// Sets what the model can do; everything by default.
+    ///
+    /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
+    /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_openai::openai; }
+    /// use agents::{model::{Capabilities, Model}, openai};
+    ///
+    /// let small = openai("smollm2").base_url("http://localhost:8080/v1");
+    /// let able = Capabilities { tools: false, images: false, ..small.capabilities() };
+    /// let small = small.capable_of(able);
+    /// assert!(!small.capabilities().tools);
+    /// ```
+    #[must_use]
+    pub fn capable_of(self, capabilities: Capabilities) -> Self {
+        self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets how long to wait for the next byte; five minutes by default.
+    #[must_use]
+    pub fn timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.idle = wait)
+    }
+
+    /// Sets how long to wait for the first piece of a streamed reply; no limit by default. Comments that keep the
+    /// connection alive are no pieces.
+    #[must_use]
+    pub fn first_token_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.first = Some(wait))
+    }
+
+    /// Sets how long a request and its reply may take in all; no limit by default.
+    #[must_use]
+    pub fn total_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.total = Some(wait))
+    }
+}

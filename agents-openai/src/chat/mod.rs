@@ -1,0 +1,13 @@
+//! The format of Chat Completions, in two pure halves: requests are encoded, and replies are decoded.
+
+mod calls;
+mod encode;
+mod reasoning;
+mod reply;
+mod wire;
+
+pub(crate) use encode::body;
+pub use reply::ChatReply;
+
+/// Name under which reasoning is kept that goes back to the server.
+const PROVIDER: &str = "openai-chat";

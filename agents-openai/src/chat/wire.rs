@@ -1,0 +1,210 @@
+//! The JSON types of replies, which borrow from the received bytes. Servers differ, so every field may be missing.
+
+use serde::{
+    Deserialize, Deserializer,
+    de::{self, IgnoredAny, SeqAccess, Visitor},
+};
+use serde_json::{Map, Value, value::RawValue};
+use std::{borrow::Cow, fmt};
+
+/// A reply in one document, or an event of a stream.
+#[derive(Deserialize)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow)]
+    pub(super) choices: Option<Vec<Choice<'a>>>,
+    pub(super) usage: Option<Usage>,
+    /// Usage as Groq sends it at the end of a stream.
+    pub(super) x_groq: Option<Groq>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Groq {
+    pub(super) usage: Option<Usage>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Choice<'a> {
+    pub(super) index: Option<u64>,
+    /// Message in a document. Perplexity's streams repeat there what was said so far.
+    #[serde(borrow)]
+    pub(super) message: Option<Said<'a>>,
+    /// Next piece of the message.
+    #[serde(borrow)]
+    pub(super) delta: Option<Said<'a>>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Cow<'a, str>>,
+    /// Usage as Moonshot sends it.
+    pub(super) usage: Option<Usage>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+/// The model's message, or the next piece of it.
+#[derive(Deserialize)]
+pub(super) struct Said<'a> {
+    #[serde(borrow, default)]
+    pub(super) content: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) refusal: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) reasoning_content: Text<'a>,
+    #[serde(borrow, default)]
+    pub(super) reasoning: Text<'a>,
+    pub(super) reasoning_details: Option<Vec<Map<String, Value>>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<Vec<Call<'a>>>,
+}
+
+/// A tool call, or the next piece of one.
+#[derive(Deserialize)]
+pub(super) struct Call<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow, default)]
+    pub(super) id: Text<'a>,
+    #[serde(borrow)]
+    pub(super) function: Option<Function<'a>>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Function<'a> {
+    #[serde(borrow, default)]
+    pub(super) name: Text<'a>,
+    /// Arguments as written, since parsed numbers would be rounded.
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+}
+
+impl Function<'_> {
+    /// Returns the arguments as text: a string is unescaped, and an object, which some servers send, stays as written.
+    pub(super) fn arguments_text(&self) -> Cow<'_, str> {
+        match self.arguments.map(RawValue::get) {
+            None | Some("null") => Cow::Borrowed(""),
+            Some(text) if text.starts_with('"') => {
+                serde_json::from_str::<Text<'_>>(text).map_or(Cow::Borrowed(text), |text| text.text)
+            }
+            Some(text) => Cow::Borrowed(text),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Deserialize)]
+pub(super) struct Usage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<Details>,
+    /// Cached tokens as DeepSeek counts them.
+    prompt_cache_hit_tokens: Option<u64>,
+    /// Cached tokens as Moonshot counts them.
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+}
+
+impl Usage {
+    pub(super) fn read(&self) -> agents_core::model::Usage {
+        let details = self.prompt_tokens_details;
+        let cached = details.and_then(|details| details.cached_tokens);
+        let cached = cached
+            .or(self.prompt_cache_hit_tokens)
+            .or(self.cached_tokens);
+        let written = details.and_then(|details| details.cache_write_tokens);
+        agents_core::model::Usage {
+            input_tokens: self.prompt_tokens.unwrap_or_default(),
+            output_tokens: self.completion_tokens.unwrap_or_default(),
+            cached_tokens: cached.unwrap_or_default(),
+            cache_write_tokens: written.unwrap_or_default(),
+            requests: 1,
+        }
+    }
+}
+
+/// A text, borrowed if it has no escapes. `null` and a missing field are the empty text. Mistral sends a list of parts,
+/// of which some are reasoning.
+#[derive(Default)]
+pub(super) struct Text<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) thinking: String,
+}
+
+impl<'a> Text<'a> {
+    fn of(text: impl Into<Cow<'a, str>>) -> Self {
+        Text {
+            text: text.into(),
+            thinking: String::new(),
+        }
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TextReader)
+    }
+}
+
+struct TextReader;
+
+impl<'de> Visitor<'de> for TextReader {
+    type Value = Text<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of parts")
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, text: &'de str) -> Result<Text<'de>, E> {
+        Ok(Text::of(text))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text::of(text.to_owned()))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Text<'de>, E> {
+        Ok(Text::default())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut parts: A) -> Result<Text<'de>, A::Error> {
+        let (mut text, mut thinking) = (String::new(), String::new());
+        while let Some(part) = parts.next_element::<Part>()? {
+            match part {
+                Part::Known {
+                    text: piece,
+                    thinking: thought,
+                } => {
+                    text.push_str(piece.as_deref().unwrap_or_default());
+                    for thought in thought.into_iter().flatten() {
+                        thinking.push_str(&thought.text);
+                    }
+                }
+                Part::Plain(piece) => text.push_str(&piece),
+                Part::Other(_) => {}
+            }
+        }
+        Ok(Text {
+            text: text.into(),
+            thinking,
+        })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Part {
+    Plain(String),
+    Known {
+        text: Option<String>,
+        thinking: Option<Vec<Thought>>,
+    },
+    Other(#[allow(dead_code)] IgnoredAny),
+}
+
+#[derive(Deserialize)]
+struct Thought {
+    #[serde(default)]
+    text: String,
+}

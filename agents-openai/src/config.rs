@@ -1,0 +1,237 @@
+//! The settings of a client, and the request template that is made from them once.
+
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
+use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use serde_json::Value;
+use std::{env, sync::OnceLock};
+
+/// Address of OpenAI.
+const OPENAI: &str = "https://api.openai.com/v1";
+
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) name: String,
+    /// `openai/NAME`.
+    pub(crate) id: String,
+    pub(crate) base: Result<Address, String>,
+    /// Headers from the environment, for the default server alone.
+    default_headers: Headers,
+    pub(crate) headers: Headers,
+    pub(crate) fields: Vec<(String, Value)>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) effort: Option<String>,
+    pub(crate) api: Api,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) limits: Limits,
+    template: OnceLock<Result<RequestTemplate, ModelError>>,
+}
+
+/// A protocol of OpenAI.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    ChatCompletions,
+    Responses,
+}
+
+/// The parts that all requests of a client have in common.
+#[derive(Debug)]
+pub(crate) struct RequestTemplate {
+    pub(crate) server: Server,
+    pub(crate) endpoint: Endpoint,
+    /// Start of the body, up to the value of `stream`.
+    pub(crate) head: Vec<u8>,
+    /// Settings behind the value of `stream`, each with a comma before it.
+    pub(crate) settings: Vec<u8>,
+    /// Settings of a streamed reply, in the same form.
+    pub(crate) stream_settings: &'static str,
+    /// Settings of a request with tools, in the same form.
+    pub(crate) tool_settings: &'static str,
+}
+
+impl Api {
+    fn path(self) -> &'static str {
+        match self {
+            Api::ChatCompletions => "chat/completions",
+            Api::Responses => "responses",
+        }
+    }
+}
+
+impl Config {
+    pub(crate) fn new(name: String) -> Self {
+        let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let mut default_headers = Headers::default();
+        if let Some(key) = variable("OPENAI_API_KEY") {
+            default_headers.set("authorization", format!("Bearer {}", key.trim()));
+        }
+        if let Some(id) = variable("OPENAI_ORG_ID") {
+            default_headers.set("openai-organization", id);
+        }
+        if let Some(id) = variable("OPENAI_PROJECT_ID") {
+            default_headers.set("openai-project", id);
+        }
+        let base = variable("OPENAI_BASE_URL");
+        Config {
+            id: format!("openai/{name}"),
+            name,
+            base: parse(base.as_deref().unwrap_or(OPENAI)),
+            default_headers,
+            headers: Headers::default(),
+            fields: Vec::new(),
+            max_tokens: None,
+            effort: None,
+            api: Api::ChatCompletions,
+            capabilities: Capabilities {
+                images: true,
+                files: true,
+                ..Capabilities::default()
+            },
+            limits: Limits::default(),
+            template: OnceLock::new(),
+        }
+    }
+
+    /// Sets the server, which gets nothing from the environment.
+    pub(crate) fn set_base(&mut self, url: &str) {
+        self.base = parse(url);
+        self.default_headers = Headers::default();
+    }
+
+    /// Sets a field; the last value for a name applies.
+    pub(crate) fn set_field(&mut self, name: String, value: Value) {
+        match self.fields.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, held)) => *held = value,
+            None => self.fields.push((name, value)),
+        }
+    }
+
+    /// Returns the request template, and makes it at the first request.
+    pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
+        self.template
+            .get_or_init(|| self.prepare())
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
+        let base = self
+            .base
+            .as_ref()
+            .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
+        let mut headers = self.default_headers.clone();
+        headers.extend(&self.headers);
+        let server = Server::new(base.clone(), &headers).map_err(setup)?;
+        if server.name() == OPENAI && !headers.has("authorization") {
+            return Err(ModelError::new(
+                Kind::Setup,
+                format!("OpenAI needs a key: {KEY}"),
+            ));
+        }
+        Ok(RequestTemplate {
+            endpoint: server.endpoint(self.api.path()).map_err(setup)?,
+            head: format!(
+                "{{\"model\":{},\"stream\":",
+                Value::from(self.name.as_str())
+            )
+            .into_bytes(),
+            settings: self.settings(server.name()),
+            stream_settings: match self.sends("stream_options") {
+                true => ",\"stream_options\":{\"include_usage\":true}",
+                false => "",
+            },
+            tool_settings: match !self.capabilities.parallel_calls
+                && self.sends("parallel_tool_calls")
+            {
+                true => ",\"parallel_tool_calls\":false",
+                false => "",
+            },
+            server,
+        })
+    }
+
+    /// Returns `true` if the program has not set this field itself.
+    fn sends(&self, name: &str) -> bool {
+        !self.fields.iter().any(|(field, _)| field == name)
+    }
+
+    fn settings(&self, server: &str) -> Vec<u8> {
+        let mut out = String::new();
+        if let Some(tokens) = self.max_tokens {
+            let field = match self.api {
+                Api::Responses => "max_output_tokens",
+                Api::ChatCompletions if server == OPENAI => "max_completion_tokens",
+                Api::ChatCompletions => "max_tokens",
+            };
+            out += &format!(",\"{field}\":{tokens}");
+        }
+        if let Some(effort) = &self.effort {
+            let effort = Value::from(effort.as_str());
+            out += &match self.api {
+                Api::Responses => format!(",\"reasoning\":{{\"effort\":{effort}}}"),
+                Api::ChatCompletions => format!(",\"reasoning_effort\":{effort}"),
+            };
+        }
+        if self.api == Api::Responses {
+            // The conversation is kept here, so that it can go on anywhere.
+            let kept = [
+                ("store", "false"),
+                ("include", "[\"reasoning.encrypted_content\"]"),
+            ];
+            for (field, value) in kept.into_iter().filter(|(field, _)| self.sends(field)) {
+                out += &format!(",\"{field}\":{value}");
+            }
+        }
+        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_null()) {
+            out += &format!(",{}:{value}", Value::from(name.as_str()));
+        }
+        out.into_bytes()
+    }
+}
+
+/// What to do about a missing or wrong key.
+pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable OPENAI_API_KEY (which is sent only to \
+     the server that the environment names, not to that of `.base_url(..)`)";
+
+fn parse(url: &str) -> Result<Address, String> {
+    Address::parse(url, None).map_err(|AddressError { address, why }| {
+        format!(
+            "`{address}` is not the address of a server ({why}): write `https://host/v1`, up to the part before \
+             `/chat/completions`"
+        )
+    })
+}
+
+impl Clone for Config {
+    /// Copies the settings without the request template, since the copy is about to be changed.
+    fn clone(&self) -> Self {
+        let Config {
+            name,
+            id,
+            base,
+            default_headers,
+            headers,
+            fields,
+            max_tokens,
+            effort,
+            api,
+            capabilities,
+            limits,
+            template: _,
+        } = self;
+        Config {
+            name: name.clone(),
+            id: id.clone(),
+            base: base.clone(),
+            default_headers: default_headers.clone(),
+            headers: headers.clone(),
+            fields: fields.clone(),
+            max_tokens: *max_tokens,
+            effort: effort.clone(),
+            api: *api,
+            capabilities: *capabilities,
+            limits: *limits,
+            template: OnceLock::new(),
+        }
+    }
+}

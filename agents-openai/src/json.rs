@@ -1,0 +1,46 @@
+//! What both formats write: fields, and calls in the form that servers accept.
+
+use agents_core::model::prompted;
+use serde::Serialize;
+use serde_json::json;
+
+/// Returns the id of a call, which servers require.
+pub(crate) fn id(id: &str) -> &str {
+    match id {
+        "" => "call",
+        id => id,
+    }
+}
+
+/// Returns the name of a call in the characters that servers accept. Models invent other names.
+pub(crate) fn name(name: &str) -> String {
+    let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
+    let name: String = name
+        .chars()
+        .take(64)
+        .map(|c| if valid(c) { c } else { '_' })
+        .collect();
+    match name.is_empty() {
+        true => "unnamed".to_owned(),
+        false => name,
+    }
+}
+
+/// Returns the arguments of a call as the JSON object that most servers require. A malformed text goes into an object.
+pub(crate) fn arguments(text: &str) -> String {
+    match text.trim() {
+        "" => "{}".to_owned(),
+        text if prompted::is_object(text) => text.to_owned(),
+        text => json!({ "malformed_arguments": text }).to_string(),
+    }
+}
+
+pub(crate) fn field(out: &mut Vec<u8>, key: &[u8], text: &str) {
+    out.extend_from_slice(key);
+    put(out, text);
+}
+
+pub(crate) fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Strings and JSON trees always serialise, and writing into memory does not fail.
+    let _ = serde_json::to_writer(out, value);
+}

@@ -1,0 +1,180 @@
+//! Encodes a request's body. Messages that were encoded for one turn are kept in the history's slot, so that the next
+//! turn only copies them.
+
+use super::{CALL, MESSAGE, PROVIDER};
+use crate::{
+    config::RequestTemplate,
+    json::{arguments, field, id, name, put},
+    schema,
+};
+use agents_core::model::{Capabilities, Content, Media, Message, Request, Thinking, ToolCall};
+use serde::Deserialize;
+use serde_json::{json, value::RawValue};
+
+/// The content of the history's slot: items as JSON, each with a comma after it.
+#[derive(Default)]
+struct Encoded {
+    message_count: usize,
+    items: Vec<u8>,
+    /// Tools as the request offers them, and as they are sent.
+    declared: String,
+    tools: String,
+}
+
+/// Encodes the body of a request.
+pub(crate) fn body(
+    template: &RequestTemplate,
+    request: &Request<'_>,
+    able: Capabilities,
+    stream: bool,
+) -> Vec<u8> {
+    request.history().wire(|encoded: &mut Encoded, messages| {
+        if encoded.message_count > messages.len() {
+            *encoded = Encoded::default();
+        }
+        for message in &messages[encoded.message_count..] {
+            push(&mut encoded.items, message);
+        }
+        encoded.message_count = messages.len();
+        let RequestTemplate { head, settings, .. } = template;
+        let mut body = Vec::with_capacity(head.len() + settings.len() + encoded.items.len() + 256);
+        body.extend_from_slice(head);
+        body.extend_from_slice(if stream { b"true" } else { b"false" });
+        body.extend_from_slice(settings);
+        if let Some(declared) = request.tools_json() {
+            if encoded.declared != declared {
+                declared.clone_into(&mut encoded.declared);
+                encoded.tools = flat(declared);
+            }
+            body.extend_from_slice(template.tool_settings.as_bytes());
+            body.extend_from_slice(b",\"tools\":");
+            body.extend_from_slice(encoded.tools.as_bytes());
+        }
+        let format = request.format().filter(|_| able.structured_output);
+        if let Some((schema, strict)) = format.and_then(schema::object) {
+            let format =
+                json!({ "type": "json_schema", "name": "answer", "strict": strict, "schema": schema });
+            body.extend_from_slice(b",\"text\":");
+            put(&mut body, &json!({ "format": format }));
+        }
+        body.extend_from_slice(b",\"input\":[");
+        body.extend_from_slice(encoded.items.strip_suffix(b",").unwrap_or_default());
+        body.extend_from_slice(b"]}");
+        body
+    })
+}
+
+/// Converts function declarations into those of Responses, which have no object around the function.
+fn flat(declared: &str) -> String {
+    #[derive(Deserialize)]
+    struct Declared<'a> {
+        #[serde(borrow)]
+        function: &'a RawValue,
+    }
+    let declared: Vec<Declared<'_>> = serde_json::from_str(declared).unwrap_or_default();
+    let flat = declared.iter().map(|tool| {
+        let function = tool.function.get().trim_start_matches('{');
+        format!("{{\"type\":\"function\",\"strict\":false,{function}")
+    });
+    format!("[{}]", flat.collect::<Vec<_>>().join(","))
+}
+
+fn push(out: &mut Vec<u8>, message: &Message) {
+    match message {
+        Message::System { content } => text(out, "system", content),
+        Message::User { content } => {
+            out.extend_from_slice(b"{\"role\":\"user\",\"content\":");
+            parts(out, content);
+            out.extend_from_slice(b"},");
+        }
+        Message::Assistant {
+            content,
+            thinking,
+            calls,
+        } => assistant(out, content, thinking.as_ref(), calls),
+        Message::Tool {
+            tool_call_id,
+            content,
+            ..
+        } => {
+            field(
+                out,
+                b"{\"type\":\"function_call_output\",\"call_id\":",
+                id(tool_call_id),
+            );
+            out.extend_from_slice(b",\"output\":");
+            parts(out, content);
+            out.extend_from_slice(b"},");
+        }
+    }
+}
+
+/// Encodes the items of a reply in the order in which they came: reasoning has to stand in front of its text or call.
+fn assistant(out: &mut Vec<u8>, content: &str, thinking: Option<&Thinking>, calls: &[ToolCall]) {
+    let kept = thinking.and_then(|thinking| thinking.opaque(PROVIDER));
+    let order: Vec<&RawValue> = kept
+        .and_then(|kept| serde_json::from_str(kept).ok())
+        .unwrap_or_default();
+    let mut content = Some(content).filter(|text| !text.is_empty());
+    let mut calls = calls.iter();
+    for item in order {
+        let item = item.get();
+        match item.trim_matches('"') {
+            MESSAGE => content
+                .take()
+                .iter()
+                .for_each(|said| text(out, "assistant", said)),
+            CALL => calls
+                .next()
+                .iter()
+                .for_each(|call| function_call(out, call)),
+            _ => {
+                out.extend_from_slice(item.as_bytes());
+                out.push(b',');
+            }
+        }
+    }
+    content.iter().for_each(|said| text(out, "assistant", said));
+    calls.for_each(|call| function_call(out, call));
+}
+
+fn function_call(out: &mut Vec<u8>, call: &ToolCall) {
+    field(
+        out,
+        b"{\"type\":\"function_call\",\"call_id\":",
+        id(&call.id),
+    );
+    field(out, b",\"name\":", &name(&call.name));
+    field(out, b",\"arguments\":", &arguments(&call.arguments));
+    out.extend_from_slice(b"},");
+}
+
+fn text(out: &mut Vec<u8>, role: &str, content: &str) {
+    out.extend_from_slice(b"{\"role\":\"");
+    out.extend_from_slice(role.as_bytes());
+    field(out, b"\",\"content\":", content);
+    out.extend_from_slice(b"},");
+}
+
+/// Encodes content: a text, or parts if there are images or files.
+fn parts(out: &mut Vec<u8>, content: &Content) {
+    if content.media.is_empty() {
+        return put(out, &content.text);
+    }
+    let text = (!content.is_empty()).then(|| json!({ "type": "input_text", "text": content.text }));
+    let media = content.media.iter().map(part);
+    let parts: Vec<_> = text.into_iter().chain(media).collect();
+    put(out, &parts);
+}
+
+fn part(media: &Media) -> serde_json::Value {
+    let url = media.data_url();
+    match (media.is_image(), media.base64()) {
+        (true, _) => json!({ "type": "input_image", "image_url": url }),
+        (false, Some(_)) => {
+            let name = media.name().unwrap_or("file");
+            json!({ "type": "input_file", "filename": name, "file_data": url })
+        }
+        (false, None) => json!({ "type": "input_file", "file_url": url }),
+    }
+}

@@ -1,0 +1,228 @@
+//! Builds one [`Reply`] from a document, or from the events of a stream.
+
+use super::{
+    CALL, MESSAGE, PROVIDER,
+    wire::{Item, Response, StreamEvent},
+};
+use crate::reported::reported;
+use agents_core::model::{Delta, FinishReason, Reply, Thinking, ToolCall, Usage};
+use agents_http::{Event, Format, Problem, Progress, Sink};
+use serde_json::value::RawValue;
+
+/// A reply in the format of OpenAI's Responses that is being read.
+///
+/// ```
+/// use agents_http::{Decoder, Ending};
+/// use agents_openai::ResponsesReply;
+///
+/// let body = r#"{"status": "completed", "output": [
+///     {"type": "message", "content": [{"type": "output_text", "text": "Oslo"}]}
+/// ]}"#;
+/// let mut decoder = Decoder::new(ResponsesReply::default());
+/// decoder.on(body.as_bytes(), None)?;
+/// decoder.end(Ending::Closed, None)?;
+/// assert_eq!(decoder.into_reply().content, "Oslo");
+/// # Ok::<(), agents_http::Problem>(())
+/// ```
+#[derive(Default)]
+pub struct ResponsesReply {
+    /// Items that are complete.
+    items: Items,
+    /// Pieces of the items that are not.
+    text: String,
+    thinking: String,
+    refusal: String,
+    has_begun: bool,
+    finish: Option<FinishReason>,
+    usage: Option<Usage>,
+}
+
+/// The items of a reply.
+#[derive(Default)]
+struct Items {
+    text: String,
+    thinking: String,
+    refusal: String,
+    calls: Vec<ToolCall>,
+    /// Items in their order, as JSON: reasoning as it came, and marks for the text and the calls.
+    order: Vec<String>,
+    has_reasoning: bool,
+}
+
+impl Format for ResponsesReply {
+    fn event(&mut self, event: &Event<'_>, sink: Sink<'_>) -> Result<(), Problem> {
+        let data = event.data.trim().as_bytes();
+        if data.is_empty() || data == b"[DONE]" {
+            return Ok(());
+        }
+        let event: StreamEvent<'_> =
+            serde_json::from_slice(data).map_err(|error| Problem::json(&error, data))?;
+        let piece = || -> String {
+            let piece = event.delta.map(|delta| serde_json::from_str(delta.get()));
+            piece.and_then(Result::ok).unwrap_or_default()
+        };
+        let tell = |delta| {
+            if let Some(sink) = sink {
+                sink(delta);
+            }
+        };
+        match &*event.kind {
+            "response.output_text.delta" => {
+                let piece = piece();
+                self.text.push_str(&piece);
+                tell(Delta::Text(&piece));
+            }
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
+                let piece = piece();
+                self.thinking.push_str(&piece);
+                tell(Delta::Thinking(&piece));
+            }
+            "response.refusal.delta" => self.refusal.push_str(&piece()),
+            "response.output_item.added" => {}
+            "response.output_item.done" => {
+                if let Some(item) = event.item {
+                    self.items.push(item)?;
+                }
+            }
+            "response.completed" | "response.incomplete" | "response.failed" => {
+                let response = event.response.map_or("{}", RawValue::get);
+                return self.response(response.as_bytes());
+            }
+            "error" => return Err(reported(data)),
+            // Old servers send the error without a type.
+            "" => return Err(reported(data)),
+            _ => return Ok(()),
+        }
+        self.has_begun = true;
+        Ok(())
+    }
+
+    fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+        self.response(json)?;
+        if let Some(sink) = sink {
+            let Items { text, thinking, .. } = &self.items;
+            if !thinking.is_empty() {
+                sink(Delta::Thinking(thinking));
+            }
+            if !text.is_empty() {
+                sink(Delta::Text(text));
+            }
+        }
+        Ok(())
+    }
+
+    fn progress(&self) -> Progress {
+        match (&self.finish, self.has_begun) {
+            (Some(_), _) => Progress::Ended,
+            (None, true) => Progress::Begun,
+            (None, false) => Progress::Nothing,
+        }
+    }
+
+    fn into_reply(self) -> Reply {
+        let ResponsesReply {
+            items,
+            text,
+            thinking,
+            refusal,
+            finish,
+            usage,
+            ..
+        } = self;
+        // Until the end, the pieces say more than the items that are complete.
+        let longer = |whole: String, pieces: String| match finish {
+            Some(_) if !whole.is_empty() => whole,
+            _ => pieces,
+        };
+        let refusal = Some(longer(items.refusal, refusal)).filter(|words| !words.is_empty());
+        let thinking = Thinking::from(longer(items.thinking, thinking));
+        let thinking = match items.has_reasoning {
+            true => thinking.with_opaque(PROVIDER, format!("[{}]", items.order.join(","))),
+            false => thinking,
+        };
+        Reply {
+            content: longer(items.text, text),
+            thinking: (!thinking.is_empty()).then_some(thinking),
+            finish: match finish.unwrap_or_default() {
+                FinishReason::Stop if refusal.is_some() => FinishReason::Refusal,
+                FinishReason::Stop if !items.calls.is_empty() => FinishReason::ToolCalls,
+                finish => finish,
+            },
+            refusal,
+            calls: items.calls,
+            usage: usage.unwrap_or(Usage {
+                requests: 1,
+                ..Usage::default()
+            }),
+            ..Reply::default()
+        }
+    }
+}
+
+impl ResponsesReply {
+    /// Reads the whole reply, as it comes in one document or at the end of a stream.
+    fn response(&mut self, json: &[u8]) -> Result<(), Problem> {
+        let response: Response<'_> =
+            serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
+        if let Some(error) = response.error.filter(|error| error.get() != "null") {
+            return Err(reported(error.get().as_bytes()));
+        }
+        let status = response.status.as_deref().unwrap_or_default();
+        self.usage = response.usage.map(|usage| usage.read()).or(self.usage);
+        // Some servers leave the items out at the end of a stream.
+        if let Some(output) = response.output.filter(|output| !output.is_empty()) {
+            self.items = Items::default();
+            output.iter().try_for_each(|item| self.items.push(item))?;
+        }
+        let reason = response
+            .incomplete_details
+            .and_then(|details| details.reason);
+        self.finish = Some(match (status, reason.as_deref()) {
+            ("completed", _) => FinishReason::Stop,
+            ("incomplete", Some("max_output_tokens") | None) => FinishReason::Length,
+            ("incomplete", Some("content_filter")) => FinishReason::Filter,
+            ("incomplete", Some(reason)) => FinishReason::Other(reason.to_owned()),
+            _ => return Err(Problem::malformed("it has no `status` of a reply", json)),
+        });
+        Ok(())
+    }
+}
+
+impl Items {
+    fn push(&mut self, raw: &RawValue) -> Result<(), Problem> {
+        let json = raw.get();
+        let item = serde_json::from_str(json);
+        match item.map_err(|error| Problem::malformed(error, json.as_bytes()))? {
+            Item::Message { content } => {
+                for part in content {
+                    self.text.push_str(part.text.as_deref().unwrap_or_default());
+                    let words = part.refusal.as_deref().unwrap_or_default();
+                    self.refusal.push_str(words);
+                }
+                self.order.push(format!("\"{MESSAGE}\""));
+            }
+            Item::Reasoning { summary, content } => {
+                for part in summary.iter().chain(content.iter().flatten()) {
+                    self.thinking
+                        .push_str(part.text.as_deref().unwrap_or_default());
+                }
+                self.order.push(json.to_owned());
+                self.has_reasoning = true;
+            }
+            Item::FunctionCall {
+                call_id,
+                name,
+                arguments,
+            } => {
+                self.calls.push(ToolCall {
+                    id: call_id,
+                    name,
+                    arguments,
+                });
+                self.order.push(format!("\"{CALL}\""));
+            }
+            Item::Other => {}
+        }
+        Ok(())
+    }
+}

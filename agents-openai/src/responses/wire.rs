@@ -1,0 +1,94 @@
+//! The JSON types of replies, which borrow from the received bytes. Unknown items and fields are skipped.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+
+/// An event of a stream.
+#[derive(Deserialize)]
+pub(super) struct StreamEvent<'a> {
+    #[serde(borrow, rename = "type", default)]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) delta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) item: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+/// A reply in one document, which also ends a stream.
+#[derive(Deserialize)]
+pub(super) struct Response<'a> {
+    #[serde(borrow)]
+    pub(super) status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    pub(super) output: Option<Vec<&'a RawValue>>,
+    pub(super) incomplete_details: Option<Incomplete>,
+    pub(super) usage: Option<Usage>,
+    #[serde(borrow)]
+    pub(super) error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Incomplete {
+    pub(super) reason: Option<String>,
+}
+
+/// An item of a reply.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Item {
+    Message {
+        #[serde(default)]
+        content: Vec<Part>,
+    },
+    Reasoning {
+        #[serde(default)]
+        summary: Vec<Part>,
+        content: Option<Vec<Part>>,
+    },
+    FunctionCall {
+        #[serde(default)]
+        call_id: String,
+        #[serde(default)]
+        name: String,
+        #[serde(default)]
+        arguments: String,
+    },
+    #[serde(other)]
+    Other,
+}
+
+/// A part of an item: a text, or the words of a refusal.
+#[derive(Deserialize)]
+pub(super) struct Part {
+    pub(super) text: Option<String>,
+    pub(super) refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Usage {
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    input_tokens_details: Option<Details>,
+}
+
+#[derive(Deserialize)]
+struct Details {
+    cached_tokens: Option<u64>,
+}
+
+impl Usage {
+    pub(super) fn read(&self) -> agents_core::model::Usage {
+        let details = self.input_tokens_details.as_ref();
+        let cached = details.and_then(|details| details.cached_tokens);
+        agents_core::model::Usage {
+            input_tokens: self.input_tokens.unwrap_or_default(),
+            output_tokens: self.output_tokens.unwrap_or_default(),
+            cached_tokens: cached.unwrap_or_default(),
+            requests: 1,
+            ..Default::default()
+        }
+    }
+}
