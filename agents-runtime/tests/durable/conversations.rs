@@ -5,17 +5,18 @@ use crate::{
     stores::{self, Place, each},
 };
 use agents::{
-    AgentBuilder, ErrorKind,
+    AgentBuilder, Effects, ErrorKind,
     agent::{KeepLast, ModelAgent, Summarize},
     model::{Message, Model, ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
+    tool::{FnTool, ToolSpec},
 };
 use agents_runtime::{
     AgentRef, Approval, FileKeyring, Principal, RunRef, Runtime, RuntimeErrorKind,
 };
 use agents_store::RunStatus;
 use rusqlite::Connection;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::{
     fs,
     io::Write,
@@ -442,6 +443,41 @@ async fn a_message_that_was_put_into_another_conversation_is_held() {
     assert!(why.contains("its row was changed by hand"), "{why}");
 }
 
+#[tokio::test]
+async fn a_secret_is_in_no_message_of_a_conversation() {
+    each(async |place| {
+        let schema = json!({"type": "object"});
+        let ask = FnTool::new(
+            "ask",
+            "Asks.",
+            Effects::Reads,
+            schema,
+            |_: Value, cx| async move {
+                let key = cx.secret("crm").await?;
+                Ok::<_, agents::secret::SecretError>(format!("the key is {}", key.expose_secret()))
+            },
+        );
+        let secret = "a-long-key-of-the-crm";
+        let (model, handle) = ScriptedModel::new([
+            Script::call("ask", "{}"),
+            Script::text("I have seen it."),
+            Script::text("Yes."),
+        ]);
+        let store = agents::secret::SecretStore::new().org("acme", "crm", secret);
+        let runtime = place.runtime().await.model(model).secrets(store);
+        let agent = AgentBuilder::<String, String>::new("clerk").tool(ask);
+        let chat = runtime.agent(agent.build()).chat("42").scope("acme");
+        chat.send("What is the key?").await.unwrap();
+        chat.send("Is that so?").await.unwrap();
+        let shown = format!("{:?}", chat.messages().await.unwrap());
+        assert!(!shown.contains(secret), "{shown}");
+        let sent = format!("{:?}", handle.requests()[2].messages);
+        assert!(!sent.contains(secret), "{sent}");
+        assert!(shown.contains("[secret:crm]"), "{shown}");
+    })
+    .await;
+}
+
 /// Model of the process that is killed: pays what the message says, and then tells how many exchanges there were.
 struct Cashier;
 
@@ -487,8 +523,7 @@ impl Model for Cashier {
 }
 
 /// Tool that writes each key into the ledger once.
-fn pay_into(ledger: std::path::PathBuf) -> agents::tool::FnTool {
-    use agents::{Effects, tool::ToolSpec};
+fn pay_into(ledger: std::path::PathBuf) -> FnTool {
     let schema = json!({
         "type": "object",
         "properties": {"cents": {"type": "integer"}},
@@ -497,7 +532,7 @@ fn pay_into(ledger: std::path::PathBuf) -> agents::tool::FnTool {
     let spec = ToolSpec::new("pay", "Pays.", Effects::Writes, schema)
         .version("1.0.0")
         .idempotent();
-    agents::tool::FnTool::with_spec(spec, move |args: serde_json::Value, cx| {
+    FnTool::with_spec(spec, move |args: Value, cx| {
         let ledger = ledger.clone();
         async move {
             let key = cx.idempotency_key();

@@ -1,7 +1,7 @@
 //! What a store promises of conversations.
 
 use super::{Checked, LONG, claim, claimed, new_run, refused};
-use crate::{Claim, End, ErrorKind, Lease, NewRun, Rest, RunFilter, RunStatus};
+use crate::{Claim, End, ErrorKind, Lease, NewRun, NewText, Rest, RunFilter, RunStatus};
 use tokio::task::JoinSet;
 
 fn message(id: &str, conversation: &str) -> NewRun {
@@ -207,6 +207,12 @@ pub(super) async fn what_an_erased_run_has_left_is_gone(store: Checked) {
     for id in ["a", "b"] {
         says(&store, id, "talk").await;
         let lease = claims(&store, id).await;
+        let text = NewText {
+            number: 1,
+            contents: b"text".to_vec(),
+            keep: LONG,
+        };
+        store.add_texts(&lease, &[text]).await.unwrap();
         store.release(&lease, &left(id.as_bytes())).await.unwrap();
     }
     let contents = async || {
@@ -217,4 +223,7 @@ pub(super) async fn what_an_erased_run_has_left_is_gone(store: Checked) {
     assert_eq!(contents().await, (Some("b".to_owned()), b"b".to_vec()));
     store.erase("b", "operator").await.unwrap();
     assert_eq!(contents().await, (None, Vec::new()));
+    for id in ["a", "b"] {
+        assert_eq!(store.texts(id, 0).await.unwrap(), []);
+    }
 }
