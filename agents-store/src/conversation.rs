@@ -13,7 +13,7 @@ pub struct Conversation {
     pub agent: String,
     /// Run that left the conversation as it is; `None` before the first one is over, and after that run was erased.
     pub run: Option<String>,
-    /// What was said so far, encoded; empty if `run` is `None`.
+    /// Messages so far, encoded; empty if `run` is `None`.
     pub contents: Vec<u8>,
     /// Time at which the first message was stored.
     pub created_at: Timestamp,
