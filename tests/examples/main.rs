@@ -475,6 +475,34 @@ data: [DONE]
 }
 
 #[test]
+fn decode_gives_the_same_line_however_a_stream_is_split_and_an_error_for_every_cut() {
+    let stream = concat!(
+        "data: {\"choices\":[{\"delta\":{\"content\":\"Lookíng\"}}]}\r\n\r\n",
+        "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"look\",\"arguments\":\"{}\"}}]}}]}\r\n\r\n",
+        "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}],\"usage\":{\"prompt_tokens\":50,\"completion_tokens\":10}}\r\n\r\n",
+        "data: [DONE]\r\n\r\n",
+    );
+    let decode = |args: &[&str]| talk("decode", &[&["openai-chat"], args].concat(), stream);
+    let expect = r#"{"calls":[{"arguments":"{}","name":"look"}],"error":null,"finish":"tool_calls","text":"Lookíng","usage":{"input":50,"output":10}}"#;
+    for args in [&[][..], &["--framing", "sse"], &["--stop", "9999"]] {
+        assert_eq!(decode(args).trim_end(), expect, "{args:?}");
+    }
+    for chunk in (1..stream.len()).step_by(7) {
+        let line = decode(&["--chunk", &chunk.to_string()]);
+        assert_eq!(line.trim_end(), expect, "{chunk} bytes");
+    }
+    for stop in (0..stream.len()).step_by(7).chain([stream.len() - 1]) {
+        let line = decode(&["--stop", &stop.to_string()]);
+        assert!(
+            line.contains(r#""error":"the reply ended before its end""#),
+            "{stop}: {line}"
+        );
+    }
+    // A call that may not have ended is left out.
+    assert!(decode(&["--stop", "190"]).contains(r#""calls":[]"#));
+}
+
+#[test]
 fn escalation_flow() {
     check(
         "escalation_flow",

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod decoding;
+mod environment;
 mod errors;
 mod fixtures;
 mod requests;
