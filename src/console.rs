@@ -305,6 +305,7 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
         Approval::Approve => "approved",
         Approval::ApproveWith { .. } => "approved with other arguments",
         Approval::Deny { .. } => "denied",
+        Approval::Expired { .. } => "expired",
         Approval::Revise { .. } => "to be changed",
     };
     match by {

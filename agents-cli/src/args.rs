@@ -1,6 +1,7 @@
 //! Arguments of the command line.
 
 use agents_core::tool::Risk;
+use agents_runtime::Mode;
 use agents_store::RunStatus;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -38,6 +39,9 @@ pub(crate) struct SessionArgs {
     /// Role that calls of this risk or a higher one demand: high=treasurer; may be repeated
     #[arg(long = "role-for", value_name = "RISK=ROLE", value_parser = role_for)]
     pub(crate) roles_for: Vec<(Risk, String)>,
+    /// Role that whoever sees exact arguments needs; without it, those see them who may decide
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) arguments_for: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -59,6 +63,8 @@ pub(crate) enum Command {
     Deny(DenyArgs),
     /// Ask for a change of a call: its model may ask again
     Revise(ReviseArgs),
+    /// List, set or remove the modes, in which people are asked about calls
+    Mode(ModeArgs),
     /// Cancel a run: a worker ends it
     Cancel {
         /// Id of the run
@@ -183,6 +189,19 @@ pub(crate) struct ReviseArgs {
 }
 
 #[derive(Args, Debug)]
+pub(crate) struct ModeArgs {
+    /// Mode to set, of the tenant that --tenant names; without one, the modes are listed
+    #[arg(value_name = "MODE")]
+    pub(crate) mode: Option<ModeWord>,
+    /// Set or remove the mode of all tenants without one of their own
+    #[arg(long, conflicts_with = "tenant")]
+    pub(crate) all: bool,
+    /// Remove the mode
+    #[arg(long, conflicts_with = "mode")]
+    pub(crate) remove: bool,
+}
+
+#[derive(Args, Debug)]
 pub(crate) struct AuditArgs {
     /// Events of this run
     #[arg(long)]
@@ -241,6 +260,36 @@ impl From<MaxRisk> for Risk {
         match risk {
             MaxRisk::Low => Risk::Low,
             MaxRisk::Medium => Risk::Medium,
+        }
+    }
+}
+
+/// Mode in which people are asked about calls.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ModeWord {
+    /// About every call that needs approval
+    Ask,
+    /// Not about calls of low risk
+    UpToLow,
+    /// Not about calls of low or medium risk
+    UpToMedium,
+    /// Not about calls of any risk
+    UpToHigh,
+    /// Only about tools whose effects leave the organisation
+    ExternalOnly,
+    /// Not at all
+    Off,
+}
+
+impl From<ModeWord> for Mode {
+    fn from(word: ModeWord) -> Self {
+        match word {
+            ModeWord::Ask => Mode::Ask,
+            ModeWord::UpToLow => Mode::UpTo(Risk::Low),
+            ModeWord::UpToMedium => Mode::UpTo(Risk::Medium),
+            ModeWord::UpToHigh => Mode::UpTo(Risk::High),
+            ModeWord::ExternalOnly => Mode::ExternalOnly,
+            ModeWord::Off => Mode::Off,
         }
     }
 }

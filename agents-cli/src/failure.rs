@@ -73,7 +73,6 @@ impl From<StoreError> for Failure {
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let way_out = match error.kind() {
-            RuntimeErrorKind::Forbidden => "; another person has to decide",
             RuntimeErrorKind::Store(ErrorKind::Settled) => {
                 "; `agents approvals` lists those that are open"
             }

@@ -49,6 +49,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Approve(asked) => commands::decide::approve(&session, asked, &mut out).await,
         Command::Deny(asked) => commands::decide::deny(&session, asked, &mut out).await,
         Command::Revise(asked) => commands::decide::revise(&session, asked, &mut out).await,
+        Command::Mode(asked) => commands::mode::mode(&session, asked, &mut out).await,
         Command::Cancel { run } => commands::steer::cancel(&session, run, &mut out).await,
         Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
         Command::Executions { run } => commands::undo::executions(&session, run, &mut out).await,

@@ -16,6 +16,7 @@ pub(crate) struct Session {
     /// Tenant that exists for this session; `None` for all.
     pub(crate) tenant: Option<String>,
     roles_for: Vec<(agents_core::tool::Risk, String)>,
+    arguments_for: Option<String>,
 }
 
 impl Session {
@@ -56,6 +57,7 @@ impl Session {
             who,
             tenant,
             roles_for: args.roles_for,
+            arguments_for: args.arguments_for,
         })
     }
 
@@ -79,7 +81,11 @@ impl Session {
         let approvals = self.with_keys()?.approvals();
         let with_role =
             |approvals: Approvals, (risk, role): &(_, String)| approvals.role_for(*risk, role);
-        Ok(self.roles_for.iter().fold(approvals, with_role))
+        let approvals = self.roles_for.iter().fold(approvals, with_role);
+        Ok(match &self.arguments_for {
+            Some(role) => approvals.arguments_for(role),
+            None => approvals,
+        })
     }
 
     fn sees(&self, tenant: &str) -> bool {

@@ -9,16 +9,21 @@ use crate::{
 use agents_core::{
     Json,
     journal::Follower,
-    run::{ApprovalRequest, Timestamp},
+    run::{ApprovalReason, ApprovalRequest, Timestamp},
     tool::Risk,
 };
 use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision};
+use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
 /// Time within which an approval has to be used, unless another one is set.
-const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
+/// Number of decisions that are made at the same time.
+const AT_ONCE: usize = 8;
+/// Begin of the name under which a policy decides.
+pub(crate) const BY_POLICY: &str = "policy:";
 
 /// Requests for approval of a store: lists them, and decides about them.
 #[derive(Clone, Debug)]
@@ -26,6 +31,8 @@ pub struct Approvals {
     client: Client,
     use_within: Duration,
     roles: BTreeMap<Risk, String>,
+    /// Role of whoever sees exact arguments.
+    reads_with: Option<String>,
 }
 
 /// Request for approval, as it is shown to whoever may decide. Serialized, it has the fields that pages and webhooks
@@ -61,6 +68,9 @@ pub struct Request {
     /// User whom the run works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
+    /// Reasons why the call needs approval; none for a request of an earlier version.
+    #[serde(default)]
+    pub reasons: Vec<ApprovalReason>,
     /// State of the request.
     pub status: ApprovalStatus,
     /// Digest of the exact arguments, made with a key of the run.
@@ -105,6 +115,7 @@ impl From<agents_store::Approval> for Request {
             expires_at: stored.expires_at,
             tenant_id: stored.tenant_id,
             user_id: stored.user_id,
+            reasons: reasons_of(stored.reasons.as_deref()),
             status: stored.status,
             args_digest: stored.args_digest,
             decided_by: stored.decided_by,
@@ -113,12 +124,19 @@ impl From<agents_store::Approval> for Request {
     }
 }
 
+/// Reads the reasons of a request. A reason that this version does not know leaves none.
+fn reasons_of(stored: Option<&str>) -> Vec<ApprovalReason> {
+    let read = stored.map(serde_json::from_str);
+    read.and_then(Result::ok).unwrap_or_default()
+}
+
 impl Approvals {
     pub(crate) fn of(client: Client) -> Self {
         Approvals {
             client,
             use_within: USE_WITHIN,
             roles: BTreeMap::new(),
+            reads_with: None,
         }
     }
 
@@ -133,6 +151,14 @@ impl Approvals {
     #[must_use]
     pub fn role_for(mut self, risk: Risk, role: impl Into<String>) -> Self {
         self.roles.insert(risk, role.into());
+        self
+    }
+
+    /// Demands a role of whoever sees the exact arguments of a request. Without one, those see them who may decide about
+    /// the request. An operator needs no role.
+    #[must_use]
+    pub fn arguments_for(mut self, role: impl Into<String>) -> Self {
+        self.reads_with = Some(role.into());
         self
     }
 
@@ -165,12 +191,25 @@ impl Approvals {
         Ok(found.into_iter().map(Request::from).collect())
     }
 
-    /// Returns the exact request, with all of its arguments.
+    /// Returns the exact request, with all of its arguments, for whoever [may see them](Approvals::arguments_for). A
+    /// refusal is in the audit trail.
     ///
     /// # Errors
-    /// When the request does not exist for this principal, the keys of its run are gone, or it was altered.
+    /// When the request does not exist for this principal, who may not see its arguments, the keys of its run are gone, or
+    /// it was altered.
     pub async fn detail(&self, id: &str, by: &Principal) -> Result<RequestDetail, RuntimeError> {
-        let stored = self.visible(id, by).await?;
+        let seen = async {
+            let stored = self.visible(id, by).await?;
+            self.may_see(&stored, by)?;
+            Ok::<_, RuntimeError>(stored)
+        };
+        let stored = match seen.await {
+            Ok(stored) => stored,
+            Err(error) => {
+                self.refused(id, by, &error).await;
+                return Err(error);
+            }
+        };
         let run = self.client.known(&stored.run).await?;
         let key = key_of(&run, &*self.client.keys()?)?;
         opened(&key, &detail_of(&stored.request), &stored.detail)
@@ -200,7 +239,38 @@ impl Approvals {
         decided
     }
 
-    /// Adds to the audit trail that a decision was not allowed.
+    /// Decides about several requests alike, and returns a result for each, in their order. A request that cannot be
+    /// decided keeps none of the others from it.
+    ///
+    /// ```
+    /// # use agents_runtime::{Approval, Principal, RuntimeError, Runtime, SqliteStore};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), RuntimeError> {
+    /// # let store = SqliteStore::in_memory().await?;
+    /// let approvals = Runtime::client(store).approvals();
+    /// let open = approvals.pending().await?;
+    /// let small = open.iter().filter(|request| request.tool_name == "pay").map(|request| &request.id);
+    /// for decided in approvals.decide_all(small, &Approval::Approve, &Principal::operator()).await {
+    ///     println!("{}", decided?.status);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn decide_all(
+        &self,
+        ids: impl IntoIterator<Item = impl AsRef<str>>,
+        approval: &Approval,
+        by: &Principal,
+    ) -> Vec<Result<Request, RuntimeError>> {
+        let ids: Vec<_> = ids.into_iter().collect();
+        let each = ids
+            .iter()
+            .map(|id| self.decide(id.as_ref(), approval.clone(), by));
+        let each: Vec<_> = each.collect();
+        stream::iter(each).buffered(AT_ONCE).collect().await
+    }
+
+    /// Adds to the audit trail that something was not allowed.
     async fn refused(&self, id: &str, by: &Principal, error: &RuntimeError) {
         let passes = matches!(
             error.kind(),
@@ -243,6 +313,10 @@ impl Approvals {
             }
             Approval::Deny { reason } => Answer::Deny(reason),
             Approval::Revise { note } => Answer::Revise(note),
+            Approval::Expired { .. } => {
+                let why = "a request expires by itself; deny it instead";
+                return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+            }
         };
         let run = self.client.known(&stored.run).await?;
         if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
@@ -257,6 +331,7 @@ impl Approvals {
             status: status_of(&answer),
             by: by.id().to_owned(),
             args_digest: stored.args_digest.clone(),
+            at_most: Some(self.at_most(by)),
         };
         let decision = Decision {
             proof: sealed(&key, &decision_of(&stored.request), &proof)?,
@@ -288,6 +363,11 @@ impl Approvals {
     ) -> Result<(), RuntimeError> {
         let forbidden = |why: String| Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
         let id = by.id();
+        if id.starts_with(BY_POLICY) {
+            return forbidden(format!(
+                "`{id}` has the name of a policy, and policies decide for themselves"
+            ));
+        }
         let is = |whom: &Option<String>| !by.is_operator() && whom.as_deref() == Some(id);
         if is(&stored.started_by) {
             return forbidden(format!(
@@ -299,14 +379,39 @@ impl Approvals {
                 "the run works for `{id}`, who may not decide about its requests"
             ));
         }
-        let needed = self.roles.range(..=stored.risk_level);
-        let missing = needed.map(|(_, role)| role).find(|role| !by.has_role(role));
-        match missing {
-            Some(role) if !by.is_operator() => forbidden(format!(
+        match self.missing_role(stored.risk_level, by) {
+            Some(role) => forbidden(format!(
                 "calls of {:?} risk need the role `{role}`, which `{id}` has not",
                 stored.risk_level
             )),
-            _ => Ok(()),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a role that the principal lacks to decide about calls of this risk.
+    fn missing_role(&self, risk: Risk, by: &Principal) -> Option<&str> {
+        let mut needed = self.roles.range(..=risk).map(|(_, role)| &**role);
+        needed.find(|role| !by.is_operator() && !by.has_role(role))
+    }
+
+    /// Returns the highest risk that the principal may approve.
+    fn at_most(&self, by: &Principal) -> Risk {
+        let may = |risk: &Risk| self.missing_role(*risk, by).is_none();
+        let highest = [Risk::High, Risk::Medium].into_iter().find(may);
+        highest.unwrap_or(Risk::Low)
+    }
+
+    fn may_see(&self, stored: &agents_store::Approval, by: &Principal) -> Result<(), RuntimeError> {
+        match &self.reads_with {
+            None => self.may_decide(stored, by),
+            Some(role) if by.is_operator() || by.has_role(role) => Ok(()),
+            Some(role) => Err(RuntimeError::new(
+                RuntimeErrorKind::Forbidden,
+                format!(
+                    "exact arguments need the role `{role}`, which `{}` has not",
+                    by.id()
+                ),
+            )),
         }
     }
 
@@ -346,12 +451,30 @@ impl Approvals {
     }
 }
 
+/// Decides about a request for a mode: returns the proof of an approval under this name.
+pub(crate) fn proof_of_mode(
+    key: &RunKey,
+    request: &agents_store::NewApproval,
+    by: &str,
+) -> Result<Vec<u8>, RuntimeError> {
+    let proof = Proof {
+        status: ApprovalStatus::Approved,
+        by: by.to_owned(),
+        args_digest: request.args_digest.clone(),
+        at_most: None,
+    };
+    sealed(key, &decision_of(&request.request), &proof)
+}
+
 /// Proof of a decision: whoever has no keys of the run cannot make it.
 #[derive(PartialEq, Serialize, Deserialize)]
 struct Proof {
     status: ApprovalStatus,
     by: String,
     args_digest: String,
+    /// Highest risk that the decider may approve; proofs of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    at_most: Option<Risk>,
 }
 
 fn status_of(answer: &Answer) -> ApprovalStatus {
@@ -362,23 +485,26 @@ fn status_of(answer: &Answer) -> ApprovalStatus {
     }
 }
 
-/// Checks that a stored decision was made by somebody who has the keys of the run.
+/// Checks that a stored decision was made by somebody who has the keys of the run. Returns the highest risk that the
+/// decider may approve, if the decision says so.
 pub(crate) fn check_decision(
     stored: &agents_store::Approval,
     key: &RunKey,
-) -> Result<(), RuntimeError> {
+) -> Result<Option<Risk>, RuntimeError> {
     let status = match stored.status {
         ApprovalStatus::Consumed => ApprovalStatus::Approved,
         status => status,
     };
+    let proof = stored.proof.as_deref().unwrap_or_default();
+    let proof = opened::<Proof>(key, &decision_of(&stored.request), proof);
     let expected = Proof {
         status,
         by: stored.decided_by.clone().unwrap_or_default(),
         args_digest: stored.args_digest.clone(),
+        at_most: proof.as_ref().ok().and_then(|proof| proof.at_most),
     };
-    let proof = stored.proof.as_deref().unwrap_or_default();
-    match opened::<Proof>(key, &decision_of(&stored.request), proof) {
-        Ok(proof) if proof == expected => Ok(()),
+    match proof {
+        Ok(proof) if proof == expected => Ok(proof.at_most),
         _ => Err(RuntimeError::new(
             RuntimeErrorKind::Sealed,
             format!(

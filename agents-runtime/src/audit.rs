@@ -3,12 +3,13 @@
 use crate::{
     Client, RuntimeError, Verdict,
     data::{key_of, opened, sealed},
+    decisions::expired,
     error::RuntimeErrorKind,
     keys::{RunKey, hex},
     verify::Verify,
 };
 use agents_core::run::Timestamp;
-use agents_store::{AuditEvent, AuditFilter, AuditKind, NewEvent, Run, RunFilter};
+use agents_store::{AuditEvent, AuditFilter, AuditKind, NewEvent, PLATFORM, Run, RunFilter};
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, io::Write};
 
@@ -45,22 +46,22 @@ pub struct AuditRecord {
     pub at: Timestamp,
     /// Kind of the event.
     pub kind: AuditKind,
-    /// Tenant that the run works for.
+    /// Tenant that the run works for. An event of the platform may be about all tenants: `*`.
     pub tenant_id: String,
-    /// Id of the run.
+    /// Id of the run; `platform` for an event that belongs to none.
     pub run_id: String,
     /// Number of the event in its run, from 1.
     pub seq: u64,
     /// Whoever caused the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about.
+    /// Id of the request or the execution that the event is about; the mode that was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Reason, as far as the keys of the run are there.
+    /// Reason, as far as the contents of the run and its keys are there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Digest of the event and of those before it in its run.
@@ -70,7 +71,7 @@ pub struct AuditRecord {
 /// Last event of the trail of a run. Heads that are kept outside the store show later that nothing was cut off.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
-    /// Id of the run.
+    /// Id of the run; `platform` for the trail of what belongs to none.
     pub run_id: String,
     /// Number of events.
     pub events: u64,
@@ -103,7 +104,7 @@ impl Audit {
         let mut records = Vec::with_capacity(found.len());
         for event in found {
             let reason = match &event.detail {
-                None => None,
+                None => self.reason_of(&event).await?,
                 Some(detail) => {
                     if !keys.contains_key(&event.run) {
                         keys.insert(event.run.clone(), self.key(&event.run).await?);
@@ -115,6 +116,22 @@ impl Audit {
             records.push(record(event, reason));
         }
         Ok(records)
+    }
+
+    /// Returns the reason of an event about a request, as the row of the request has it.
+    async fn reason_of(&self, event: &AuditEvent) -> Result<Option<String>, RuntimeError> {
+        let has_reason = matches!(
+            event.kind,
+            AuditKind::Denied | AuditKind::RevisionRequested | AuditKind::Expired
+        );
+        let Some(id) = event.subject.as_deref().filter(|_| has_reason) else {
+            return Ok(None);
+        };
+        let found = self.client.bare_store().approval(id).await?;
+        Ok(found.and_then(|request| match event.kind {
+            AuditKind::Expired => Some(expired(&request).to_owned()),
+            _ => request.note,
+        }))
     }
 
     /// Returns the key of a run; `None` if it was erased.
@@ -150,7 +167,7 @@ impl Audit {
         }
     }
 
-    /// Returns the head of each run, the newest run first.
+    /// Returns the head of each run, the newest run first, and that of what belongs to no run.
     ///
     /// # Errors
     /// When the store fails.
@@ -160,11 +177,22 @@ impl Audit {
         loop {
             let page = self.client.runs(&filter).await?;
             let Some(last) = page.last() else {
+                heads.extend(self.head_of_platform().await?);
                 return Ok(heads);
             };
             filter.before = Some(last.id.clone());
             heads.extend(page.iter().map(Head::of));
         }
+    }
+
+    /// Returns the head of the trail of what belongs to no run, if there is one.
+    async fn head_of_platform(&self) -> Result<Option<Head>, RuntimeError> {
+        let trail = self.client.bare_store().platform().await?.trail;
+        Ok(trail.filter(|trail| trail.seq > 0).map(|trail| Head {
+            run_id: PLATFORM.to_owned(),
+            events: trail.seq,
+            digest: hex(&trail.digest),
+        }))
     }
 
     /// Checks the trail of each run, and the rows of requests and executions that it tells of.
@@ -187,9 +215,7 @@ impl Audit {
     }
 
     async fn check(&self, heads: Option<&[Head]>) -> Result<Verdict, RuntimeError> {
-        let key = self.client.keys()?.audit_key();
-        let key =
-            key.map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))?;
+        let key = self.client.audit_key()?;
         let store = self.client.store().await?;
         Verify::new(store, key, heads).run().await
     }
@@ -208,6 +234,7 @@ impl Client {
         let key = self.keys().and_then(|keys| key_of(run, &*keys));
         let event = NewEvent {
             run: run.id.clone(),
+            tenant: None,
             kind: AuditKind::Refused,
             actor: by.map(str::to_owned),
             subject: subject.map(str::to_owned),

@@ -1,13 +1,13 @@
 //! What any process may do with the runs of a store, without their agents.
 
 use crate::{
-    Approvals, Audit, Events, Keyring, Principal, RunRef, RuntimeError,
+    Approvals, Audit, Events, Keyring, Modes, Principal, RunRef, RuntimeError,
     data::{entries, key_of},
     error::RuntimeErrorKind,
     keys::default_keyring,
 };
 use agents_core::journal::Recorded;
-use agents_store::{Run, RunFilter, Store};
+use agents_store::{AuditKey, Run, RunFilter, Store};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OnceCell;
 
@@ -58,13 +58,17 @@ impl Client {
     /// Returns the store, which makes its audit trail with the key of the keyring.
     pub(crate) async fn store(&self) -> Result<&Arc<dyn Store>, RuntimeError> {
         let tied = self.is_tied.get_or_try_init(async || {
-            let key = self.keys()?.audit_key();
-            let key = key
-                .map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))?;
+            let key = self.audit_key()?;
             Ok::<_, RuntimeError>(self.store.audit_with(&key).await?)
         });
         tied.await?;
         Ok(&self.store)
+    }
+
+    /// Returns the key of the audit trail.
+    pub(crate) fn audit_key(&self) -> Result<AuditKey, RuntimeError> {
+        let key = self.keys()?.audit_key();
+        key.map_err(|error| RuntimeError::new(RuntimeErrorKind::Sealed, error.to_string()))
     }
 
     /// Returns the keyring; the first use opens it.
@@ -79,6 +83,11 @@ impl Client {
     /// Returns the requests for approval, and decides about them.
     pub fn approvals(&self) -> Approvals {
         Approvals::of(self.clone())
+    }
+
+    /// Returns the modes, in which people are asked about calls.
+    pub fn modes(&self) -> Modes {
+        Modes::of(self.clone())
     }
 
     /// Returns the audit trail.

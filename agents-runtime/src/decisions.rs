@@ -90,14 +90,12 @@ impl Decisions {
         match one.status {
             ApprovalStatus::Pending | ApprovalStatus::Cancelled => return Ok(None),
             ApprovalStatus::Expired => {
-                let why = match one.decided_by {
-                    None => "nobody decided in time (APPROVAL_EXPIRED)",
-                    Some(_) => "the approval was not used in time; ask again (APPROVAL_EXPIRED)",
-                };
-                return Ok(Some(Approval::deny(why).into()));
+                let reason = expired(one).to_owned();
+                return Ok(Some(Approval::Expired { reason }.into()));
             }
-            _ => check_decision(one, &self.key)?,
+            _ => {}
         }
+        let at_most = check_decision(one, &self.key)?;
         let approval = match one.status {
             ApprovalStatus::Approved | ApprovalStatus::Consumed => match &one.edited {
                 None => Approval::Approve,
@@ -108,9 +106,13 @@ impl Decisions {
             ApprovalStatus::RevisionRequested => Approval::Revise { note },
             _ => Approval::deny(note),
         };
-        Ok(Some(match &one.decided_by {
+        let decided = match &one.decided_by {
             Some(by) => approval.by(by),
             None => approval.into(),
+        };
+        Ok(Some(match at_most {
+            Some(most) => decided.at_most(most),
+            None => decided,
         }))
     }
 
@@ -135,6 +137,14 @@ impl Decisions {
     /// Returns `true` if the run waits for a decision now.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.waiting.load(SeqCst) > 0
+    }
+}
+
+/// Returns what was not done in time about a request that has expired.
+pub(crate) fn expired(request: &agents_store::Approval) -> &'static str {
+    match request.decided_by {
+        None => "nobody decided in time",
+        Some(_) => "the approval was not used in time; ask again",
     }
 }
 

@@ -2,21 +2,26 @@
 
 use crate::{
     RuntimeError,
-    approvals::{RequestDetail, detail_of},
+    approvals::{RequestDetail, USE_WITHIN, detail_of, proof_of_mode},
     audit::reason,
     data::{sealed, sealed_entries},
+    decisions::Decisions,
+    error::RuntimeErrorKind,
     keys::RunKey,
     lease::Held,
+    modes::ModeInEffect,
     summary::{masked, summary},
     texts::Texts,
 };
 use agents_core::{
     async_trait,
     journal::{Asked, Began, CallStep, Ended, Entry, Follower, Journal, JournalError},
+    run::{ApprovalReason, ApprovalRequest},
     tool::Effects,
 };
 use agents_store::{
-    AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError, Timestamp,
+    AuditKey, AuditKind, Begin, ByMode, Commit, Finish, NewApproval, NewEvent, Store, StoreError,
+    Timestamp,
 };
 use std::{
     collections::HashMap,
@@ -34,7 +39,22 @@ pub(crate) struct StoredJournal {
     expires_after: Duration,
     /// Sender of streamed text, if the run is streamed.
     texts: Option<Arc<Texts>>,
+    audit_key: AuditKey,
+    decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
+}
+
+/// What a journal needs to know of its run.
+pub(crate) struct ForRun {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) held: Arc<Held>,
+    pub(crate) key: RunKey,
+    /// User whom the run works for.
+    pub(crate) user: Option<String>,
+    /// Time after which requests expire.
+    pub(crate) expires_after: Duration,
+    pub(crate) audit_key: AuditKey,
+    pub(crate) decisions: Arc<Decisions>,
 }
 
 #[derive(Default)]
@@ -51,14 +71,16 @@ struct Inner {
 
 impl StoredJournal {
     /// Creates the journal of a run that was claimed, with the entries that it has.
-    pub(crate) fn new(
-        store: Arc<dyn Store>,
-        held: Arc<Held>,
-        key: RunKey,
-        user: Option<String>,
-        expires_after: Duration,
-        entries: Vec<Entry>,
-    ) -> Result<Self, RuntimeError> {
+    pub(crate) fn new(for_run: ForRun, entries: Vec<Entry>) -> Result<Self, RuntimeError> {
+        let ForRun {
+            store,
+            held,
+            key,
+            user,
+            expires_after,
+            audit_key,
+            decisions,
+        } = for_run;
         let journal = StoredJournal {
             store,
             held,
@@ -66,6 +88,8 @@ impl StoredJournal {
             user,
             expires_after,
             texts: None,
+            audit_key,
+            decisions,
             inner: Mutex::default(),
         };
         let mut inner = Inner::default();
@@ -109,8 +133,8 @@ impl StoredJournal {
         self.inner().is_finished
     }
 
-    /// Prepares a commit of these entries.
-    fn commit(&self, entries: &[Entry]) -> Result<Commit, JournalError> {
+    /// Prepares a commit of these entries; returns the requests in it as well.
+    fn commit(&self, entries: &[Entry]) -> Result<(Commit, Vec<ApprovalRequest>), JournalError> {
         let failed = |error: RuntimeError| JournalError::new(error.to_string());
         let mut inner = self.inner();
         if let Some(error) = &inner.failed {
@@ -125,6 +149,7 @@ impl StoredJournal {
             entries: sealed_entries(&self.key, after, entries).map_err(failed)?,
             ..Commit::default()
         };
+        let mut requests = Vec::new();
         for entry in entries {
             let followed = inner.follower.on(entry)?;
             if let Some(texts) = &self.texts {
@@ -133,8 +158,10 @@ impl StoredJournal {
                 }
             }
             match followed.step {
-                Some(CallStep::Asked(asked)) => {
+                Some(CallStep::Asked(mut asked)) => {
+                    self.name_executions(&mut asked.request);
                     commit.asked.push(self.asked(&asked).map_err(failed)?);
+                    requests.push(asked.request);
                 }
                 Some(CallStep::Began(began)) => {
                     let begin = self.began(&began).map_err(failed)?;
@@ -162,7 +189,42 @@ impl StoredJournal {
         if let Some(texts) = &self.texts {
             commit.texts = texts.take().map_err(failed)?;
         }
-        Ok(commit)
+        Ok((commit, requests))
+    }
+
+    /// Gives earlier executions the ids of their rows.
+    fn name_executions(&self, request: &mut ApprovalRequest) {
+        for reason in &mut request.reasons {
+            if let ApprovalReason::Repeated(earlier) = reason {
+                earlier.id = self.execution(&earlier.request, earlier.attempt);
+            }
+        }
+    }
+
+    /// Lets the mode that is in effect decide about the requests of a commit. Returns the reason why the mode counts for
+    /// nothing, if it was written by hand.
+    async fn decide_by_mode(
+        &self,
+        commit: &mut Commit,
+        requests: &[ApprovalRequest],
+    ) -> Result<(), RuntimeError> {
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let tenant = &self.held.lease.run.tenant;
+        let mode = ModeInEffect::of(&*self.store, &self.audit_key, tenant).await?;
+        let Some(mode) = mode else { return Ok(()) };
+        for (asked, request) in commit.asked.iter_mut().zip(requests) {
+            if let Some(by) = mode.skips(request) {
+                asked.by_mode = Some(ByMode {
+                    seq: mode.seq(),
+                    proof: proof_of_mode(&self.key, asked, &by)?,
+                    use_within: USE_WITHIN,
+                    by,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn asked(&self, asked: &Asked) -> Result<NewApproval, RuntimeError> {
@@ -185,6 +247,11 @@ impl StoredJournal {
             user_id: self.user.clone(),
             args_digest: asked.args_digest.clone(),
             expires_after: self.expires_after,
+            reasons: Some(
+                serde_json::to_string(&request.reasons).map_err(RuntimeError::unreadable)?,
+            ),
+            follows: request.follows.clone(),
+            by_mode: None,
             detail: sealed(&self.key, &detail_of(&request.id), &detail)?,
         })
     }
@@ -266,19 +333,35 @@ impl StoredJournal {
         if error.kind() != agents_store::ErrorKind::NotApproved {
             return;
         }
-        let Some(begin) = commit.began.iter().find(|begin| begin.needs.is_some()) else {
-            return;
-        };
+        if let Some(begin) = commit.began.iter().find(|begin| begin.needs.is_some()) {
+            let why = error.to_string();
+            self.record_refusal(&begin.id, &begin.tool_name, &why).await;
+        }
+    }
+
+    /// Adds to the audit trail that a mode which was written by hand counts for nothing.
+    async fn forged(&self, commit: &Commit, error: &RuntimeError) {
+        tracing::error!(run = self.held.lease.run.id, %error, "a person is asked whatever the mode is");
+        if error.kind() == RuntimeErrorKind::Sealed
+            && let Some(asked) = commit.asked.first()
+        {
+            let why = error.to_string();
+            self.record_refusal(&asked.id, &asked.tool_name, &why).await;
+        }
+    }
+
+    async fn record_refusal(&self, subject: &str, tool: &str, why: &str) {
         let event = NewEvent {
             run: self.held.lease.run.id.clone(),
+            tenant: None,
             kind: AuditKind::Refused,
             actor: None,
-            subject: Some(begin.id.clone()),
-            tool_name: Some(begin.tool_name.clone()),
-            detail: reason(&self.key, &error.to_string()),
+            subject: Some(subject.to_owned()),
+            tool_name: Some(tool.to_owned()),
+            detail: reason(&self.key, why),
         };
         if let Err(error) = self.store.record(&event).await {
-            tracing::error!(run = event.run, %error, "a refused execution is not in the audit trail");
+            tracing::error!(run = event.run, refused = why, %error, "a refusal is not in the audit trail");
         }
     }
 }
@@ -310,10 +393,20 @@ impl Journal for StoredJournal {
     }
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
-        let commit = self.commit(entries)?;
+        let (mut commit, requests) = self.commit(entries)?;
+        let by_mode = self.decide_by_mode(&mut commit, &requests).await;
         let stored = self.store(&commit).await;
-        if let Err(error) = &stored {
-            self.refused(&commit, error).await;
+        match (&stored, by_mode) {
+            (Err(error), _) => self.refused(&commit, error).await,
+            // Without its mode, a person is asked.
+            (Ok(()), Err(error)) => self.forged(&commit, &error).await,
+            (Ok(()), Ok(())) if commit.asked.iter().any(|asked| asked.by_mode.is_some()) => {
+                let messages = self.decisions.messages();
+                if let Err(error) = self.decisions.read(messages).await {
+                    tracing::warn!(%error, "the decisions of a mode are read later");
+                }
+            }
+            (Ok(()), Ok(())) => {}
         }
         let mut inner = self.inner();
         if let Err(error) = stored {

@@ -141,6 +141,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         .approver(move |request| {
             agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
         })
+        .confirm_repeats()
         .clock(OfRun(id))
         .cancel(cancel)
         .fence(fence);

@@ -1,7 +1,7 @@
 //! The runtime: a store, agents, and what they need.
 
 use crate::{
-    AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, RuntimeError,
+    AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, Modes, RuntimeError,
     error::RuntimeErrorKind,
     lease::Keeper,
     registered::{MadeFor, Registered},
@@ -237,6 +237,11 @@ impl Runtime {
     /// Returns the requests for approval, and decides about them.
     pub fn approvals(&self) -> Approvals {
         self.client.approvals()
+    }
+
+    /// Returns the modes, in which people are asked about calls.
+    pub fn modes(&self) -> Modes {
+        self.client.modes()
     }
 
     /// Returns the audit trail.

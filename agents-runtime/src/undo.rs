@@ -505,6 +505,7 @@ fn event(
 ) -> NewEvent {
     NewEvent {
         run: execution.run.clone(),
+        tenant: None,
         kind,
         actor: by.map(str::to_owned),
         subject: Some(execution.id.clone()),

@@ -2,8 +2,8 @@
 
 use crate::{Head, RuntimeError, keys::hex};
 use agents_store::{
-    ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, Execution,
-    ExecutionFilter, RowDigest, Run, RunFilter, Store,
+    ALL_TENANTS, ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind,
+    Execution, ExecutionFilter, PLATFORM, RowDigest, Run, RunFilter, Store, StoredMode,
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -36,7 +36,7 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Flaw {
-    /// Id of the run.
+    /// Id of the run; `platform` for what belongs to no run.
     pub run_id: String,
     /// Name of the table.
     pub table: String,
@@ -108,9 +108,23 @@ const EVENTS: &str = "agent_audit_events";
 const RUNS: &str = "agent_runs";
 const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
+const MODES: &str = "agent_modes";
 const EDITED: &str = "was edited";
 const REMOVED: &str = "was removed";
 const INSERTED: &str = "was inserted by hand";
+
+/// Trail of a run, or of what belongs to no run.
+struct Trail<'a> {
+    id: &'a str,
+    /// Tenant of all events, if they have one.
+    tenant: Option<&'a str>,
+    /// Number of events.
+    seq: u64,
+    /// Digest of the last event.
+    digest: &'a [u8],
+    /// Table that says so.
+    table: &'static str,
+}
 
 /// Flaw of a run whose id is known.
 type Found = (&'static str, String, &'static str);
@@ -148,6 +162,7 @@ impl<'a> Verify<'a> {
                 self.check_run(run).await?;
             }
         }
+        self.check_platform().await?;
         for head in std::mem::take(&mut self.anchors).into_values() {
             self.flaw(&head.run_id, (RUNS, head.run_id.clone(), REMOVED));
         }
@@ -189,6 +204,59 @@ impl<'a> Verify<'a> {
         Ok(())
     }
 
+    /// Checks what belongs to no run, if the whole of it can be seen.
+    async fn check_platform(&mut self) -> Result<(), RuntimeError> {
+        for left in (0..TRIES).rev() {
+            let platform = self.store.platform().await?;
+            let Some(end) = platform.trail else {
+                self.anchors.remove(PLATFORM);
+                return Ok(());
+            };
+            let events = self.events(PLATFORM).await?;
+            let trail = Trail {
+                id: PLATFORM,
+                tenant: None,
+                seq: end.seq,
+                digest: &end.digest,
+                table: "agent_platform",
+            };
+            let found = self.chain(&trail, &events);
+            let found = found.or_else(|| self.modes(&platform.modes, &events));
+            if found.is_some() && left > 0 {
+                let now = self.store.platform().await?.trail;
+                if now.is_some_and(|now| now.seq != end.seq) {
+                    continue;
+                }
+            }
+            self.verdict.events += events.len() as u64;
+            self.anchors.remove(PLATFORM);
+            if let Some(found) = found {
+                self.flaw(PLATFORM, found);
+            }
+            break;
+        }
+        Ok(())
+    }
+
+    /// Checks the rows of modes: each is as the last event about its tenant says.
+    fn modes(&self, modes: &[StoredMode], events: &[AuditEvent]) -> Option<Found> {
+        let mut told: BTreeMap<&str, Option<&[u8]>> = BTreeMap::new();
+        for event in events.iter().filter(|event| event.kind == AuditKind::Mode) {
+            told.insert(&event.tenant_id, event.row_digest.as_deref());
+        }
+        for mode in modes {
+            let tenant = mode.tenant.as_deref().unwrap_or(ALL_TENANTS);
+            let row = |what| Some((MODES, tenant.to_owned(), what));
+            match told.remove(tenant) {
+                Some(Some(digest)) if *digest == self.key.of_mode(mode) => {}
+                Some(Some(_)) => return row(EDITED),
+                Some(None) | None => return row(INSERTED),
+            }
+        }
+        let gone = told.into_iter().find(|(_, digest)| digest.is_some());
+        gone.map(|(tenant, _)| (MODES, tenant.to_owned(), REMOVED))
+    }
+
     async fn events(&self, run: &str) -> Result<Vec<AuditEvent>, RuntimeError> {
         let mut filter = AuditFilter {
             run: Some(run.to_owned()),
@@ -207,7 +275,14 @@ impl<'a> Verify<'a> {
 
     /// Returns the first flaw of a run.
     async fn check(&self, run: &Run, events: &[AuditEvent]) -> Result<Option<Found>, RuntimeError> {
-        if let Some(found) = self.chain(run, events) {
+        let trail = Trail {
+            id: &run.id,
+            tenant: Some(&run.tenant),
+            seq: run.audit_seq,
+            digest: &run.audit_digest,
+            table: RUNS,
+        };
+        if let Some(found) = self.chain(&trail, events) {
             return Ok(Some(found));
         }
         if !has_begin(events) || is_erased(events) {
@@ -226,8 +301,8 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks the chain of a run's events, its end, and the head from outside.
-    fn chain(&self, run: &Run, events: &[AuditEvent]) -> Option<Found> {
+    /// Checks the chain of events of a trail, its end, and the head from outside.
+    fn chain(&self, trail: &Trail<'_>, events: &[AuditEvent]) -> Option<Found> {
         let mut before: &[u8] = &[];
         for (event, seq) in events.iter().zip(1..) {
             let row = |what| Some((EVENTS, event.seq.to_string(), what));
@@ -240,25 +315,26 @@ impl<'a> Verify<'a> {
             if event.seq < seq {
                 return row("is out of order");
             }
-            if !self.key.is_digest_of(before, event) || event.tenant_id != run.tenant {
+            let is_of_tenant = trail.tenant.is_none_or(|own| own == event.tenant_id);
+            if !self.key.is_digest_of(before, event) || !is_of_tenant {
                 return row(EDITED);
             }
             before = &event.digest;
         }
         let last = events.len() as u64;
         let behind = (EVENTS, (last + 1).to_string());
-        if last < run.audit_seq {
+        if last < trail.seq {
             return Some((behind.0, behind.1, REMOVED));
         }
         // Events that were added since the run was read have digests of their own.
-        let head = match run.audit_seq {
+        let head = match trail.seq {
             0 => &[][..],
             seq => &events[usize::try_from(seq).unwrap_or(1) - 1].digest,
         };
-        if head != run.audit_digest {
-            return Some((RUNS, run.id.clone(), EDITED));
+        if head != trail.digest {
+            return Some((trail.table, trail.id.to_owned(), EDITED));
         }
-        let anchor = self.anchors.get(&*run.id)?;
+        let anchor = self.anchors.get(trail.id)?;
         if anchor.events == 0 {
             return None;
         }

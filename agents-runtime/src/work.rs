@@ -6,7 +6,7 @@ use crate::{
     data::{RunData, entries, key_of},
     decisions::Decisions,
     error::RuntimeErrorKind,
-    journal::StoredJournal,
+    journal::{ForRun, StoredJournal},
     registered::{Registered, Went, With, go_on},
     texts::Texts,
     undo::Undoing,
@@ -175,14 +175,17 @@ impl Runtime {
         let decisions = Decisions::new(client.store().await?.clone(), run.id.clone(), key.clone());
         decisions.read(run.messages).await?;
         let commits = client.store().await?.commits(&run.id, 0).await?;
-        let journal = StoredJournal::new(
-            client.store().await?.clone(),
-            keeping.held.clone(),
-            key.clone(),
-            data.scope.user_id.clone(),
-            self.settings.expires_after,
-            entries(&key, 0, &commits)?,
-        )?;
+        let entries = entries(&key, 0, &commits)?;
+        let for_run = ForRun {
+            store: client.store().await?.clone(),
+            held: keeping.held.clone(),
+            key: key.clone(),
+            user: data.scope.user_id.clone(),
+            expires_after: self.settings.expires_after,
+            audit_key: client.audit_key()?,
+            decisions: decisions.clone(),
+        };
+        let journal = StoredJournal::new(for_run, entries)?;
         let texts = data.streamed.then(|| {
             let (store, held) = (client.bare_store().clone(), keeping.held.clone());
             Arc::new(Texts::new(store, held, key.clone()))

@@ -1,6 +1,6 @@
 //! Requests for approval, and decisions about them.
 
-use crate::run::words;
+use crate::{ByMode, run::words};
 use agents_core::{run::Timestamp, tool::Risk};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -35,6 +35,12 @@ pub struct NewApproval {
     pub expires_after: Duration,
     /// Exact request, encoded.
     pub detail: Vec<u8>,
+    /// Reasons why the call needs approval, as JSON.
+    pub reasons: Option<String>,
+    /// Request of the run that this one follows, whose correlation id it gets.
+    pub follows: Option<String>,
+    /// Decision of a mode. Without one, or if the mode is not in effect any more, the request is pending.
+    pub by_mode: Option<ByMode>,
 }
 
 /// Stored request for approval.
@@ -88,6 +94,8 @@ pub struct Approval {
     pub use_by: Option<Timestamp>,
     /// Proof of the decision, which only whoever has the keys of the run can make.
     pub proof: Option<Vec<u8>>,
+    /// Reasons why the call needs approval, as JSON; `None` for a request of an earlier version.
+    pub reasons: Option<String>,
 }
 
 /// State of a request for approval.

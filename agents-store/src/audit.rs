@@ -1,6 +1,6 @@
 //! The audit trail: what was asked, decided, run and refused, chained so that a change of it is noticed.
 
-use crate::{Approval, ApprovalStatus, Execution, Run, columns::risk, run::words};
+use crate::{Approval, ApprovalStatus, Execution, Run, StoredMode, columns::risk, run::words};
 use agents_core::run::Timestamp;
 use hmac_sha256::{HMAC, Hash};
 use serde::{Deserialize, Serialize};
@@ -106,6 +106,10 @@ impl AuditKey {
             .number(row.requested_at.as_millis())
             .number(row.expires_at.as_millis())
             .bytes(&row.detail);
+        // Requests of earlier versions have none.
+        if let Some(reasons) = &row.reasons {
+            fields.text(reasons);
+        }
         self.row(fields)
     }
 
@@ -147,6 +151,19 @@ impl AuditKey {
         let mut fields = Fields::new("execution");
         fields.begin(self, row).end(row);
         self.row(fields)
+    }
+
+    /// Returns the proof of a mode. Whoever has no audit key cannot make it.
+    pub fn of_mode(&self, row: &StoredMode) -> Vec<u8> {
+        let tenant = row.tenant.as_deref();
+        let mut fields = Fields::new("mode");
+        fields
+            .maybe(tenant.map(str::as_bytes))
+            .text(&row.mode)
+            .person(self, tenant.unwrap_or_default(), Some(&row.set_by))
+            .number(row.set_at.as_millis())
+            .number(row.seq);
+        HMAC::mac(fields.0, self.0).to_vec()
     }
 
     /// Returns the digest of what is known of the undoing of an execution.
@@ -269,8 +286,10 @@ fn hex(bytes: &[u8]) -> String {
 /// Event that is about to be added to the trail of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Id of the run.
+    /// Id of the run, or [`PLATFORM`](crate::PLATFORM).
     pub run: String,
+    /// Tenant that an event of the platform is about; `None` for all. An event of a run has the tenant of its run.
+    pub tenant: Option<String>,
     /// Kind of the event.
     pub kind: AuditKind,
     /// Name of the person who caused the event.
@@ -283,16 +302,17 @@ pub struct NewEvent {
     pub detail: Option<Vec<u8>>,
 }
 
-/// Event of the trail of a run.
+/// Event of the trail of a run, or of what belongs to no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// Number of the event in the store. Later events have greater numbers.
     pub number: u64,
-    /// Id of the run.
+    /// Id of the run; [`PLATFORM`](crate::PLATFORM) for an event that belongs to none.
     pub run: String,
     /// Number of the event in its run, from 1.
     pub seq: u64,
-    /// Tenant that the run works for.
+    /// Tenant that the run works for. An event of the platform may be about
+    /// [all tenants](crate::ALL_TENANTS).
     pub tenant_id: String,
     /// Time of the event, by the clock of the store.
     pub at: Timestamp,
@@ -300,7 +320,7 @@ pub struct AuditEvent {
     pub kind: AuditKind,
     /// Name of the person who caused the event.
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about.
+    /// Id of the request or the execution that the event is about; the word for the mode that was set.
     pub subject: Option<String>,
     /// Name of the tool.
     pub tool_name: Option<String>,
@@ -357,6 +377,8 @@ pub enum AuditKind {
     NotUndone,
     /// The contents of the run were erased; the trail stays.
     Erased,
+    /// The mode of a tenant, or of all, was set or removed.
+    Mode,
 }
 
 words!(AuditKind {
@@ -380,6 +402,7 @@ words!(AuditKind {
     Undone = "undone",
     NotUndone = "not_undone",
     Erased = "erased",
+    Mode = "mode",
 });
 
 /// Choice of events. The default chooses all events of all tenants.

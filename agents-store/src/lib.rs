@@ -15,6 +15,8 @@
 //! - **Every step leaves an event in the audit trail**, in the same transaction. The digests of a run's events are a chain,
 //!   made with a key that the store does not keep: see [`AuditKey`].
 //! - **A conversation has one run under way at a time**, and its runs go on in the order in which they were stored.
+//! - **A mode decides beforehand**: a request that it covers is stored as approved, in one transaction, if the mode is still
+//!   in effect then.
 //! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
 //!
 //! The store says of each error whether it is worth another try: see [`StoreError`].
@@ -34,6 +36,7 @@ mod conversation;
 mod error;
 mod execution;
 mod lease;
+mod mode;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod run;
@@ -55,6 +58,7 @@ pub use conversation::Conversation;
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter};
 pub use lease::{Claim, Lease, Renewed, Rest};
+pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
 pub use run::{End, NewRun, Run, RunFilter, RunStatus};

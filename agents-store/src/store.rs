@@ -2,8 +2,8 @@
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, Execution, ExecutionFilter, Lease, NewEvent, NewRun, NewText, Renewed,
-    Rest, Run, RunFilter, StoreError, Text,
+    Conversation, Decision, Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun,
+    NewText, Platform, Renewed, Rest, Run, RunFilter, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -109,7 +109,13 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the execution with this id.
     async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError>;
 
-    /// Adds an event to the trail of a run. An event that is [`Undone`](crate::AuditKind::Undone) marks the execution
+    /// Sets or removes a mode, with its event in the trail of the [`PLATFORM`](crate::PLATFORM).
+    async fn set_mode(&self, change: &ModeChange) -> Result<(), StoreError>;
+
+    /// Returns what belongs to no run: the modes that are set, and the end of the trail.
+    async fn platform(&self) -> Result<Platform, StoreError>;
+
+    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is [`Undone`](crate::AuditKind::Undone) marks the execution
     /// that is its subject.
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError>;
 
@@ -160,6 +166,8 @@ forward! {
     approvals(filter: &ApprovalFilter) -> Vec<Approval>;
     executions(filter: &ExecutionFilter) -> Vec<Execution>;
     execution(id: &str) -> Option<Execution>;
+    set_mode(change: &ModeChange) -> ();
+    platform() -> Platform;
     record(event: &NewEvent) -> ();
     audit(filter: &AuditFilter) -> Vec<AuditEvent>;
 }

@@ -110,6 +110,9 @@ fn request(id: &str) -> NewApproval {
         args_digest: "digest".to_owned(),
         expires_after: LONG,
         detail: b"detail".to_vec(),
+        reasons: None,
+        follows: None,
+        by_mode: None,
     }
 }
 
@@ -123,7 +126,10 @@ async fn a_store_in_a_database_keeps_all_promises() {
         println!("{}", case.name);
         // A new database for each case would take most of the time.
         owner
-            .batch_execute("TRUNCATE agent_runs, agent_audit_key RESTART IDENTITY CASCADE")
+            .batch_execute(
+                "TRUNCATE agent_runs, agent_audit_events, agent_audit_key, agent_modes RESTART IDENTITY CASCADE;
+                 UPDATE agent_platform SET audit_seq = 0, audit_digest = ''",
+            )
             .await
             .unwrap();
         let store = PostgresStore::connect(database.address()).await.unwrap();

@@ -88,6 +88,9 @@ pub(crate) async fn show(session: &Session, id: &str, out: &mut Out) -> Result<(
         request.decided_by.as_deref().unwrap_or_default(),
     )?;
     field("note", request.note.as_deref().unwrap_or_default())?;
+    for reason in &request.reasons {
+        field("because", &reason.to_string())?;
+    }
     for repair in &detail.request.repairs {
         field("changed", &repair.to_string())?;
     }

@@ -3,7 +3,7 @@
 use super::{read, seconds};
 use crate::{args::AuditArgs, failure::Failure, out::Out, session::Session, table::Table};
 use agents_runtime::{AuditRecord, Head};
-use agents_store::AuditFilter;
+use agents_store::{AuditFilter, PLATFORM};
 use std::path::Path;
 
 /// Prints the events of the trail. As a table it has no reasons, which may be long; `--json` has all.
@@ -12,7 +12,7 @@ pub(crate) async fn audit(
     asked: &AuditArgs,
     out: &mut Out,
 ) -> Result<(), Failure> {
-    if let Some(run) = &asked.run {
+    if let Some(run) = asked.run.as_ref().filter(|run| *run != PLATFORM) {
         session.run(run).await?;
     }
     let audit = session.client().audit();

@@ -8,7 +8,7 @@ use crate::{
     session::Session,
 };
 use agents_core::{Json, run::Approval, tool::Risk};
-use agents_runtime::Request;
+use agents_runtime::{Request, RuntimeErrorKind};
 use serde_json::json;
 
 pub(crate) async fn approve(
@@ -109,5 +109,11 @@ async fn decide(
 async fn decide_one(session: &Session, id: &str, approval: Approval) -> Result<Request, Failure> {
     session.request(id).await?;
     let approvals = session.approvals()?;
-    Ok(approvals.decide(id, approval, &session.who).await?)
+    let decided = approvals.decide(id, approval, &session.who).await;
+    decided.map_err(|error| match error.kind() {
+        RuntimeErrorKind::Forbidden => {
+            Failure::failed(format!("{error}; another person has to decide"))
+        }
+        _ => error.into(),
+    })
 }

@@ -68,6 +68,7 @@ fn word_for(approval: &Approval) -> &'static str {
         Approval::Approve => "approved",
         Approval::ApproveWith { .. } => "approved with other arguments",
         Approval::Deny { .. } => "denied",
+        Approval::Expired { .. } => "expired",
         Approval::Revise { .. } => "revision requested",
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod check_deploy;
 pub(crate) mod decide;
 pub(crate) mod events;
+pub(crate) mod mode;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod steer;

@@ -10,5 +10,6 @@ mod desk;
 mod events;
 mod help;
 mod listing;
+mod modes;
 mod payer;
 mod stores;

@@ -388,7 +388,7 @@ impl RunContext {
     /// Returns `true` if it is not known what an earlier execution of this tool did, in this run, in those around it or
     /// in those within them.
     pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
-        self.root.settings.doubts.has(tool)
+        self.root.settings.past.is_in_doubt(tool)
     }
 
     /// Adds the usage and the cost of a nested run (a run of its own) that went on here.

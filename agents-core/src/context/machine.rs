@@ -3,7 +3,7 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and is stored unless it changes
 //! nothing.
 
-use super::{Audience, Doubts, PassedLimit, Writer};
+use super::{Audience, PassedLimit, Past, Writer};
 use crate::{
     Json,
     budget::Cost,
@@ -33,7 +33,7 @@ struct Inner {
     clock: Arc<dyn Clock>,
     /// Wakes the task that polls the run once the run is stopped.
     notify: Arc<Notify>,
-    doubts: Arc<Doubts>,
+    past: Arc<Past>,
     /// Writer that stores the facts, and the number of the run in its journal; `None` without a journal.
     writer: Option<(Arc<Writer>, u32)>,
     /// Facts kept to check that they lead to the same state again.
@@ -71,7 +71,7 @@ impl Machine {
         projection: Projection,
         clock: Arc<dyn Clock>,
         notify: Arc<Notify>,
-        doubts: Arc<Doubts>,
+        past: Arc<Past>,
         writer: Option<(Arc<Writer>, u32)>,
         audience: Audience,
     ) -> Arc<Machine> {
@@ -88,7 +88,7 @@ impl Machine {
                 projection,
                 clock,
                 notify,
-                doubts,
+                past,
                 writer,
             }),
         })
@@ -389,7 +389,10 @@ impl Inner {
             return after;
         }
         if let Some(tool) = &after.doubt {
-            self.doubts.add(tool);
+            self.past.doubt(tool);
+        }
+        if let Some(news) = &after.execution {
+            self.past.note(news.clone());
         }
         #[cfg(any(test, feature = "testing"))]
         if let (Some(kept), Some(said)) = (&mut self.kept, said) {
@@ -480,7 +483,7 @@ mod tests {
             settings.projection(),
             settings.clock.clone(),
             notify.clone(),
-            settings.doubts.clone(),
+            settings.past.clone(),
             Some((writer.clone(), 0)),
             Audience::new("run-1".into(), Vec::new(), settings.masker.clone()),
         );

@@ -45,7 +45,7 @@ impl Settings {
             self.secret_store = outer.secret_store.clone();
         }
         self.masker = outer.masker.clone();
-        self.doubts = outer.doubts.clone();
+        self.past = outer.past.clone();
         self.activity = outer.activity.clone();
         self.fence = self.fence.or(outer.fence);
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());
@@ -59,6 +59,7 @@ impl Settings {
     /// Tightens the bounds of a run within another one: they may be stricter than the outer run's, never looser.
     fn tighten(&mut self, outer: &Settings) {
         self.strict |= outer.strict;
+        self.confirms_repeats |= outer.confirms_repeats;
         self.tool_timeout = self.tool_timeout.min(outer.tool_timeout);
         self.max_output_bytes = self.max_output_bytes.min(outer.max_output_bytes);
         self.max_argument_bytes = self.max_argument_bytes.min(outer.max_argument_bytes);

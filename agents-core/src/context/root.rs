@@ -95,7 +95,7 @@ impl Root {
             projection,
             settings.clock.clone(),
             notify.clone(),
-            settings.doubts.clone(),
+            settings.past.clone(),
             writer,
             audience,
         ));

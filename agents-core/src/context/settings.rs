@@ -1,6 +1,6 @@
 //! Settings of a run, given before it begins.
 
-use super::{Activity, Doubts, Exchange, Executor, Stopwatch, Subscriber, Writer};
+use super::{Activity, Exchange, Executor, Past, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
@@ -40,12 +40,14 @@ pub(crate) struct Settings {
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
-    /// Tools in doubt; shared with the runs within this one.
-    pub(crate) doubts: Arc<Doubts>,
+    /// Earlier executions; shared with the runs within this one.
+    pub(crate) past: Arc<Past>,
     /// Activity of the run and of the runs within it, if the run ends when it waits for people.
     pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
     pub(crate) strict: bool,
+    /// Is `true` if a person is asked about a call that has run before.
+    pub(crate) confirms_repeats: bool,
     pub(crate) record_content: bool,
     /// URL where traces can be looked at, with placeholders for the ids.
     pub(crate) traces_url: Option<Arc<str>>,
@@ -138,10 +140,11 @@ impl Default for Settings {
             override_model: None,
             journal: None,
             writer: None,
-            doubts: Arc::default(),
+            past: Arc::default(),
             activity: None,
             exchange: None,
             strict: false,
+            confirms_repeats: false,
             record_content: false,
             traces_url: None,
             fence: None,

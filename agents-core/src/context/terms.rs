@@ -11,6 +11,7 @@ impl Terms {
             scope: settings.scope.clone(),
             budget: settings.budget.clone(),
             strict: settings.strict,
+            confirms_repeats: settings.confirms_repeats,
             policies: executor.policies.names(),
             limited: executor.limiter.is_some(),
             answer,
@@ -33,6 +34,7 @@ impl Terms {
             (said, stored) => said.or_else(|| stored.clone()),
         };
         settings.strict |= self.strict;
+        settings.confirms_repeats |= self.confirms_repeats;
         Ok(())
     }
 

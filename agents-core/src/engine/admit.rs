@@ -1,13 +1,14 @@
 //! Admission: the decision whether a call may be made at all.
 
+use super::read::Rules;
 use crate::{
     Json,
     context::RunContext,
     definition::AgentDefinition,
     panics::guarded,
     policy::{Action, ModelCall, ToolUse, Verdict},
-    run::Stop,
-    tool::{SharedTool, ToolContext, ToolSpec},
+    run::{ApprovalReason, Stop},
+    tool::{NeedsApproval, Prepared, SharedTool, ToolSpec},
 };
 
 /// Returns the tool if the agent has it and has calls left; else the reason why it may not be called.
@@ -129,18 +130,38 @@ fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     }
 }
 
-/// Returns `true` if a call needs approval: by the agent's place in its team, else by the tool's declaration.
-pub(super) fn needs_approval(
-    definition: &AgentDefinition<'_>,
-    tool: &SharedTool,
-    prepared: &crate::tool::Prepared,
-    cx: &ToolContext,
-) -> bool {
-    use crate::tool::NeedsApproval;
-    match tool.spec().approval {
-        _ if definition.confirms(&tool.spec().name) => true,
-        NeedsApproval::Never => false,
-        NeedsApproval::Always => true,
-        NeedsApproval::When => tool.needs_approval(prepared, cx),
+/// Returns the reasons why a call needs approval: the run's policies, earlier executions, the agent's place in its team,
+/// the tool's declaration.
+pub(super) fn reasons_for_approval(
+    rules: &Rules<'_>,
+    verdict: &Verdict,
+    prepared: &Prepared,
+) -> Vec<ApprovalReason> {
+    let Rules {
+        definition,
+        tool,
+        context,
+        ..
+    } = *rules;
+    let spec = tool.spec();
+    let mut reasons = Vec::new();
+    match spec.approval {
+        NeedsApproval::Never => {}
+        NeedsApproval::Always if spec.has_said => reasons.push(ApprovalReason::Always),
+        NeedsApproval::Always => reasons.push(ApprovalReason::External),
+        NeedsApproval::When if tool.needs_approval(prepared, context) => {
+            reasons.push(ApprovalReason::Condition);
+        }
+        NeedsApproval::When => {}
     }
+    if definition.confirms(&spec.name) {
+        reasons.push(ApprovalReason::Place);
+    }
+    if *verdict == Verdict::Confirm {
+        reasons.push(ApprovalReason::Policy);
+    }
+    if context.cx.is_in_doubt(spec.own_name()) {
+        reasons.push(ApprovalReason::InDoubt);
+    }
+    reasons
 }

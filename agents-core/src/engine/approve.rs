@@ -26,7 +26,12 @@ impl CallSite<'_> {
             None => std::future::pending().await,
         };
         let took = self.cx.now().since(began);
-        CallFact::Decided { decided, took }
+        let reason = decided.approval.denial_reason();
+        CallFact::Decided {
+            decided,
+            took,
+            reason,
+        }
     }
 }
 

@@ -137,7 +137,9 @@ impl CallSite<'_> {
                         }
                     };
                     match guarded(read) {
-                        Ok(Ok((accepted, values))) => {
+                        Ok(Ok((mut accepted, values))) => {
+                            self.confirm_repeat(tool, &mut accepted);
+                            self.say_who_gave_them(&mut accepted);
                             prepared = Some((accepted.args.clone(), values));
                             CallFact::Read(Ok(accepted))
                         }
@@ -224,12 +226,15 @@ impl CallSite<'_> {
         prepared: Option<Prepared>,
         args: &Json,
     ) -> Result<Prepared, Box<CallFact>> {
-        if let Some(prepared) = prepared {
+        let approved = self.with_call(Call::is_approved);
+        if let Some(prepared) = prepared
+            && (approved || self.repeats(rules.tool(), args).is_none())
+        {
             return Ok(prepared);
         }
-        let approved = self.with_call(Call::is_approved);
         match guarded(|| read::read(rules, args.as_str())) {
-            Ok(Ok((accepted, values))) => {
+            Ok(Ok((mut accepted, values))) => {
+                self.confirm_repeat(rules.tool(), &mut accepted);
                 match accepted.denied.is_some() || accepted.approval && !approved {
                     true => Err(Box::new(CallFact::Read(Ok(accepted)))),
                     false => Ok(values),

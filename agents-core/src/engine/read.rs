@@ -19,9 +19,9 @@ use std::time::Duration;
 
 /// Rules by which one call is read and recovered.
 pub(crate) struct Rules<'a> {
-    definition: &'a AgentDefinition<'a>,
-    tool: &'a SharedTool,
-    context: &'a ToolContext,
+    pub(super) definition: &'a AgentDefinition<'a>,
+    pub(super) tool: &'a SharedTool,
+    pub(super) context: &'a ToolContext,
     strict: bool,
     max_bytes: usize,
 }
@@ -230,9 +230,8 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         ..
     } = *rules;
     let verdict = admit::judge(definition, &context.cx, tool.spec(), Some(&args));
-    let approval = verdict == Verdict::Confirm
-        || context.cx.is_in_doubt(tool.spec().own_name())
-        || admit::needs_approval(definition, tool, &prepared, context);
+    let reasons = admit::reasons_for_approval(rules, &verdict, &prepared);
+    let risk = tool.risk_of(&prepared, context);
     let denied = match verdict {
         Verdict::Deny { reason } => Some(reason),
         Verdict::Allow | Verdict::Confirm => None,
@@ -240,7 +239,9 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
     let accepted = Accepted {
         args,
         changes,
-        approval,
+        approval: !reasons.is_empty(),
+        reasons,
+        risk: Some(risk).filter(|risk| *risk != tool.spec().risk_level()),
         denied,
     };
     Ok((accepted, prepared))

@@ -1,7 +1,7 @@
 mod doubt;
 
 use self::doubt::Doubt;
-use super::{Code, Error, ErrorKind, Failure, Misfits, ReadError};
+use super::{Code, DenialReason, Error, ErrorKind, Failure, Misfits, ReadError};
 use crate::escalation::Escalation;
 use serde::{Deserialize, Serialize};
 use std::{any::Any, borrow::Cow, fmt, sync::Arc, time::Duration};
@@ -104,6 +104,9 @@ struct Inner {
     /// Doubt about the effect of the execution, if it was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
+    /// Reason why the call was not approved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<DenialReason>,
 }
 
 /// Error of an agent that is more than a failure of the call.
@@ -209,6 +212,12 @@ impl Cause {
         Cause::of(Origin::Denied, Code::PolicyDenied, reason.into())
     }
 
+    /// Returns the same cause, with the reason why the call was not approved.
+    #[must_use]
+    pub fn because(self, reason: DenialReason) -> Self {
+        self.but(|inner| inner.reason = Some(reason))
+    }
+
     /// Creates the cause of an execution that a rate limiter refused, with the time to wait before the next one if the
     /// limiter knows it.
     pub(crate) fn rate_limited(reason: impl Into<String>, retry_after: Option<Duration>) -> Self {
@@ -248,6 +257,7 @@ impl Cause {
             thrown: None,
             misfits: Misfits::default(),
             doubt: None,
+            reason: None,
         }
     }
 
@@ -290,6 +300,11 @@ impl Cause {
     /// Returns the error code.
     pub fn code(&self) -> Code {
         self.0.code
+    }
+
+    /// Returns the reason why the call was not approved, if that is the cause.
+    pub fn reason(&self) -> Option<DenialReason> {
+        self.0.reason
     }
 
     /// Returns the misfits of refused arguments, in the order of the schema, if there are several; only the first few
@@ -386,6 +401,7 @@ impl PartialEq for Cause {
                 cause.code(),
                 cause.retry_after(),
                 cause.0.doubt,
+                cause.reason(),
             )
         };
         told(self) == told(other)

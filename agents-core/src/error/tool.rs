@@ -133,9 +133,11 @@ impl ToolError {
                 cause.all_misfits().add_to(&mut details);
                 (Some(details), None, None)
             }
-            ToolError::Execution { cause, .. } => {
-                (None, cause.retry_after().map(|d| d.as_secs_f64()), None)
-            }
+            ToolError::Execution { cause, .. } => (
+                None,
+                cause.retry_after().map(|d| d.as_secs_f64()),
+                cause.reason().map(|reason| reason.to_string()),
+            ),
             ToolError::Escalation {
                 source,
                 reason,

@@ -185,7 +185,7 @@ impl State {
             },
             Fact::Answer(fact) => self.recorded_of_answer(id, fact),
             Fact::Confirming(request) => vec![EventKind::ApprovalRequested((**request).clone())],
-            Fact::Confirmed(ApprovalDecision { approval, by }) => {
+            Fact::Confirmed(ApprovalDecision { approval, by, .. }) => {
                 vec![EventKind::ApprovalDecided {
                     call_id: self.path(id).to_string().into(),
                     approval: approval.clone(),
@@ -312,6 +312,10 @@ impl State {
             effects: call.effects(),
             risk: call.risk(),
             call_id: call.id().map(ToString::to_string).unwrap_or_default(),
+            reasons: call.reasons.clone(),
+            external: call.is_external(),
+            irreversible: call.is_irreversible(),
+            follows: call.follows.clone(),
         }))
     }
 

@@ -1,7 +1,7 @@
 //! Fold of facts into the state, one after the other.
 
 use super::{
-    Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
+    ExecutionNews, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
     call::{self, CallFact, News},
     projection,
 };
@@ -34,6 +34,8 @@ pub(crate) struct After {
     pub(crate) news: Option<News>,
     /// Name of a tool with an execution whose effect is not known.
     pub(crate) doubt: Option<String>,
+    /// News of an execution of a tool that writes and is not idempotent.
+    pub(crate) execution: Option<ExecutionNews>,
     /// Place that was opened.
     pub(crate) opened: Option<PlaceId>,
     /// Ticket of the escalation that was raised.
@@ -71,6 +73,9 @@ impl State {
             (self.seq, self.worked, self.last, self.asked) = before;
         }
         self.doubts.extend(after.doubt.clone());
+        if let Some(news) = &after.execution {
+            self.executions.note(news.clone());
+        }
         after
     }
 
@@ -145,12 +150,14 @@ impl State {
                     stop,
                     news,
                     doubt,
+                    execution,
                     ignored,
                 } = self.call(id, seq, fact, at);
                 after.stop = stop;
                 after.news = news;
                 after.ignored = ignored;
                 after.doubt = doubt;
+                after.execution = execution;
             }
             Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);

@@ -15,6 +15,7 @@ pub(crate) mod call;
 pub(crate) mod candidates;
 mod entry;
 mod events;
+mod executions;
 mod fact;
 mod fold;
 mod follower;
@@ -41,6 +42,7 @@ pub(crate) use call::{
 };
 pub(crate) use candidates::Failed;
 pub(crate) use events::FactEvents;
+pub(crate) use executions::{ArgsDigest, ExecutionNews, Executions, args_digest};
 pub(crate) use fact::{Fact, Finished, Offer, Raiser, Replied, Started};
 pub(crate) use fold::{After, Projection};
 pub(crate) use frame::{Frame, MOST_MODELS, Next};

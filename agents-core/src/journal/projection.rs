@@ -126,10 +126,16 @@ fn receipt_of(call: &Call, error: &ToolError) -> ErrorRecord {
 /// Returns the failure in words for the model: the class and the code, then what is wrong and where.
 fn told(call: &Call, error: &ToolError) -> String {
     let tool = &call.call.name;
+    let reason = match error {
+        ToolError::Execution { cause, .. } => cause.reason(),
+        _ => None,
+    };
+    let reason = reason.map(|reason| format!(", {reason}"));
     let mut text = format!(
-        "ERROR {} ({}) in `{tool}`: {error}",
+        "ERROR {} ({}{}) in `{tool}`: {error}",
         error.code(),
-        error.class()
+        error.class(),
+        reason.unwrap_or_default()
     );
     if let ToolError::InvalidArgs {
         expected_schema, ..

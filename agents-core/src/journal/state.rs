@@ -6,7 +6,7 @@
 //!
 //! No code here waits, reads a clock or calls user code.
 
-use super::{Call, Finished, Frame, Kept, Offer, Raiser};
+use super::{Call, Executions, Finished, Frame, Kept, Offer, Raiser};
 use crate::{
     Json,
     budget::Paid,
@@ -43,6 +43,8 @@ pub(crate) struct State {
     pub(crate) finished: Option<Finished>,
     /// Names of the tools with an execution here whose effect is not known.
     pub(crate) doubts: Vec<String>,
+    /// Executions here of tools that write and are not idempotent.
+    pub(crate) executions: Executions,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,
     /// Is `true` if the run has gone on in another process.

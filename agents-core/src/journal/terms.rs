@@ -13,6 +13,8 @@ pub(crate) struct Terms {
     pub(crate) budget: Option<Budget>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) strict: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) confirms_repeats: bool,
     /// Names of the policies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<String>,

@@ -151,6 +151,8 @@ fn taken_up() -> CallFact {
         polls: false,
         risk: Risk::Medium,
         effect: None,
+        external: false,
+        irreversible: false,
     });
     CallFact::TakenUp { tool }
 }
@@ -160,6 +162,8 @@ fn fits(approval: bool) -> CallFact {
         args: Json::parse("{}").unwrap(),
         changes: crate::reader::Changes::default(),
         approval,
+        reasons: Vec::new(),
+        risk: None,
         denied: None,
     };
     CallFact::Read(Ok(accepted))
@@ -404,6 +408,7 @@ fn time_is_worked_but_not_while_a_person_is_asked_nor_while_there_is_no_process(
     let decided = || CallFact::Decided {
         decided: ApprovalDecision::from(Approval::Approve),
         took: Duration::ZERO,
+        reason: None,
     };
     run.of_call(0, 0, decided());
     run.add(0, Fact::Partial);

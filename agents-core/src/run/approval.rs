@@ -1,6 +1,7 @@
+use super::{ApprovalReason, Repairs};
 use crate::{
     Json,
-    run::Repairs,
+    error::DenialReason,
     tool::{Effects, Risk},
 };
 use futures_util::future::BoxFuture;
@@ -53,6 +54,18 @@ pub struct ApprovalRequest {
     pub effect_description: Option<String>,
     /// Id of the call's receipt. If code runs a delegate, the delegate's place in the run.
     pub call_id: String,
+    /// Reasons why the call needs approval.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<ApprovalReason>,
+    /// Is `true` if the effects of the tool leave the organisation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub external: bool,
+    /// Is `true` if the tool declares that the effect of a call cannot be undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub irreversible: bool,
+    /// Id of the request that this one follows: its approver gave these arguments, and may not approve their risk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
 }
 
 impl ApprovalRequest {
@@ -78,6 +91,10 @@ impl ApprovalRequest {
             risk: Risk::Medium,
             effect_description: None,
             call_id: String::new(),
+            reasons: Vec::new(),
+            external: false,
+            irreversible: false,
+            follows: None,
         }
     }
 }
@@ -120,6 +137,11 @@ pub enum Approval {
     Revise {
         /// Change that is asked for, in words for the model.
         note: String,
+    },
+    /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so.
+    Expired {
+        /// Description of what was not done in time.
+        reason: String,
     },
 }
 
@@ -173,6 +195,16 @@ impl Approval {
         ApprovalDecision {
             approval: self,
             by: Some(name.into()),
+            at_most: None,
+        }
+    }
+
+    /// Returns the reason that the error of a call has which was decided like this.
+    pub(crate) fn denial_reason(&self) -> Option<DenialReason> {
+        match self {
+            Approval::Deny { .. } => Some(DenialReason::ApprovalDenied),
+            Approval::Expired { .. } => Some(DenialReason::ApprovalExpired),
+            Approval::Approve | Approval::ApproveWith { .. } | Approval::Revise { .. } => None,
         }
     }
 }
@@ -186,11 +218,28 @@ pub struct ApprovalDecision {
     /// Name of the person or program that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
+    /// Highest risk that its author may approve; `None` if there is no bound. If the arguments of an
+    /// [`ApproveWith`](Approval::ApproveWith) have a higher risk, the call asks again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<Risk>,
+}
+
+impl ApprovalDecision {
+    /// Sets the highest risk that the author of the decision may approve.
+    #[must_use]
+    pub fn at_most(mut self, risk: Risk) -> Self {
+        self.at_most = Some(risk);
+        self
+    }
 }
 
 impl From<Approval> for ApprovalDecision {
     fn from(approval: Approval) -> Self {
-        ApprovalDecision { approval, by: None }
+        ApprovalDecision {
+            approval,
+            by: None,
+            at_most: None,
+        }
     }
 }
 

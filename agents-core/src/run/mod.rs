@@ -4,6 +4,7 @@
 //! are in [`journal`](crate::journal).
 
 mod approval;
+mod approval_reason;
 mod clock;
 mod event;
 mod log;
@@ -19,6 +20,7 @@ pub(crate) mod trace;
 pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;
 pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver};
+pub use approval_reason::{ApprovalReason, EarlierExecution, EarlierOutcome};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
 pub use indexmap::IndexMap;

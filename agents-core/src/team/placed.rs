@@ -3,7 +3,7 @@ use crate::{
     agent::unwritable,
     context::RunContext,
     place::{Placement, Profile, tool_name},
-    run::{Approval, ApprovalRequest},
+    run::{Approval, ApprovalReason, ApprovalRequest},
 };
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
@@ -57,6 +57,7 @@ impl<A: Agent> Placed<A> {
         let request = ApprovalRequest {
             id: place.clone(),
             effects: self.placement.effects(),
+            reasons: vec![ApprovalReason::Place],
             call_id: place,
             ..ApprovalRequest::new(above, tool_name(name), args)
         };
@@ -65,7 +66,9 @@ impl<A: Agent> Placed<A> {
             Approval::ApproveWith { .. } => {
                 "not approved: the input of an agent that code runs cannot be changed".to_owned()
             }
-            Approval::Deny { reason } => format!("not approved: {reason}"),
+            Approval::Deny { reason } | Approval::Expired { reason } => {
+                format!("not approved: {reason}")
+            }
             Approval::Revise { note } => format!("not approved as it is: {note}"),
         };
         Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))

@@ -1,6 +1,6 @@
 use super::{
-    DynTool, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool, ToolContext, ToolSpec,
-    Undone,
+    DynTool, ErrorType, InDoubt, IntoTool, Prepared, ReadError, Risk, SharedTool, ToolContext,
+    ToolSpec, Undone,
 };
 use crate::{
     Json,
@@ -70,6 +70,10 @@ impl DynTool for Listed {
 
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool {
         self.tool.needs_approval(prepared, cx)
+    }
+
+    fn risk_of(&self, prepared: &Prepared, cx: &ToolContext) -> Risk {
+        self.tool.risk_of(prepared, cx)
     }
 
     fn is_part_of_the_run(&self) -> bool {

@@ -1,4 +1,4 @@
-use super::{InDoubt, ReadError, StoredOutput, Tool, ToolContext, ToolSpec, Undone, undo};
+use super::{InDoubt, ReadError, Risk, StoredOutput, Tool, ToolContext, ToolSpec, Undone, undo};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
@@ -101,6 +101,13 @@ pub trait DynTool: Send + Sync + 'static {
     #[doc(hidden)]
     fn needs_approval(&self, prepared: &Prepared, cx: &ToolContext) -> bool;
 
+    /// Returns the risk of a call with these arguments; see [`Tool::risk_of`].
+    #[doc(hidden)]
+    fn risk_of(&self, prepared: &Prepared, cx: &ToolContext) -> Risk {
+        let _ = (prepared, cx);
+        self.spec().risk_level()
+    }
+
     /// Returns `true` if the tool's work is a part of the run, as the work of a delegate is. When a stored run is
     /// resumed, such work continues where it stopped.
     #[doc(hidden)]
@@ -175,6 +182,11 @@ impl<T: Tool> DynTool for T {
             .0
             .downcast_ref()
             .is_none_or(|args| Tool::needs_approval(self, args, cx))
+    }
+
+    fn risk_of(&self, prepared: &Prepared, cx: &ToolContext) -> Risk {
+        let args = prepared.0.downcast_ref();
+        args.map_or(Risk::High, |args| Tool::risk_of(self, args, cx))
     }
 
     async fn in_doubt(&self, prepared: Prepared, cx: &ToolContext) -> InDoubt<Json> {

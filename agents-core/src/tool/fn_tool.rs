@@ -1,6 +1,6 @@
 use super::{
-    DynTool, Effects, ErrorText, ErrorType, InDoubt, IntoTool, Prepared, ReadError, SharedTool,
-    ToolContext, ToolSpec, Undone, output::OutputSchema, undo,
+    DynTool, Effects, ErrorText, ErrorType, InDoubt, IntoTool, Prepared, ReadError, Risk,
+    SharedTool, ToolContext, ToolSpec, Undone, output::OutputSchema, undo,
 };
 use crate::{
     Json,
@@ -16,6 +16,7 @@ type Body = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Json, Cause>
 type FindOut = dyn Fn(Value, ToolContext) -> BoxFuture<'static, InDoubt<Json>> + Send + Sync;
 type Undo =
     dyn Fn(Value, Value, ToolContext) -> BoxFuture<'static, Result<Undone, Cause>> + Send + Sync;
+type RiskOf = dyn Fn(&Value) -> Risk + Send + Sync;
 type Arms = dyn Fn(CallError<'_, AnyError>, &ErrorContext) -> Option<Plan> + Send + Sync;
 
 /// A tool made at run time from a name, a schema and a closure.
@@ -44,6 +45,7 @@ pub struct FnTool {
     fixers: Vec<Arc<dyn Fixer>>,
     in_doubt: Option<Arc<FindOut>>,
     undo: Option<Arc<Undo>>,
+    risk: Option<Arc<RiskOf>>,
     part_of_the_run: bool,
     check: fn(&Value) -> Result<(), ReadError>,
 }
@@ -97,6 +99,7 @@ impl FnTool {
             fixers: Vec::new(),
             in_doubt: None,
             undo: None,
+            risk: None,
             part_of_the_run: false,
             check: |_| Ok(()),
         }
@@ -187,6 +190,23 @@ impl FnTool {
                 }
             })
         }));
+        self
+    }
+
+    /// Sets the function that returns the risk of a call from its arguments. By default all calls have the risk of the
+    /// [`ToolSpec`].
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::tool::{Effects, FnTool, Risk};
+    ///
+    /// # let schema = serde_json::json!({"type": "object", "properties": {"cents": {"type": "integer"}}});
+    /// let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") })
+    ///     .risk_of(|args| if args["cents"].as_u64() > Some(100_000) { Risk::High } else { Risk::Medium });
+    /// ```
+    #[must_use]
+    pub fn risk_of(mut self, risk: impl Fn(&Value) -> Risk + Send + Sync + 'static) -> Self {
+        self.risk = Some(Arc::new(risk));
         self
     }
 
@@ -304,6 +324,14 @@ impl DynTool for FnTool {
 
     fn needs_approval(&self, _: &Prepared, _: &ToolContext) -> bool {
         true
+    }
+
+    fn risk_of(&self, prepared: &Prepared, _: &ToolContext) -> Risk {
+        match (&self.risk, prepared.0.downcast_ref()) {
+            (None, _) => self.spec.risk_level(),
+            (Some(risk), Some(args)) => risk(args),
+            (Some(_), None) => Risk::High,
+        }
     }
 
     fn is_part_of_the_run(&self) -> bool {

@@ -228,6 +228,12 @@ pub trait Tool: Send + Sync + 'static {
         async { Err(error) }
     }
 
+    /// Returns the risk of a call with these arguments; by default that of the [specification](ToolSpec::risk_level).
+    fn risk_of(&self, args: &Self::Args, cx: &ToolContext) -> Risk {
+        let _ = (args, cx);
+        self.spec().risk_level()
+    }
+
     /// Returns `true` if a call with these arguments needs approval.
     ///
     /// The method is called only if the tool declares [`NeedsApproval::When`]; the call has no id at that time.

@@ -1,5 +1,5 @@
 use super::{
-    DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, SharedTool, ToolContext,
+    DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, Risk, SharedTool, ToolContext,
     ToolSpec, Undone, alias::under_spec, undo,
 };
 use crate::{
@@ -116,6 +116,7 @@ impl ToolPolicy {
         let mut spec = tool.spec().clone();
         let asks_itself = spec.has_said && spec.approval == NeedsApproval::When;
         spec.approval = approval.unwrap_or(spec.approval);
+        spec.has_said |= *approval == Some(NeedsApproval::Always);
         spec.timeout = timeout.or(spec.timeout);
         spec.strict |= strict;
         let tool = under_spec(tool, spec);
@@ -189,6 +190,11 @@ impl DynTool for Judged {
             (self.when)(&held.value, cx)
                 || (self.asks_itself && self.tool.needs_approval(&held.prepared, cx))
         })
+    }
+
+    fn risk_of(&self, prepared: &Prepared, cx: &ToolContext) -> Risk {
+        let held: Option<&Held> = prepared.0.downcast_ref();
+        held.map_or(Risk::High, |held| self.tool.risk_of(&held.prepared, cx))
     }
 
     fn is_part_of_the_run(&self) -> bool {

@@ -29,7 +29,7 @@ async fn paid(db: &Path) -> RunRef<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_trail_tells_what_was_asked_decided_and_run() {
+async fn u2_the_trail_tells_what_was_asked_decided_and_run() {
     use AuditKind::*;
     let files = Files::new("tells");
     let run = paid(&files.db()).await;
@@ -275,7 +275,7 @@ async fn the_export_is_one_line_of_json_for_each_event_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_that_nobody_approved_is_refused_and_in_the_trail() {
+async fn a12_an_execution_that_nobody_approved_is_refused_and_in_the_trail() {
     let files = Files::new("unapproved");
     let store = SqliteStore::open(files.db()).await.unwrap();
     let office = office_on(store, [pays(100), Script::text("Done.")]);

@@ -9,6 +9,7 @@ use agents::{
 use agents_runtime::{
     Approval, Audit, Principal, Progress, Request, RunRef, Runtime, RuntimeError, SqliteStore,
 };
+use agents_store::Store;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
@@ -229,4 +230,33 @@ pub(crate) async fn held(run: &RunRef<String>) -> String {
         Progress::Held(why) => why,
         other => panic!("the run is not held: {other:?}"),
     }
+}
+
+/// Calls the check with a runtime on each kind of store.
+pub(crate) async fn on_each_store(name: &str, check: impl AsyncFn(Runtime, Arc<dyn Store>)) {
+    let store: Arc<dyn Store> = Arc::new(SqliteStore::in_memory().await.unwrap());
+    check(Runtime::open(store.clone()), store).await;
+    #[cfg(unix)]
+    if let Some(server) = agents_store::conformance::postgres::Server::shared() {
+        let database = server.database().await;
+        let keys = Files::new(&format!("postgres-{name}"));
+        let store = agents_runtime::PostgresStore::connect(database.address()).await;
+        let store: Arc<dyn Store> = Arc::new(store.unwrap());
+        let keyring = agents_runtime::FileKeyring::open(keys.keys()).unwrap();
+        check(Runtime::open(store.clone()).keyring(keyring), store).await;
+    }
+}
+
+/// Returns the open requests of a run, when there are this many.
+pub(crate) async fn asked(run: &RunRef<String>, many: usize) -> Vec<Request> {
+    for _ in 0..400 {
+        match run.progress().await.unwrap() {
+            Progress::Waiting(requests) if requests.len() == many => return requests,
+            Progress::Running | Progress::Waiting(_) => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            other => panic!("the run does not wait: {other:?}"),
+        }
+    }
+    panic!("the run does not ask {many} times")
 }

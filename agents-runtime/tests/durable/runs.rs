@@ -72,7 +72,7 @@ async fn a_waiting_run_is_cancelled() {
 }
 
 #[tokio::test]
-async fn a_call_of_another_version_holds_the_run_until_the_version_is_back() {
+async fn a12_a_call_of_another_version_holds_the_run_until_the_version_is_back() {
     let office = office([pays(900), Script::text("Paid.")]).await;
     let worker = Worker::start(&office.runtime);
     let run = office.start().await;

@@ -4,7 +4,7 @@ use crate::office::*;
 use agents_runtime::Approval;
 
 #[tokio::test]
-async fn a_decision_that_was_written_by_hand_runs_nothing() {
+async fn a12_a_decision_that_was_written_by_hand_runs_nothing() {
     let files = Files::new("forged");
     let (office, run, _) = stored(&files).await;
     files.by_hand(
@@ -18,7 +18,7 @@ async fn a_decision_that_was_written_by_hand_runs_nothing() {
 }
 
 #[tokio::test]
-async fn a_proof_of_another_decision_proves_nothing() {
+async fn a12_a_proof_of_another_decision_proves_nothing() {
     let files = Files::new("replayed");
     let (office, run, request) = stored(&files).await;
     office.decide(&request, Approval::deny("no")).await.unwrap();
@@ -30,7 +30,7 @@ async fn a_proof_of_another_decision_proves_nothing() {
 }
 
 #[tokio::test]
-async fn altered_removed_and_exchanged_entries_hold_the_run() {
+async fn a12_altered_removed_and_exchanged_entries_hold_the_run() {
     for (name, sql) in [
         (
             "altered",

@@ -48,6 +48,7 @@ fn decision(by: &str, answer: Answer) -> Decision {
 fn event(kind: AuditKind, subject: &str) -> NewEvent {
     NewEvent {
         run: "run-1".to_owned(),
+        tenant: None,
         kind,
         actor: Some("eve".to_owned()),
         subject: Some(subject.to_owned()),

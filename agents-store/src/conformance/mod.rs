@@ -21,6 +21,7 @@ mod audit;
 mod commits;
 mod conversations;
 mod leases;
+mod modes;
 #[cfg(all(feature = "postgres", unix))]
 pub mod postgres;
 mod runs;
@@ -125,6 +126,12 @@ cases! {
         the_requests_of_a_run_that_is_over_are_cancelled,
         requests_are_listed_the_oldest_first_page_by_page,
     };
+    modes::{
+        a_mode_is_set_changed_and_removed_with_its_events,
+        a_request_is_approved_with_its_commit_by_the_mode_in_effect,
+        a_mode_that_is_not_in_effect_approves_nothing,
+        a_request_that_follows_another_has_its_correlation_id,
+    };
     audit::{
         every_step_leaves_an_event,
         an_execution_within_one_step_leaves_one_event,
@@ -212,6 +219,9 @@ fn request(request: &str, digest: &str) -> NewApproval {
         args_digest: digest.to_owned(),
         expires_after: LONG,
         detail: b"detail".to_vec(),
+        reasons: Some(r#"["policy"]"#.to_owned()),
+        follows: None,
+        by_mode: None,
     }
 }
 

@@ -3,11 +3,12 @@
 use super::{
     audit::append,
     connections::{Params, Transaction, row, rows, signed},
+    modes,
     runs::{self, text, time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Decision, ErrorKind, Lease,
-    NewApproval, StoreError,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, ErrorKind,
+    Lease, NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
 };
@@ -15,7 +16,7 @@ use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
-     decided_by, decided_at, note, edited, use_by, proof";
+     decided_by, decided_at, note, edited, use_by, proof, reasons";
 
 fn read(row: &Row) -> Result<Approval, StoreError> {
     Ok(Approval {
@@ -43,6 +44,7 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
         edited: row.try_get("edited")?,
         use_by: time_if_any(row, "use_by")?,
         proof: row.try_get("proof")?,
+        reasons: row.try_get("reasons")?,
     })
 }
 
@@ -54,20 +56,19 @@ pub(super) async fn ask(
     asked: &NewApproval,
 ) -> Result<(), StoreError> {
     let run = &lease.run;
-    let revised = "SELECT correlation_id FROM agent_approvals
-         WHERE run_id = $1 AND place = $2 AND tool_name = $3 AND status = 'revision_requested'
-         ORDER BY number DESC LIMIT 1";
-    let revised = db
-        .row(revised, &[&run.id, &asked.place, &asked.tool_name])
-        .await?;
-    let correlation = match revised {
+    let followed = "SELECT correlation_id FROM agent_approvals
+         WHERE run_id = $1
+           AND (request = $4 OR place = $2 AND tool_name = $3 AND status = 'revision_requested')
+         ORDER BY coalesce(request = $4, FALSE) DESC, number DESC LIMIT 1";
+    let about: Params<'_> = &[&run.id, &asked.place, &asked.tool_name, &asked.follows];
+    let correlation = match db.row(followed, about).await? {
         Some(row) => row.try_get(0)?,
         None => asked.id.clone(),
     };
     let sql = "INSERT INTO agent_approvals
              (id, run_id, request, place, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, version,
-              args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 'pending', $18)
+              args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, reasons)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, 'pending', $18, $19)
          ON CONFLICT (run_id, request) DO NOTHING";
     let made = db
         .execute(
@@ -91,14 +92,38 @@ pub(super) async fn ask(
                 &signed(now),
                 &signed(now + millis(asked.expires_after)),
                 &asked.detail,
+                &asked.reasons,
             ],
         )
         .await?;
-    match made {
+    if made == 0 {
         // It was there already.
-        0 => Ok(()),
-        _ => tell(db, now, AuditKind::Requested, &asked.id).await,
+        return Ok(());
     }
+    tell(db, now, AuditKind::Requested, &asked.id).await?;
+    match &asked.by_mode {
+        Some(by_mode) => decided_by_mode(db, now, run, &asked.id, by_mode).await,
+        None => Ok(()),
+    }
+}
+
+/// Approves a request for a mode, if the mode is in effect.
+async fn decided_by_mode(
+    db: &Transaction<'_>,
+    now: u64,
+    run: &Run,
+    id: &str,
+    mode: &ByMode,
+) -> Result<(), StoreError> {
+    if modes::in_effect(db, &run.tenant).await? != Some(mode.seq) {
+        return Ok(());
+    }
+    let sql = "UPDATE agent_approvals
+         SET status = 'approved', decided_by = $2, decided_at = $3, use_by = $4, proof = $5 WHERE id = $1";
+    let use_by = signed(now + millis(mode.use_within));
+    let values: Params<'_> = &[&id, &mode.by, &signed(now), &use_by, &mode.proof];
+    db.execute(sql, values).await?;
+    tell(db, now, AuditKind::Approved, id).await
 }
 
 /// Adds an event about a request to the trail of its run.

@@ -6,13 +6,17 @@ use super::{
     runs::{text, time, word},
 };
 use crate::{
-    AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError,
+    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, PLATFORM,
+    StoreError, TrailEnd,
     columns::limit,
     trail::{About, End},
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-const COLUMNS: &str = "event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
+/// Number that stands for no run where events have the number of their run.
+const OF_NO_RUN: i64 = 0;
+
+const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
      row_digest, digest";
 
 fn read(row: &Row) -> Result<AuditEvent, StoreError> {
@@ -49,6 +53,66 @@ pub(super) async fn append(
         Some(ahead) => ahead,
         None => stored_end(db, run).await?,
     };
+    let head = match is_ahead {
+        // Whoever has locked the run stores the end.
+        true => "",
+        false => {
+            "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE number = $1)"
+        }
+    };
+    let end = insert(db, now, of_run, end, kind, about, head).await?;
+    if is_ahead {
+        *db.trail() = Some(Ahead {
+            number: of_run,
+            end,
+        });
+    }
+    Ok(())
+}
+
+/// Locks the trail of what belongs to no run, and returns its end.
+pub(super) async fn end_of_platform(db: &Transaction<'_>) -> Result<TrailEnd, StoreError> {
+    let sql = "SELECT audit_seq, audit_digest FROM agent_platform FOR UPDATE";
+    let missing = || StoreError::new(ErrorKind::Failed, "PostgreSQL: agent_platform has no row");
+    let last = db.row(sql, &[]).await?.ok_or_else(missing)?;
+    Ok(TrailEnd {
+        seq: number(&last, "audit_seq")?,
+        digest: last.try_get("audit_digest")?,
+    })
+}
+
+/// Adds an event to the trail of what belongs to no run; it is about a tenant, or about all.
+pub(super) async fn append_to_platform(
+    db: &Transaction<'_>,
+    now: u64,
+    tenant: Option<&str>,
+    kind: AuditKind,
+    about: About<'_>,
+) -> Result<(), StoreError> {
+    let TrailEnd { seq, digest } = end_of_platform(db).await?;
+    let end = End {
+        run: PLATFORM.to_owned(),
+        tenant_id: tenant.unwrap_or(ALL_TENANTS).to_owned(),
+        seq,
+        digest,
+    };
+    let head = "WITH head AS (UPDATE agent_platform SET audit_seq = $2, audit_digest = $11)";
+    insert(db, now, OF_NO_RUN, end, kind, about, head)
+        .await
+        .map(drop)
+}
+
+/// Adds the event that comes next, and returns the end of the trail with it. `head` is the statement that moves the
+/// stored end.
+async fn insert(
+    db: &Transaction<'_>,
+    now: u64,
+    of_run: i64,
+    end: End,
+    kind: AuditKind,
+    about: About<'_>,
+    head: &str,
+) -> Result<End, StoreError> {
     let clean = |value: Option<&str>| value.map(|value| text(value).into_owned());
     let (actor, subject, tool) = (
         clean(about.actor),
@@ -62,13 +126,6 @@ pub(super) async fn append(
         ..about
     };
     let event = end.next(&db.key, now, kind, about);
-    let head = match is_ahead {
-        // Whoever has locked the run stores the end.
-        true => "",
-        false => {
-            "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE number = $1)"
-        }
-    };
     let sql = format!(
         "{head} INSERT INTO agent_audit_events
              (run, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
@@ -88,13 +145,7 @@ pub(super) async fn append(
         &event.digest,
     ];
     db.execute(&sql, values).await?;
-    if is_ahead {
-        *db.trail() = Some(Ahead {
-            number: of_run,
-            end: End::of(&event),
-        });
-    }
-    Ok(())
+    Ok(End::of(&event))
 }
 
 /// Returns the end of a trail as the row of its run has it.
@@ -115,6 +166,17 @@ async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError
 
 /// Adds an event that a runtime has seen.
 pub(super) async fn record(db: &Transaction<'_>, event: &NewEvent) -> Result<(), StoreError> {
+    if event.run == PLATFORM {
+        let about = About {
+            actor: event.actor.as_deref(),
+            subject: event.subject.as_deref(),
+            tool_name: event.tool_name.as_deref(),
+            detail: event.detail.as_deref(),
+            row_digest: None,
+        };
+        let now = db.now().await?;
+        return append_to_platform(db, now, event.tenant.as_deref(), event.kind, about).await;
+    }
     runs::lock(db, &event.run).await?;
     let now = db.now().await?;
     let row_digest = match (event.kind, &event.subject) {
@@ -136,9 +198,11 @@ pub(super) async fn list(
     filter: &AuditFilter,
 ) -> Result<Vec<AuditEvent>, StoreError> {
     let sql = format!(
-        "SELECT {COLUMNS} FROM agent_audit_events AS event JOIN agent_runs AS run ON run.number = event.run
+        "SELECT {COLUMNS} FROM agent_audit_events AS event LEFT JOIN agent_runs AS run ON run.number = event.run
          WHERE ($1::text IS NULL OR event.tenant_id = $1)
-           AND ($2::text IS NULL OR event.run = (SELECT number FROM agent_runs WHERE id = $2))
+           AND (event.run = 0 OR run.id IS NOT NULL)
+           AND ($2::text IS NULL OR event.run =
+               CASE $2 WHEN 'platform' THEN 0 ELSE (SELECT number FROM agent_runs WHERE id = $2) END)
            AND event.number > $3
          ORDER BY event.number LIMIT $4"
     );

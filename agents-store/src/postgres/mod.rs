@@ -9,14 +9,15 @@ mod erase;
 mod error;
 mod executions;
 mod leases;
+mod modes;
 mod runs;
 mod tables;
 mod texts;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun,
-    NewText, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
+    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, ModeChange, NewEvent,
+    NewRun, NewText, Platform, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -71,7 +72,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// CREATE ROLE acme LOGIN PASSWORD '..';
 /// ALTER ROLE acme SET agents.tenant = 'acme';
 /// GRANT SELECT ON agent_runs, agent_run_commits, agent_run_texts, agent_conversations, agent_approvals,
-///     agent_tool_executions, agent_audit_events, agent_audit_key, agent_schema_history TO acme;
+///     agent_tool_executions, agent_audit_events, agent_audit_key, agent_modes, agent_platform,
+///     agent_schema_history TO acme;
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;
@@ -398,6 +400,18 @@ impl Store for PostgresStore {
         let id = id.to_owned();
         self.connections
             .read(move |db| Box::pin(async move { executions::find(db, &id).await }))
+            .await
+    }
+
+    async fn set_mode(&self, change: &ModeChange) -> Result<(), StoreError> {
+        let change = change.clone();
+        self.write(move |db| Box::pin(async move { modes::set(db, &change).await }))
+            .await
+    }
+
+    async fn platform(&self) -> Result<Platform, StoreError> {
+        self.connections
+            .read(move |db| Box::pin(async move { modes::platform(db).await }))
             .await
     }
 

@@ -3,11 +3,12 @@
 use super::{
     Tx,
     audit::append,
+    modes,
     runs::{time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, Decision, ErrorKind, Lease,
-    NewApproval, StoreError,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, ErrorKind,
+    Lease, NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
 };
@@ -15,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, run_id, request, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, \
      version, args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, \
-     decided_by, decided_at, note, edited, use_by, proof";
+     decided_by, decided_at, note, edited, use_by, proof, reasons";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     Ok(Approval {
@@ -43,26 +44,27 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
         edited: row.get("edited")?,
         use_by: time_if_any(row, "use_by")?,
         proof: row.get("proof")?,
+        reasons: row.get("reasons")?,
     })
 }
 
 /// Stores a request. One for the same call with the same arguments stays as it is.
 pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(), StoreError> {
     let run = &lease.run;
-    let mut revised = tx.prepare_cached(
+    let mut followed = tx.prepare_cached(
         "SELECT correlation_id FROM agent_approvals
-         WHERE run_id = ?1 AND place = ?2 AND tool_name = ?3 AND status = 'revision_requested'
-         ORDER BY number DESC LIMIT 1",
+         WHERE run_id = ?1
+           AND (request = ?4 OR place = ?2 AND tool_name = ?3 AND status = 'revision_requested')
+         ORDER BY request IS ?4 DESC, number DESC LIMIT 1",
     )?;
-    let revised = revised.query_row(params![run.id, asked.place, asked.tool_name], |row| {
-        row.get::<_, String>(0)
-    });
-    let correlation = revised.optional()?.unwrap_or_else(|| asked.id.clone());
+    let about = params![run.id, asked.place, asked.tool_name, asked.follows];
+    let followed = followed.query_row(about, |row| row.get::<_, String>(0));
+    let correlation = followed.optional()?.unwrap_or_else(|| asked.id.clone());
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_approvals
              (id, run_id, request, place, correlation_id, tenant_id, user_id, started_by, agent_name, tool_name, version,
-              args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 'pending', ?18)
+              args_summary, effect_description, risk_level, args_digest, requested_at, expires_at, status, detail, reasons)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, 'pending', ?18, ?19)
          ON CONFLICT (run_id, request) DO NOTHING",
     )?;
     let made = insert.execute(params![
@@ -83,13 +85,32 @@ pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(),
         asked.args_digest,
         tx.now,
         tx.now + millis(asked.expires_after),
-        asked.detail
+        asked.detail,
+        asked.reasons
     ])?;
-    match made {
+    if made == 0 {
         // It was there already.
-        0 => Ok(()),
-        _ => tell(tx, AuditKind::Requested, &asked.id),
+        return Ok(());
     }
+    tell(tx, AuditKind::Requested, &asked.id)?;
+    match &asked.by_mode {
+        Some(by_mode) => decided_by_mode(tx, run, &asked.id, by_mode),
+        None => Ok(()),
+    }
+}
+
+/// Approves a request for a mode, if the mode is in effect.
+fn decided_by_mode(tx: &Tx<'_>, run: &Run, id: &str, mode: &ByMode) -> Result<(), StoreError> {
+    if modes::in_effect(tx, &run.tenant)? != Some(mode.seq) {
+        return Ok(());
+    }
+    let mut update = tx.prepare_cached(
+        "UPDATE agent_approvals
+         SET status = 'approved', decided_by = ?2, decided_at = ?3, use_by = ?4, proof = ?5 WHERE id = ?1",
+    )?;
+    let use_by = tx.now + millis(mode.use_within);
+    update.execute(params![id, mode.by, tx.now, use_by, mode.proof])?;
+    tell(tx, AuditKind::Approved, id)
 }
 
 /// Adds an event about a request to the trail of its run.

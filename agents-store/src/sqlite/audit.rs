@@ -5,13 +5,17 @@ use super::{
     runs::{time, word},
 };
 use crate::{
-    AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, StoreError,
+    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, PLATFORM,
+    StoreError, TrailEnd,
     columns::limit,
     trail::{About, End},
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-const COLUMNS: &str = "event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
+/// Number that stands for no run where events have the number of their run.
+const OF_NO_RUN: u64 = 0;
+
+const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
      row_digest, digest";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
@@ -56,6 +60,47 @@ pub(super) fn append(
         digest,
     };
     let event = end.next(&tx.key, tx.now, kind, about);
+    insert(tx, number, &event)?;
+    let mut head =
+        tx.prepare_cached("UPDATE agent_runs SET audit_seq = ?2, audit_digest = ?3 WHERE id = ?1")?;
+    head.execute(params![run, event.seq, event.digest])?;
+    Ok(())
+}
+
+/// Returns the end of the trail of what belongs to no run.
+pub(super) fn end_of_platform(db: &Connection) -> Result<TrailEnd, StoreError> {
+    let mut last = db.prepare_cached("SELECT audit_seq, audit_digest FROM agent_platform")?;
+    Ok(last.query_row([], |row| {
+        Ok(TrailEnd {
+            seq: row.get(0)?,
+            digest: row.get(1)?,
+        })
+    })?)
+}
+
+/// Adds an event to the trail of what belongs to no run; it is about a tenant, or about all.
+pub(super) fn append_to_platform(
+    tx: &Tx<'_>,
+    tenant: Option<&str>,
+    kind: AuditKind,
+    about: About<'_>,
+) -> Result<(), StoreError> {
+    let TrailEnd { seq, digest } = end_of_platform(tx)?;
+    let end = End {
+        run: PLATFORM.to_owned(),
+        tenant_id: tenant.unwrap_or(ALL_TENANTS).to_owned(),
+        seq,
+        digest,
+    };
+    let event = end.next(&tx.key, tx.now, kind, about);
+    insert(tx, OF_NO_RUN, &event)?;
+    let mut head =
+        tx.prepare_cached("UPDATE agent_platform SET audit_seq = ?1, audit_digest = ?2")?;
+    head.execute(params![event.seq, event.digest])?;
+    Ok(())
+}
+
+fn insert(tx: &Tx<'_>, number: u64, event: &AuditEvent) -> Result<(), StoreError> {
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_audit_events
              (run, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
@@ -74,14 +119,21 @@ pub(super) fn append(
         event.row_digest,
         event.digest
     ])?;
-    let mut head =
-        tx.prepare_cached("UPDATE agent_runs SET audit_seq = ?2, audit_digest = ?3 WHERE id = ?1")?;
-    head.execute(params![run, event.seq, event.digest])?;
     Ok(())
 }
 
 /// Adds an event that a runtime has seen.
 pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
+    if event.run == PLATFORM {
+        let about = About {
+            actor: event.actor.as_deref(),
+            subject: event.subject.as_deref(),
+            tool_name: event.tool_name.as_deref(),
+            detail: event.detail.as_deref(),
+            row_digest: None,
+        };
+        return append_to_platform(tx, event.tenant.as_deref(), event.kind, about);
+    }
     let row_digest = match (event.kind, &event.subject) {
         (AuditKind::Undone, Some(execution)) => super::executions::undone(tx, execution)?,
         _ => None,
@@ -101,14 +153,16 @@ pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
 }
 
 pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {
-    let of_run = match filter.run {
+    let of_run = match filter.run.as_deref() {
+        Some(PLATFORM) => "event.run = 0 AND :run IS NOT NULL",
         Some(_) => "run = (SELECT number FROM agent_runs WHERE id = :run)",
         None => ":run IS NULL",
     };
     let sql = format!(
-        "SELECT {COLUMNS} FROM agent_audit_events AS event JOIN agent_runs AS run ON run.number = event.run
+        "SELECT {COLUMNS} FROM agent_audit_events AS event LEFT JOIN agent_runs AS run ON run.number = event.run
          WHERE (:tenant IS NULL OR event.tenant_id = :tenant)
            AND {of_run}
+           AND (event.run = 0 OR run.id IS NOT NULL)
            AND event.number > :after
          ORDER BY event.number LIMIT :limit"
     );

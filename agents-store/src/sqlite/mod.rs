@@ -7,14 +7,15 @@ mod conversations;
 mod erase;
 mod executions;
 mod leases;
+mod modes;
 mod runs;
 mod texts;
 mod thread;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, NewEvent, NewRun,
-    NewText, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
+    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, ModeChange, NewEvent,
+    NewRun, NewText, Platform, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -515,6 +516,15 @@ impl Store for SqliteStore {
     async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError> {
         let id = id.to_owned();
         self.read(move |db| executions::find(db, &id)).await
+    }
+
+    async fn set_mode(&self, change: &ModeChange) -> Result<(), StoreError> {
+        let change = change.clone();
+        self.write(move |tx| modes::set(tx, &change)).await
+    }
+
+    async fn platform(&self) -> Result<Platform, StoreError> {
+        self.read(modes::platform).await
     }
 
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {

@@ -200,7 +200,7 @@ async fn claims_at_the_same_moment_keep_to_the_limit_of_a_tenant() {
         }
         assert_eq!(got, 1, "round {round}");
         owner
-            .batch_execute("TRUNCATE agent_runs CASCADE")
+            .batch_execute("TRUNCATE agent_runs, agent_audit_events CASCADE")
             .await
             .unwrap();
     }

@@ -105,7 +105,9 @@ async fn for_the_model_s_own_arguments_the_denial_is_told() {
     for asks in [false, true] {
         let (outcome, told, ran) = booked(GIVEN, asks).await;
         assert!(ran.is_empty());
-        assert!(told.starts_with("ERROR POLICY_DENIED (Policy)"), "{told}");
+        let reason = if asks { ", APPROVAL_DENIED" } else { "" };
+        let told_as = format!("ERROR POLICY_DENIED (Policy{reason})");
+        assert!(told.starts_with(&told_as), "{told}");
         let receipt = outcome.outputs.receipts().next().unwrap();
         assert!(receipt.repairs.is_empty() && receipt.attempts.is_empty());
     }

@@ -356,6 +356,33 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
+    /// Has a person approve a call that has run before in this run, or in a run around or within it: a call of a tool
+    /// that writes and is not idempotent, with the same arguments. The request shows the earlier execution
+    /// ([`ApprovalReason::Repeated`](crate::run::ApprovalReason::Repeated)).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// use agents::run::{Approval, ApprovalRequest};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object", "properties": {"cents": {"type": "integer"}}});
+    /// # let pay = FnTool::new("pay", "Pays.", Effects::Writes, schema, |_, _| async { Ok::<_, std::io::Error>("paid") });
+    /// # let pays = || Script::call("pay", r#"{"cents": 900}"#);
+    /// # let (model, _) = ScriptedModel::new([pays(), pays(), Script::text("paid once")]);
+    /// # let agent = AgentBuilder::<String, String>::new("payer").tool(pay).model(model).build();
+    /// let no = async |request: ApprovalRequest| Approval::deny(request.reasons[0].to_string());
+    /// let outcome = agent.run("Pay 9 euros.").confirm_repeats().approver(no).outcome().await?; // it pays twice
+    /// let second = outcome.outputs.receipts().nth(1).unwrap();
+    /// assert!(second.error.as_ref().unwrap().message.contains("the same call has run before"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn confirm_repeats(mut self) -> Self {
+        self.settings.confirms_repeats = true;
+        self.root()
+    }
+
     /// Includes prompts, answers and arguments in the `tracing` spans; off by default, since they
     /// may hold sensitive data.
     pub fn record_content(mut self) -> Self {

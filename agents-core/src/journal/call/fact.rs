@@ -1,12 +1,13 @@
 //! Facts about a call.
 
+use super::super::executions::ExecutionNews;
 use crate::{
     Json,
-    error::{Cause, ErrorRecord, ToolError},
+    error::{Cause, DenialReason, ErrorRecord, ToolError},
     escalation::EscalationReceipt,
     reader::Changes,
     recovery::{FixError, Plan},
-    run::{ApprovalDecision, Attachment, Stop},
+    run::{ApprovalDecision, ApprovalReason, Attachment, Stop},
     secret::SecretScope,
     tool::{Effects, Risk, ToolSpec},
 };
@@ -32,6 +33,9 @@ pub(crate) enum CallFact {
     Decided {
         decided: ApprovalDecision,
         took: Duration,
+        /// Reason that the error of the call has, if the call was not approved.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<DenialReason>,
     },
     /// The tool begins to run. If it writes, the intent is stored before.
     Begun {
@@ -153,6 +157,12 @@ pub(crate) struct Called {
     /// Effect of the call in words, with the names of arguments in braces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) effect: Option<Box<str>>,
+    /// Is `true` if the effects of the tool leave the organisation.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) external: bool,
+    /// Is `true` if the tool declares that the effect of a call cannot be undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) irreversible: bool,
 }
 
 /// Returns the risk of a call that was stored without one.
@@ -176,6 +186,8 @@ impl Called {
             polls: spec.polls,
             risk: spec.risk_level(),
             effect: spec.effect_description.as_deref().map(Box::from),
+            external: spec.external,
+            irreversible: spec.irreversible.is_some(),
         }
     }
 }
@@ -191,6 +203,12 @@ pub(crate) struct Accepted {
     /// Is `true` if a person has to approve the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) approval: bool,
+    /// Reasons why a person has to approve them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) reasons: Vec<ApprovalReason>,
+    /// Risk of the call, if these arguments have another one than the tool.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) risk: Option<Risk>,
     /// Reason for which a rule of the run refuses them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) denied: Option<String>,
@@ -217,6 +235,8 @@ pub(crate) struct After {
     pub(crate) news: Option<News>,
     /// Name of the tool, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<String>,
+    /// News of an execution of a tool that writes and is not idempotent.
+    pub(crate) execution: Option<ExecutionNews>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
 }

@@ -25,16 +25,20 @@ pub(crate) use repairs::{again, of_answer, of_call};
 use super::{
     RunKey,
     candidates::{Candidates, Wait},
+    executions::{Executed, ExecutionNews, args_digest},
 };
 use crate::{
     Json,
-    error::{Cause, ToolError},
+    error::{Cause, DenialReason, ToolError},
     escalation::{Escalation, Settlement},
     hex::id,
     json::canonical,
     model::ToolCall,
     recovery::RepairAgentRef,
-    run::{Approval, ApprovalDecision, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
+    run::{
+        Approval, ApprovalDecision, ApprovalReason, Attachment, Attempt, EarlierExecution,
+        EarlierOutcome, Stop, Timestamp, ToolEnvelope,
+    },
     tool::{Effects, Risk},
 };
 use serde::Serialize;
@@ -78,6 +82,12 @@ pub(crate) struct Call {
     shown: Option<Json>,
     /// Wait before the next execution.
     waited: Option<Duration>,
+    /// Reasons why the arguments at hand need approval.
+    pub(crate) reasons: Vec<ApprovalReason>,
+    /// Risk of the call with the arguments at hand, if it is another one than the tool's.
+    risk: Option<Risk>,
+    /// Id of the request whose approver gave the arguments at hand, if another approver has to decide about them.
+    pub(crate) follows: Option<String>,
     /// Approval of the arguments at hand: it holds for each execution with them.
     approved: Option<Approved>,
     /// Approval of arguments that the approver gave, until they are read.
@@ -114,6 +124,10 @@ struct Approved {
     by: Option<String>,
     /// Time that the approval took, until an execution has recorded it.
     took: Option<Duration>,
+    /// Highest risk that the approver may approve; `None` if there is no bound.
+    at_most: Option<Risk>,
+    /// Id of the request that was approved.
+    request: Option<Arc<str>>,
 }
 
 /// Stage of a call.
@@ -200,6 +214,9 @@ impl Call {
             in_doubt: false,
             shown: None,
             waited: None,
+            reasons: Vec::new(),
+            risk: None,
+            follows: None,
             approved: None,
             edited: None,
             denied_by: None,
@@ -260,6 +277,8 @@ impl Call {
     /// changes nothing.
     pub(crate) fn on(&mut self, fact: CallFact, at: Timestamp, place: &impl fmt::Display) -> After {
         let was_settled = self.result().is_some();
+        let step = Step::of(&fact);
+        let executions = self.executions();
         let is_accepted = matches!((&fact, &self.stage), (CallFact::Read(Ok(_)), Stage::Read));
         let mut after = self.apply(fact, at);
         if !was_settled && let Some(result) = self.result() {
@@ -275,7 +294,56 @@ impl Call {
             }
             _ => {}
         }
+        if !after.ignored
+            && let Some(step) = step.filter(|_| self.is_executed_once())
+        {
+            after.execution = self.execution_news(step, executions, at);
+        }
         after
+    }
+
+    /// Returns `true` if each execution of the tool may have an effect of its own.
+    fn is_executed_once(&self) -> bool {
+        let tool = self.tool.as_ref();
+        tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
+    }
+
+    /// Returns the news of an execution, after a fact that was such a step. Before the fact there were this many
+    /// executions.
+    fn execution_news(&self, step: Step, before: u32, at: Timestamp) -> Option<ExecutionNews> {
+        let request = self.key()?.to_string();
+        let id = |attempt: u32| format!("{request} {attempt}");
+        let of_last = || match self.attempts.last() {
+            Some(last) if last.effect_unknown => EarlierOutcome::Unknown,
+            Some(last) if last.error.is_some() => EarlierOutcome::Failed,
+            _ => EarlierOutcome::Succeeded,
+        };
+        Some(match step {
+            Step::Began => {
+                let (args, attempt) = (self.input(), self.attempt());
+                ExecutionNews::Began(Box::new(Executed {
+                    tool: self.tool().to_owned(),
+                    args: args_digest(&args),
+                    execution: EarlierExecution {
+                        id: id(attempt),
+                        at: Some(at),
+                        outcome: EarlierOutcome::Open,
+                        call_id: self.id.as_deref().unwrap_or_default().to_owned(),
+                        request,
+                        attempt,
+                    },
+                }))
+            }
+            Step::Withdrawn => ExecutionNews::Ended(id(before + 1), None),
+            // A limiter held the call back.
+            Step::Ended if self.executions() == before => {
+                ExecutionNews::Ended(id(before + 1), None)
+            }
+            Step::Ended => ExecutionNews::Ended(id(self.executions()), Some(of_last())),
+            Step::FoundOut { has_run } => {
+                ExecutionNews::Ended(id(self.executions()), has_run.then(of_last))
+            }
+        })
     }
 
     fn apply(&mut self, fact: CallFact, at: Timestamp) -> After {
@@ -306,9 +374,16 @@ impl Call {
             (CallFact::Read(Err(refused)), Stage::Read | Stage::Execute { .. }) => {
                 self.misread(*refused)
             }
-            (CallFact::Decided { decided, took }, Stage::Approve { args }) => {
+            (
+                CallFact::Decided {
+                    decided,
+                    took,
+                    reason,
+                },
+                Stage::Approve { args },
+            ) => {
                 let args = args.clone();
-                self.decided(args, decided, took)
+                self.decided(args, decided, took, reason)
             }
             (CallFact::Asked, Stage::Approve { .. }) => After::default(),
             (CallFact::Interrupted(known), Stage::Interrupted { args }) => {
@@ -397,16 +472,18 @@ impl Call {
         let Accepted {
             args,
             changes,
-            approval,
+            mut approval,
+            reasons,
+            risk,
             denied,
         } = accepted;
         let is_new = matches!(self.stage, Stage::Read);
+        (self.reasons, self.risk) = (reasons, risk);
         if is_new {
             self.candidates.read(changes);
-        }
-        if is_new {
             let edited = self.edited.take().map(|edited| *edited);
-            (self.approved, self.begun) = (edited, None);
+            (self.approved, self.begun, self.follows) = (edited, None, None);
+            approval |= self.asks_anew();
         }
         if let Some(reason) = denied {
             (self.denied_by, self.revised) = (None, false);
@@ -423,31 +500,78 @@ impl Call {
         }
     }
 
-    fn decided(&mut self, args: Json, decided: ApprovalDecision, took: Duration) -> After {
-        let ApprovalDecision { approval, by } = decided;
+    /// Takes the approval away from arguments that the approver gave, if it does not cover them. Returns `true` if it
+    /// did so.
+    fn asks_anew(&mut self) -> bool {
+        let risk = self.risk();
+        let is_too_risky = |approved: &Approved| approved.at_most.is_some_and(|most| risk > most);
+        if self.approved.as_ref().is_some_and(is_too_risky) {
+            self.reasons.push(ApprovalReason::RiskierArguments);
+        } else if !self.reasons.iter().any(is_about_the_arguments) {
+            return false;
+        }
+        let Some(given) = self.approved.take() else {
+            return false;
+        };
+        self.follows = given.request.as_deref().map(str::to_owned);
+        true
+    }
+
+    fn decided(
+        &mut self,
+        args: Json,
+        decided: ApprovalDecision,
+        took: Duration,
+        reason: Option<DenialReason>,
+    ) -> After {
+        let request = self.key().cloned();
+        let ApprovalDecision {
+            approval,
+            by,
+            at_most,
+        } = decided;
         self.revised = matches!(approval, Approval::Revise { .. });
         let why = match approval {
             Approval::Approve => {
                 let took = Some(took);
-                self.approved = Some(Approved { by, took });
+                self.approved = Some(Approved {
+                    by,
+                    took,
+                    at_most,
+                    request,
+                });
                 self.stage = Stage::Execute { args };
                 return After::default();
             }
             Approval::ApproveWith { args } => {
                 let took = Some(took);
-                self.edited = Some(Box::new(Approved { by, took }));
+                self.edited = Some(Box::new(Approved {
+                    by,
+                    took,
+                    at_most,
+                    request,
+                }));
                 self.candidates.edit(args.as_str().to_owned(), self.round());
                 self.stage = Stage::Read;
                 return After::default();
             }
-            Approval::Deny { reason } => format!("not approved: {reason}"),
+            Approval::Deny { reason } | Approval::Expired { reason } => {
+                format!("not approved: {reason}")
+            }
             Approval::Revise { note } => {
                 format!("not approved as it is: {note}; change the call and make it again")
             }
         };
         self.denied_by = by;
         self.candidates.withdraw();
-        self.denied(args, Cause::denied(why))
+        let cause = Cause::denied(why);
+        self.denied(
+            args,
+            match reason {
+                Some(reason) => cause.because(reason),
+                None => cause,
+            },
+        )
     }
 
     /// Records that the arguments which the approver gave do not fit.
@@ -676,7 +800,41 @@ impl Call {
 
     /// Returns the risk of the call.
     pub(crate) fn risk(&self) -> Risk {
-        self.tool.as_ref().map_or(Risk::High, |tool| tool.risk)
+        let of_tool = self.tool.as_ref().map_or(Risk::High, |tool| tool.risk);
+        self.risk.unwrap_or(of_tool)
+    }
+
+    /// Returns `true` if the effects of the tool leave the organisation.
+    pub(crate) fn is_external(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.external)
+    }
+
+    /// Returns `true` if the tool declares that the effect of a call cannot be undone.
+    pub(crate) fn is_irreversible(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.irreversible)
+    }
+
+    /// Returns the execution of the call with these arguments that is about to happen or goes on, for a call that comes
+    /// after it.
+    pub(crate) fn about_to_run(&self, tool: &str, args: &Json) -> Option<EarlierExecution> {
+        let own = match &self.stage {
+            Stage::Approve { args }
+            | Stage::Execute { args }
+            | Stage::Running { args }
+            | Stage::Interrupted { args } => args,
+            _ => return None,
+        };
+        let is_same = self.tool() == tool && canonical(own.as_str()) == canonical(args.as_str());
+        let request = self.key().filter(|_| is_same)?.to_string();
+        let attempt = self.attempt();
+        Some(EarlierExecution {
+            id: format!("{request} {attempt}"),
+            at: None,
+            outcome: EarlierOutcome::Open,
+            call_id: self.id.as_deref().unwrap_or_default().to_owned(),
+            request,
+            attempt,
+        })
     }
 
     /// Returns the effect of the call with these arguments in words, if the tool declares it.
@@ -836,6 +994,37 @@ impl Call {
             _ => None,
         }
     }
+}
+
+/// Step of an execution that later calls are told of.
+#[derive(Clone, Copy)]
+enum Step {
+    Began,
+    Withdrawn,
+    Ended,
+    /// It is known now, as far as it can be, what an interrupted execution did.
+    FoundOut {
+        has_run: bool,
+    },
+}
+
+impl Step {
+    fn of(fact: &CallFact) -> Option<Step> {
+        match fact {
+            CallFact::Begun { .. } => Some(Step::Began),
+            CallFact::Withdrawn => Some(Step::Withdrawn),
+            CallFact::Ended { .. } => Some(Step::Ended),
+            CallFact::Interrupted(known) => Some(Step::FoundOut {
+                has_run: !matches!(known, Interrupted::NotDone),
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// Returns `true` if whoever gave the arguments could not know the reason why they need approval.
+fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
+    matches!(reason, ApprovalReason::Repeated(_))
 }
 
 /// Number of interruptions of a call after which it is in doubt.

@@ -47,6 +47,8 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         polls: false,
         risk: Risk::Medium,
         effect: None,
+        external: false,
+        irreversible: false,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()
@@ -77,6 +79,8 @@ fn accepted(args: &str) -> Accepted {
         args: Json::parse(args).unwrap(),
         changes: Changes::default(),
         approval: false,
+        reasons: Vec::new(),
+        risk: None,
         denied: None,
     }
 }
@@ -217,8 +221,14 @@ fn mended(answer: Result<&str, FixError>) -> Then {
 
 fn decided(approval: Approval) -> Then {
     let decided = ApprovalDecision::from(approval);
+    let reason = decided.approval.denial_reason();
     let took = Duration::ZERO;
-    CallFact::Decided { decided, took }.into()
+    CallFact::Decided {
+        decided,
+        took,
+        reason,
+    }
+    .into()
 }
 
 fn waits() -> Then {

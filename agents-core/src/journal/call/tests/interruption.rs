@@ -186,6 +186,8 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         polls: false,
         risk: Risk::Medium,
         effect: None,
+        external: false,
+        irreversible: false,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];

@@ -1,0 +1,38 @@
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Reason why a call was not approved, as the field `reason` of its error has it, beside the code `POLICY_DENIED`.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::error::{Cause, DenialReason};
+///
+/// let cause = Cause::denied("not this month").because(DenialReason::ApprovalDenied);
+/// assert_eq!(cause.reason(), Some(DenialReason::ApprovalDenied));
+/// assert_eq!(DenialReason::ApprovalDenied.as_str(), "APPROVAL_DENIED");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+#[non_exhaustive]
+pub enum DenialReason {
+    /// The approver refused the call.
+    ApprovalDenied,
+    /// Nobody decided in time, or the approval was not used in time.
+    ApprovalExpired,
+}
+
+impl DenialReason {
+    /// Returns the reason as it is serialized, such as `APPROVAL_DENIED`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            DenialReason::ApprovalDenied => "APPROVAL_DENIED",
+            DenialReason::ApprovalExpired => "APPROVAL_EXPIRED",
+        }
+    }
+}
+
+impl fmt::Display for DenialReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

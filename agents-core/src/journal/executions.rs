@@ -1,0 +1,67 @@
+//! Executions of tools that write and are not idempotent: the same call should not happen again unnoticed.
+
+use crate::{
+    Json,
+    json::canonical,
+    run::{EarlierExecution, EarlierOutcome},
+};
+use serde::Serialize;
+
+/// Executions of a run, in the order in which they began.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Executions(Vec<Executed>);
+
+/// Execution that is known by its tool and its arguments.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Executed {
+    pub(crate) tool: String,
+    pub(crate) args: ArgsDigest,
+    pub(crate) execution: EarlierExecution,
+}
+
+/// Digest by which equal arguments are found.
+pub(crate) type ArgsDigest = [u8; 32];
+
+/// Returns the digest of arguments, whatever the order of keys and the white space.
+pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
+    hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
+}
+
+/// News of an execution.
+#[derive(Clone, Debug)]
+pub(crate) enum ExecutionNews {
+    /// An execution has begun.
+    Began(Box<Executed>),
+    /// The execution with this id has ended; `None` if it has not run after all.
+    Ended(String, Option<EarlierOutcome>),
+}
+
+impl Executions {
+    pub(crate) fn note(&mut self, news: ExecutionNews) {
+        match news {
+            ExecutionNews::Began(executed) => {
+                self.0
+                    .retain(|one| one.execution.id != executed.execution.id);
+                self.0.push(*executed);
+            }
+            ExecutionNews::Ended(id, None) => self.0.retain(|one| one.execution.id != id),
+            ExecutionNews::Ended(id, Some(outcome)) => {
+                let ended = self.0.iter_mut().rfind(|one| one.execution.id == id);
+                if let Some(ended) = ended {
+                    ended.execution.outcome = outcome;
+                }
+            }
+        }
+    }
+
+    pub(crate) fn extend(&mut self, other: &Executions) {
+        self.0.extend(other.0.iter().cloned());
+    }
+
+    /// Returns the last execution of this tool with these arguments.
+    pub(crate) fn find(&self, tool: &str, args: &ArgsDigest) -> Option<&EarlierExecution> {
+        let mut same = self.0.iter();
+        let found = same.rfind(|one| one.tool == tool && one.args == *args)?;
+        Some(&found.execution)
+    }
+}

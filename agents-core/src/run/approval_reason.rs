@@ -1,0 +1,120 @@
+use super::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Reason why a call needs approval. A request has one or more of them.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::run::ApprovalReason;
+///
+/// assert_eq!(ApprovalReason::Policy.to_string(), "a policy of the run demands it");
+/// assert!(!ApprovalReason::Always.is_of_a_rule() && ApprovalReason::Policy.is_of_a_rule());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ApprovalReason {
+    /// The tool, or a policy of its agent, declares that every call needs approval.
+    Always,
+    /// The tool writes outside of the organisation, and does not declare whether its calls need approval.
+    External,
+    /// The condition of the tool holds for these arguments: `approval = when(..)`.
+    Condition,
+    /// The place of the agent in its team demands it: `.confirm([..])`.
+    Place,
+    /// A policy of the run demands it.
+    Policy,
+    /// An earlier execution of the tool may have taken effect.
+    InDoubt,
+    /// The same call has run in this run before.
+    Repeated(EarlierExecution),
+    /// The approver gave other arguments, whose risk is higher than the approver may approve.
+    RiskierArguments,
+}
+
+impl ApprovalReason {
+    /// Returns `true` if a rule demands the approval, and not this very call or its author: an operator may decide about
+    /// such calls beforehand.
+    pub fn is_of_a_rule(&self) -> bool {
+        match self {
+            ApprovalReason::External | ApprovalReason::Condition | ApprovalReason::Policy => true,
+            ApprovalReason::Always
+            | ApprovalReason::Place
+            | ApprovalReason::InDoubt
+            | ApprovalReason::Repeated(_)
+            | ApprovalReason::RiskierArguments => false,
+        }
+    }
+}
+
+impl fmt::Display for ApprovalReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            ApprovalReason::Always => "every call of the tool needs approval",
+            ApprovalReason::External => "the tool writes outside of the organisation",
+            ApprovalReason::Condition => "the condition of the tool holds for these arguments",
+            ApprovalReason::Place => "the agent's place in its team demands it",
+            ApprovalReason::Policy => "a policy of the run demands it",
+            ApprovalReason::InDoubt => "an earlier execution of the tool may have taken effect",
+            ApprovalReason::Repeated(earlier) => {
+                return write!(f, "the same call has run before: {earlier}");
+            }
+            ApprovalReason::RiskierArguments => {
+                "the other arguments have a higher risk than their author may approve"
+            }
+        };
+        f.write_str(text)
+    }
+}
+
+/// Execution of the same call earlier in the run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct EarlierExecution {
+    /// Id of the execution: the id that a request about it has, and the number of the attempt. A runtime gives it the
+    /// id of the stored execution.
+    pub id: String,
+    /// Time at which the execution began; `None` if it has not begun yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+    /// Outcome of the execution.
+    pub outcome: EarlierOutcome,
+    /// Id of the receipt of its call.
+    pub call_id: String,
+    /// Id that a request about that call has.
+    pub request: String,
+    /// Number of the execution among those of its call, from 1.
+    pub attempt: u32,
+}
+
+/// Outcome of an [`EarlierExecution`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum EarlierOutcome {
+    /// The execution is not over, or its end is not recorded.
+    Open,
+    /// The tool returned an output.
+    Succeeded,
+    /// The tool failed.
+    Failed,
+    /// It is not known whether the tool took effect.
+    Unknown,
+}
+
+impl fmt::Display for EarlierExecution {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let outcome = match self.outcome {
+            EarlierOutcome::Open => "is not over",
+            EarlierOutcome::Succeeded => "succeeded",
+            EarlierOutcome::Failed => "failed",
+            EarlierOutcome::Unknown => "may have taken effect",
+        };
+        write!(f, "execution {} ", self.id)?;
+        if let Some(at) = self.at {
+            write!(f, "of {at} ")?;
+        }
+        f.write_str(outcome)
+    }
+}

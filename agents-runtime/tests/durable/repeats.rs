@@ -1,0 +1,184 @@
+//! Calls that have run before in their run: a person is asked, and sees that execution.
+
+use crate::office::*;
+use agents::{
+    AgentBuilder, Effects, Error,
+    run::{ApprovalReason, EarlierOutcome},
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, Risk, ToolSpec},
+};
+use agents_runtime::{AgentRef, Approval, Mode, Principal, Request, Runtime, SqliteStore};
+use agents_store::ExecutionFilter;
+use serde_json::{Value, json};
+
+/// Returns a clerk who books, and does as the scripts say.
+fn clerk(
+    runtime: Runtime,
+    ran: &Ran,
+    scripts: impl IntoIterator<Item = Script>,
+) -> (Runtime, AgentRef<String, String>) {
+    let (model, _) = ScriptedModel::new(scripts);
+    let runtime = runtime.model(model);
+    let tool = |name: &'static str, set: fn(ToolSpec) -> ToolSpec| {
+        let spec = ToolSpec::new(name, "Does it.", Effects::Writes, json!({"type": "object"}));
+        let ran = ran.clone();
+        FnTool::with_spec(set(spec), move |args: Value, _| {
+            ran.lock().unwrap().push(json!([name, args["n"]]));
+            async move {
+                match args["n"].as_u64() {
+                    Some(13) => Err(Error::new(agents::ErrorKind::Denied, "unlucky")),
+                    _ => Ok("done"),
+                }
+            }
+        })
+    };
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .prompt("Book.")
+        .tool(tool("book", |spec| spec))
+        .tool(tool("set", ToolSpec::idempotent))
+        .build();
+    let clerk = runtime.agent(agent);
+    (runtime, clerk)
+}
+
+fn book(n: u32) -> Script {
+    Script::call("book", json!({ "n": n }).to_string())
+}
+
+fn earlier(request: &Request) -> &agents::run::EarlierExecution {
+    match &request.reasons[..] {
+        [ApprovalReason::Repeated(earlier)] => earlier,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_call_again_asks_and_shows_the_execution() {
+    on_each_store("repeats", async |runtime, store| {
+        let ran = Ran::default();
+        let set = || Script::call("set", r#"{"n": 1}"#);
+        // Keys in another order and other white space make no other call; another number does.
+        let again = Script::call("book", r#"{ "n" :1 }"#);
+        let scripts = [
+            book(1),
+            book(2),
+            set(),
+            set(),
+            again,
+            Script::text("Booked."),
+        ];
+        let (runtime, clerk) = clerk(runtime, &ran, scripts);
+        let _worker = Worker::start(&runtime);
+        // No mode lifts it.
+        let operator = Principal::operator();
+        runtime
+            .modes()
+            .set(None, Mode::Off, &operator)
+            .await
+            .unwrap();
+        let run = clerk.run("Book.").scope("acme").by(&ada());
+        let run = run.start().await.unwrap();
+        let request = asked(&run, 1).await.remove(0);
+        assert_eq!(
+            ran.lock().unwrap().len(),
+            4,
+            "the others are not asked about"
+        );
+        let filter = ExecutionFilter {
+            run: Some(run.id().to_owned()),
+            tool_name: Some("book".to_owned()),
+            ..ExecutionFilter::default()
+        };
+        let executions = store.executions(&filter).await.unwrap();
+        let shown = earlier(&request);
+        assert_eq!(shown.id, executions[0].id);
+        assert_eq!(shown.outcome, EarlierOutcome::Succeeded);
+        assert!(shown.at.is_some());
+        let text = request.reasons[0].to_string();
+        assert!(
+            text.contains(&shown.id) && text.contains("succeeded"),
+            "{text}"
+        );
+        let detail = runtime
+            .approvals()
+            .detail(&request.id, &grace())
+            .await
+            .unwrap();
+        assert_eq!(detail.request.reasons, request.reasons);
+        runtime
+            .approvals()
+            .decide(&request.id, Approval::Approve, &grace())
+            .await
+            .unwrap();
+        done(&run).await.result.unwrap();
+        assert_eq!(ran.lock().unwrap().len(), 5);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_equal_calls_of_one_reply_the_second_asks() {
+    let ran = Ran::default();
+    let calls = [1, 1, 2].map(|n| ("book", json!({ "n": n }).to_string()));
+    let scripts = [Script::calls(calls), Script::text("Booked.")];
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (runtime, clerk) = clerk(Runtime::open(store), &ran, scripts);
+    let _worker = Worker::start(&runtime);
+    let run = clerk.run("Book.").scope("acme").start().await.unwrap();
+    let request = asked(&run, 1).await.remove(0);
+    assert_eq!(request.args_summary, "n: 1");
+    assert_eq!(ran.lock().unwrap().len(), 2);
+    earlier(&request);
+    let deny = Approval::deny("once is enough");
+    runtime
+        .approvals()
+        .decide(&request.id, deny, &grace())
+        .await
+        .unwrap();
+    done(&run).await.result.unwrap();
+    assert_eq!(ran.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_failed_call_counts_and_so_does_one_of_an_earlier_process() {
+    let files = Files::new("repeats");
+    let ran = Ran::default();
+    let open = async || SqliteStore::open(files.db()).await.unwrap();
+    let (runtime, payer) = clerk(
+        Runtime::open(open().await),
+        &ran,
+        [book(13), book(1), book(13)],
+    );
+    let worker = Worker::start(&runtime);
+    let run = payer.run("Book.").scope("acme").start().await.unwrap();
+    let request = asked(&run, 1).await.remove(0);
+    assert_eq!(earlier(&request).outcome, EarlierOutcome::Failed);
+    worker.stop().await;
+    let no = Approval::deny("not again");
+    runtime
+        .approvals()
+        .decide(&request.id, no, &grace())
+        .await
+        .unwrap();
+    // Another process goes on, and knows what the first one has done.
+    let (later, _) = clerk(
+        Runtime::open(open().await),
+        &ran,
+        [book(1), Script::text("Booked.")],
+    );
+    let _worker = Worker::start(&later);
+    let request = asked(&run, 1).await.remove(0);
+    assert_eq!(earlier(&request).outcome, EarlierOutcome::Succeeded);
+    assert_eq!(request.risk_level, Risk::Medium);
+    later
+        .approvals()
+        .decide(&request.id, Approval::Approve, &grace())
+        .await
+        .unwrap();
+    done(&run).await.result.unwrap();
+    let ran = ran.lock().unwrap().clone();
+    assert_eq!(
+        ran,
+        [json!(["book", 13]), json!(["book", 1]), json!(["book", 1])]
+    );
+}

@@ -1,0 +1,69 @@
+//! Modes: which calls run without a question.
+
+use agents_core::run::Timestamp;
+use std::time::Duration;
+
+/// Name of the trail of what belongs to no run. No run has this id.
+pub const PLATFORM: &str = "platform";
+
+/// Name that stands for all tenants where events and tables name one. No tenant has this name.
+pub const ALL_TENANTS: &str = "*";
+
+/// Mode that is set, for one tenant or for all that have none of their own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredMode {
+    /// Tenant; `None` for all tenants without a mode of their own.
+    pub tenant: Option<String>,
+    /// Word for the mode.
+    pub mode: String,
+    /// Whoever has set it.
+    pub set_by: String,
+    /// Time at which it was set, by the clock of the store.
+    pub set_at: Timestamp,
+    /// Number of the event that tells of it, in the trail of the [`PLATFORM`].
+    pub seq: u64,
+    /// Proof that whoever has set the mode had the audit key: see [`AuditKey::of_mode`](crate::AuditKey::of_mode).
+    pub proof: Vec<u8>,
+}
+
+/// Change of a mode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModeChange {
+    /// Tenant; `None` for all tenants without a mode of their own.
+    pub tenant: Option<String>,
+    /// Word for the mode; `None` removes it.
+    pub mode: Option<String>,
+    /// Whoever sets it.
+    pub by: String,
+}
+
+/// What belongs to no run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Platform {
+    /// Modes that are set.
+    pub modes: Vec<StoredMode>,
+    /// End of the trail; `None` if whoever asks may not see all of it.
+    pub trail: Option<TrailEnd>,
+}
+
+/// End of a trail.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TrailEnd {
+    /// Number of events.
+    pub seq: u64,
+    /// Digest of the last event; empty for an empty trail.
+    pub digest: Vec<u8>,
+}
+
+/// Decision of a mode about a request. It holds if the mode is still in effect when the request is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ByMode {
+    /// Number of the event that tells of the mode: see [`StoredMode::seq`].
+    pub seq: u64,
+    /// Name under which the mode decides.
+    pub by: String,
+    /// Time within which the approval has to be used.
+    pub use_within: Duration,
+    /// Proof of the decision, which only whoever has the keys of the run can make.
+    pub proof: Vec<u8>,
+}
