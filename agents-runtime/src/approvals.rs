@@ -1,7 +1,7 @@
 //! Requests for approval, and decisions about them, from any process.
 
 use crate::{
-    Approval, Client, Principal, RuntimeError,
+    Action, Approval, Client, Principal, RuntimeError,
     data::{entries, key_of, opened, sealed},
     error::RuntimeErrorKind,
     keys::RunKey,
@@ -15,7 +15,7 @@ use agents_core::{
 use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 /// Time within which an approval has to be used, unless another one is set.
 const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
@@ -25,7 +25,6 @@ const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Approvals {
     client: Client,
     use_within: Duration,
-    roles: BTreeMap<Risk, String>,
 }
 
 /// Request for approval, as it is shown to whoever may decide. Serialized, it has the fields that pages and webhooks
@@ -118,7 +117,6 @@ impl Approvals {
         Approvals {
             client,
             use_within: USE_WITHIN,
-            roles: BTreeMap::new(),
         }
     }
 
@@ -126,13 +124,6 @@ impl Approvals {
     #[must_use]
     pub fn use_within(mut self, time: Duration) -> Self {
         self.use_within = time;
-        self
-    }
-
-    /// Demands a role of whoever decides about calls of this risk or a higher one.
-    #[must_use]
-    pub fn role_for(mut self, risk: Risk, role: impl Into<String>) -> Self {
-        self.roles.insert(risk, role.into());
         self
     }
 
@@ -179,7 +170,7 @@ impl Approvals {
     /// Decides about a request. The first decision counts.
     ///
     /// Whoever started the run, is the user whom it works for, or wrote in its conversation, may not decide about its
-    /// requests. With
+    /// requests, and neither may whoever has not the [roles](crate::Roles). With
     /// [`Approval::ApproveWith`], the arguments have to fit the schema of the tool exactly.
     ///
     /// # Errors
@@ -226,7 +217,9 @@ impl Approvals {
         by: &Principal,
     ) -> Result<Request, RuntimeError> {
         let stored = self.visible(id, by).await?;
-        self.may_decide(&stored, by)?;
+        let people = (stored.started_by.as_deref(), stored.user_id.as_deref());
+        let roles = &self.client.roles;
+        roles.allow_judge(Action::Decide, stored.risk_level, people, by)?;
         let answer = match approval {
             Approval::Approve => Answer::Approve {
                 edited: None,
@@ -279,35 +272,6 @@ impl Approvals {
             let why = format!("there is no request `{id}`");
             agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
         })
-    }
-
-    fn may_decide(
-        &self,
-        stored: &agents_store::Approval,
-        by: &Principal,
-    ) -> Result<(), RuntimeError> {
-        let forbidden = |why: String| Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
-        let id = by.id();
-        let is = |whom: &Option<String>| !by.is_operator() && whom.as_deref() == Some(id);
-        if is(&stored.started_by) {
-            return forbidden(format!(
-                "`{id}` started the run, and may not decide about its requests"
-            ));
-        }
-        if is(&stored.user_id) {
-            return forbidden(format!(
-                "the run works for `{id}`, who may not decide about its requests"
-            ));
-        }
-        let needed = self.roles.range(..=stored.risk_level);
-        let missing = needed.map(|(_, role)| role).find(|role| !by.has_role(role));
-        match missing {
-            Some(role) if !by.is_operator() => forbidden(format!(
-                "calls of {:?} risk need the role `{role}`, which `{id}` has not",
-                stored.risk_level
-            )),
-            _ => Ok(()),
-        }
     }
 
     /// Checks edited arguments, and returns them encrypted, with their digest.

@@ -7,6 +7,7 @@ use crate::{
     data::{sealed, sealed_entries},
     keys::RunKey,
     lease::Held,
+    metrics::count,
     summary::{masked, summary},
     texts::Texts,
 };
@@ -19,10 +20,12 @@ use agents_store::{
     AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError, Timestamp,
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
+    future::pending,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 /// Journal of a run in a store. A commit stores the entries together with the rows that follow from them.
@@ -35,6 +38,8 @@ pub(crate) struct StoredJournal {
     /// Sender of streamed text, if the run is streamed.
     texts: Option<Arc<Texts>>,
     inner: Mutex<Inner>,
+    /// Notified when an effect has ended.
+    rests: Notify,
 }
 
 #[derive(Default)]
@@ -47,6 +52,10 @@ struct Inner {
     /// Reason why nothing more is stored.
     failed: Option<StoreError>,
     is_finished: bool,
+    /// Is `true` if the run is to be put down.
+    is_put_down: bool,
+    /// Executions of tools that write, which go on in this process.
+    under_way: BTreeSet<String>,
 }
 
 impl StoredJournal {
@@ -67,6 +76,7 @@ impl StoredJournal {
             expires_after,
             texts: None,
             inner: Mutex::default(),
+            rests: Notify::new(),
         };
         let mut inner = Inner::default();
         for entry in &entries {
@@ -107,6 +117,52 @@ impl StoredJournal {
     /// Returns `true` if the end of the run is stored.
     pub(crate) fn is_finished(&self) -> bool {
         self.inner().is_finished
+    }
+
+    /// Waits for the moment at which the run can be put down: no effect is under way, and none begins any more.
+    pub(crate) async fn put_down(&self) {
+        loop {
+            let rests = self.rests.notified();
+            {
+                let mut inner = self.inner();
+                inner.is_put_down = true;
+                if inner.under_way.is_empty() {
+                    return;
+                }
+            }
+            rests.await;
+        }
+    }
+
+    /// Counts the effects that a commit begins. Returns `false` if the run is being put down, and nothing else is under
+    /// way: then they may not begin.
+    fn begins(&self, commit: &Commit) -> bool {
+        let mut inner = self.inner();
+        // The row of a tool that only reads is stored with its end.
+        let has_ended = |id: &str| commit.ended.iter().any(|finish| finish.id == id);
+        let mut began = commit
+            .began
+            .iter()
+            .filter(|begin| !has_ended(&begin.id))
+            .peekable();
+        if began.peek().is_none() {
+            return true;
+        }
+        if inner.is_put_down && inner.under_way.is_empty() {
+            return false;
+        }
+        inner.under_way.extend(began.map(|begin| begin.id.clone()));
+        true
+    }
+
+    /// Counts the effects that have ended.
+    fn ends(&self, commit: &Commit) {
+        let mut inner = self.inner();
+        for finish in &commit.ended {
+            inner.under_way.remove(&finish.id);
+        }
+        drop(inner);
+        self.rests.notify_waiters();
     }
 
     /// Prepares a commit of these entries.
@@ -248,7 +304,13 @@ impl StoredJournal {
     async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(20);
         loop {
-            match self.store.commit(&self.held.lease, commit).await {
+            let stored = self.store.commit(&self.held.lease, commit).await;
+            let counters = &self.held.counters;
+            count(match stored {
+                Ok(()) => &counters.steps,
+                Err(_) => &counters.steps_failed,
+            });
+            match stored {
                 Err(error) if error.may_pass() && self.held.holds() => {
                     tracing::warn!(run = %self.held.lease.run.id, %error, "a step is stored again");
                     tokio::time::sleep(pause).await;
@@ -311,7 +373,12 @@ impl Journal for StoredJournal {
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let commit = self.commit(entries)?;
+        if !self.begins(&commit) {
+            // The run is dropped now, and these entries with it.
+            return pending().await;
+        }
         let stored = self.store(&commit).await;
+        self.ends(&commit);
         if let Err(error) = &stored {
             self.refused(&commit, error).await;
         }

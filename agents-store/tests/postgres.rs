@@ -123,7 +123,7 @@ async fn a_store_in_a_database_keeps_all_promises() {
         println!("{}", case.name);
         // A new database for each case would take most of the time.
         owner
-            .batch_execute("TRUNCATE agent_runs, agent_audit_key RESTART IDENTITY CASCADE")
+            .batch_execute("TRUNCATE agent_runs, agent_audit_key, agent_webhooks, agent_deliveries RESTART IDENTITY CASCADE")
             .await
             .unwrap();
         let store = PostgresStore::connect(database.address()).await.unwrap();

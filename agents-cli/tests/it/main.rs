@@ -11,4 +11,5 @@ mod events;
 mod help;
 mod listing;
 mod payer;
+mod steering;
 mod stores;

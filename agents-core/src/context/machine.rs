@@ -388,8 +388,11 @@ impl Inner {
         if after.ignored {
             return after;
         }
-        if let Some(tool) = &after.doubt {
-            self.doubts.add(tool);
+        if let Some(doubt) = &after.doubt {
+            self.doubts.add(&doubt.call, &doubt.tool);
+        }
+        if let Some(call) = &after.found_out {
+            self.doubts.remove(call);
         }
         #[cfg(any(test, feature = "testing"))]
         if let (Some(kept), Some(said)) = (&mut self.kept, said) {

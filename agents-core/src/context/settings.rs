@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
     model::Model,
-    run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, Findings, SystemClock, ToolEnvelope},
     secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
 };
@@ -40,8 +40,10 @@ pub(crate) struct Settings {
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
-    /// Tools in doubt; shared with the runs within this one.
+    /// Calls in doubt; shared with the runs within this one.
     pub(crate) doubts: Arc<Doubts>,
+    /// Findings of people about calls in doubt; shared with the runs within this one.
+    pub(crate) findings: Findings,
     /// Activity of the run and of the runs within it, if the run ends when it waits for people.
     pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
@@ -139,6 +141,7 @@ impl Default for Settings {
             journal: None,
             writer: None,
             doubts: Arc::default(),
+            findings: Findings::default(),
             activity: None,
             exchange: None,
             strict: false,

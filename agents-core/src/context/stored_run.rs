@@ -20,8 +20,8 @@ impl Writer {
             position.fold(state, fact)
         })
         .map_err(unreadable)?;
-        for tool in stored.iter().flat_map(|run| &run.state.doubts) {
-            settings.doubts.add(tool);
+        for (_, doubt) in stored.iter().flat_map(|run| &run.state.doubts) {
+            settings.doubts.add(&doubt.call, &doubt.tool);
         }
         Ok(Writer::new(journal, seq, stored))
     }

@@ -6,6 +6,7 @@
 mod approval;
 mod clock;
 mod event;
+mod finding;
 mod log;
 mod masking;
 mod metadata;
@@ -21,6 +22,7 @@ pub use crate::context::RunContext;
 pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
+pub use finding::{Finding, Findings};
 pub use indexmap::IndexMap;
 pub use metadata::ToolCallMetadata;
 pub use outcome::{

@@ -3,6 +3,7 @@
 use super::{
     audit::append,
     connections::{Params, Transaction, row, rows, signed},
+    numbers,
     runs::{self, text, time, time_if_any, word},
 };
 use crate::{
@@ -57,10 +58,10 @@ pub(super) async fn ask(
     let revised = "SELECT correlation_id FROM agent_approvals
          WHERE run_id = $1 AND place = $2 AND tool_name = $3 AND status = 'revision_requested'
          ORDER BY number DESC LIMIT 1";
-    let revised = db
-        .row(revised, &[&run.id, &asked.place, &asked.tool_name])
-        .await?;
-    let correlation = match revised {
+    let earlier: Params<'_> = &[&run.id, &asked.place, &asked.tool_name];
+    let (revised, announced) = tokio::join!(db.row(revised, earlier), numbers::announce(db));
+    announced?;
+    let correlation = match revised? {
         Some(row) => row.try_get(0)?,
         None => asked.id.clone(),
     };
@@ -244,11 +245,11 @@ pub(super) async fn decide(
     read(&decided).map(Ok)
 }
 
-/// Tells the run of a decision: a run that waits is ready.
-async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
+/// Tells the run of a message: a run that waits is ready.
+pub(super) async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
          SET messages = messages + 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END, updated_at = $2
-         WHERE id = $1";
+         WHERE id = $1 AND status <> 'done'";
     db.execute(sql, &[&run, &signed(now)]).await.map(drop)
 }
 
@@ -302,6 +303,15 @@ pub(super) async fn find(
     let sql = format!("SELECT {COLUMNS} FROM agent_approvals WHERE id = $1");
     let found = row(db, &sql, &[&id]).await?;
     found.as_ref().map(read).transpose()
+}
+
+/// Returns requests, when no earlier one can come any more.
+pub(super) async fn list_settled(
+    db: &Transaction<'_>,
+    filter: &ApprovalFilter,
+) -> Result<Vec<Approval>, StoreError> {
+    numbers::settle(db).await?;
+    list(&db.db, filter).await
 }
 
 pub(super) async fn list(

@@ -14,7 +14,7 @@ use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 const COLUMNS: &str = "event.number, run.id AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
      row_digest, digest";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     Ok(AuditEvent {
         number: row.get("number")?,
         run: row.get("run_id")?,
