@@ -1,7 +1,7 @@
 //! Arguments of the command line.
 
-use agents_core::tool::Risk;
-use agents_runtime::Mode;
+use agents_core::{run::Timestamp, tool::Risk};
+use agents_runtime::{Action, Mode};
 use agents_store::RunStatus;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -36,12 +36,9 @@ pub(crate) struct SessionArgs {
     /// Role of NAME; may be repeated
     #[arg(long = "role", value_name = "ROLE", requires = "name")]
     pub(crate) roles: Vec<String>,
-    /// Role that calls of this risk or a higher one demand: high=treasurer; may be repeated
-    #[arg(long = "role-for", value_name = "RISK=ROLE", value_parser = role_for)]
-    pub(crate) roles_for: Vec<(Risk, String)>,
-    /// Role that whoever sees exact arguments needs; without it, those see them who may decide
-    #[arg(long, value_name = "ROLE")]
-    pub(crate) arguments_for: Option<String>,
+    /// Role that calls of this risk or a higher one demand, or an action: high=treasurer, cancel=dispatcher; may be repeated
+    #[arg(long = "role-for", value_name = "WHAT=ROLE", value_parser = role_for)]
+    pub(crate) roles_for: Vec<RoleFor>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -65,12 +62,21 @@ pub(crate) enum Command {
     Revise(ReviseArgs),
     /// List, set or remove the modes, in which people are asked about calls
     Mode(ModeArgs),
+    /// List the executions in doubt: nobody knows whether they took effect
+    Doubts,
+    /// Say whether an execution in doubt took effect
+    Settle(SettleArgs),
     /// Cancel a run: a worker ends it
     Cancel {
         /// Id of the run
         run: String,
     },
-    /// Let a run go on that is held
+    /// Pause a run until it is released; no effect is interrupted
+    Pause {
+        /// Id of the run
+        run: String,
+    },
+    /// Let a run go on that is held or paused
     Release {
         /// Id of the run
         run: String,
@@ -108,6 +114,17 @@ pub(crate) enum Command {
     },
     /// Print the events of a run, and those that come, until the run is over
     Events(EventsArgs),
+    /// Print figures about the work of the store, in the Prometheus text format
+    Metrics,
+    /// List the events that webhooks have not been told of
+    Deliveries(DeliveriesArgs),
+    /// Send an event again that a webhook was not told of
+    Redeliver {
+        /// Name of the webhook
+        webhook: String,
+        /// Number of the event
+        event: u64,
+    },
     /// List the unfinished runs that the agents of a manifest cannot go on with
     CheckDeploy {
         /// Manifest of the application, as JSON; - for the standard input
@@ -123,6 +140,18 @@ pub(crate) struct RunsArgs {
     /// Runs of this agent
     #[arg(long, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Run with this key
+    #[arg(long)]
+    pub(crate) key: Option<String>,
+    /// Runs with this label: month=2026-10; may be repeated
+    #[arg(long = "label", value_name = "NAME=VALUE", value_parser = label)]
+    pub(crate) labels: Vec<(String, String)>,
+    /// Runs that were started at this time or later: 2026-10-01T00:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) since: Option<Timestamp>,
+    /// Runs that were started before this time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    pub(crate) until: Option<Timestamp>,
     /// Maximum number of runs
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) limit: u32,
@@ -199,6 +228,35 @@ pub(crate) struct ModeArgs {
     /// Remove the mode
     #[arg(long, conflicts_with = "mode")]
     pub(crate) remove: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct SettleArgs {
+    /// Id of the execution
+    pub(crate) execution: String,
+    /// The tool took effect
+    #[arg(
+        long,
+        required_unless_present = "no_effect",
+        conflicts_with = "no_effect"
+    )]
+    pub(crate) took_effect: bool,
+    /// The tool had no effect
+    #[arg(long)]
+    pub(crate) no_effect: bool,
+    /// Reason, which the model is told
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct DeliveriesArgs {
+    /// Deliveries to this webhook
+    #[arg(long, value_name = "NAME")]
+    pub(crate) webhook: Option<String>,
+    /// Deliveries that are not tried again
+    #[arg(long)]
+    pub(crate) given_up: bool,
 }
 
 #[derive(Args, Debug)]
@@ -294,16 +352,43 @@ impl From<ModeWord> for Mode {
     }
 }
 
-fn role_for(text: &str) -> Result<(Risk, String), String> {
-    let said = text.split_once('=').filter(|(_, role)| !role.is_empty());
-    let risk = |word: &str| match word {
-        "low" => Some(Risk::Low),
-        "medium" => Some(Risk::Medium),
-        "high" => Some(Risk::High),
-        _ => None,
+/// Role that calls of a risk, or an action, demand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum RoleFor {
+    Risk(Risk, String),
+    Action(Action, String),
+}
+
+fn role_for(text: &str) -> Result<RoleFor, String> {
+    let unknown = || {
+        let actions = Action::ALL.map(Action::as_str).join(", ");
+        format!(
+            "expected a risk or an action and a role, such as high=treasurer; the actions are {actions}"
+        )
     };
-    said.and_then(|(word, role)| Some((risk(word)?, role.to_owned())))
-        .ok_or_else(|| "expected a risk and a role, such as high=treasurer".to_owned())
+    let said = text.split_once('=').filter(|(_, role)| !role.is_empty());
+    let (word, role) = said.ok_or_else(unknown)?;
+    let role = role.to_owned();
+    let action = Action::ALL.into_iter().find(|one| one.as_str() == word);
+    match (word, action) {
+        ("low", _) => Ok(RoleFor::Risk(Risk::Low, role)),
+        ("medium", _) => Ok(RoleFor::Risk(Risk::Medium, role)),
+        ("high", _) => Ok(RoleFor::Risk(Risk::High, role)),
+        (_, Some(action)) => Ok(RoleFor::Action(action, role)),
+        _ => Err(unknown()),
+    }
+}
+
+fn time(text: &str) -> Result<Timestamp, String> {
+    let quoted = serde_json::Value::from(text);
+    serde_json::from_value(quoted)
+        .map_err(|_| "expected a time such as 2026-10-01T00:00:00Z".to_owned())
+}
+
+fn label(text: &str) -> Result<(String, String), String> {
+    let said = text.split_once('=');
+    said.map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .ok_or_else(|| "expected a name and a value, such as month=2026-10".to_owned())
 }
 
 #[cfg(test)]
@@ -317,13 +402,13 @@ mod tests {
     }
 
     #[test]
-    fn a_risk_is_followed_by_its_role() {
+    fn a_risk_or_an_action_is_followed_by_its_role() {
         let role = |role: &str| role.to_owned();
-        assert_eq!(
-            role_for("high=treasurer"),
-            Ok((Risk::High, role("treasurer")))
-        );
-        assert_eq!(role_for("low=a=b"), Ok((Risk::Low, role("a=b"))));
+        let risk = |risk, name| Ok(RoleFor::Risk(risk, role(name)));
+        assert_eq!(role_for("high=treasurer"), risk(Risk::High, "treasurer"));
+        assert_eq!(role_for("low=a=b"), risk(Risk::Low, "a=b"));
+        let undo = RoleFor::Action(Action::Undo, role("chief"));
+        assert_eq!(role_for("undo=chief"), Ok(undo));
         for wrong in ["high", "high=", "huge=treasurer", "=treasurer", ""] {
             assert!(role_for(wrong).is_err(), "{wrong}");
         }

@@ -51,6 +51,9 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Revise(asked) => commands::decide::revise(&session, asked, &mut out).await,
         Command::Mode(asked) => commands::mode::mode(&session, asked, &mut out).await,
         Command::Cancel { run } => commands::steer::cancel(&session, run, &mut out).await,
+        Command::Doubts => commands::doubts::list(&session, &mut out).await,
+        Command::Settle(asked) => commands::doubts::settle(&session, asked, &mut out).await,
+        Command::Pause { run } => commands::steer::pause(&session, run, &mut out).await,
         Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
         Command::Executions { run } => commands::undo::executions(&session, run, &mut out).await,
         Command::Undo { execution } => commands::undo::undo(&session, execution, &mut out).await,
@@ -62,6 +65,11 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::HoldAll { reason } => commands::steer::hold_all(&session, reason, &mut out).await,
         Command::Erase { run } => commands::steer::erase(&session, run, &mut out).await,
         Command::Events(asked) => commands::events::events(&session, asked, &mut out).await,
+        Command::Metrics => commands::metrics::print(&session, &mut out).await,
+        Command::Deliveries(asked) => commands::deliveries::list(&session, asked, &mut out).await,
+        Command::Redeliver { webhook, event } => {
+            commands::deliveries::send_again(&session, webhook, *event, &mut out).await
+        }
         Command::CheckDeploy { manifest } => {
             commands::check_deploy::check(&session, manifest, &mut out).await
         }

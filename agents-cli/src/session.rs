@@ -1,7 +1,10 @@
 //! Session of the command line: a store, its keys, and the person who acts.
 
-use crate::{args::SessionArgs, failure::Failure};
-use agents_runtime::{Approvals, Client, FileKeyring, Principal, Runtime, SqliteStore};
+use crate::{
+    args::{RoleFor, SessionArgs},
+    failure::Failure,
+};
+use agents_runtime::{Approvals, Client, FileKeyring, Principal, Roles, Runtime, SqliteStore};
 use agents_store::{Approval, Run, Store};
 use std::{path::Path, sync::Arc};
 
@@ -15,8 +18,6 @@ pub(crate) struct Session {
     pub(crate) who: Principal,
     /// Tenant that exists for this session; `None` for all.
     pub(crate) tenant: Option<String>,
-    roles_for: Vec<(agents_core::tool::Risk, String)>,
-    arguments_for: Option<String>,
 }
 
 impl Session {
@@ -33,7 +34,12 @@ impl Session {
             Some(path) => Some(path),
             None => store.keys_beside(),
         };
-        let mut client = Runtime::client(store.clone());
+        let demanded = args.roles_for.into_iter();
+        let roles = demanded.fold(Roles::new(), |roles, demanded| match demanded {
+            RoleFor::Risk(risk, role) => roles.for_risk(risk, role),
+            RoleFor::Action(action, role) => roles.for_action(action, role),
+        });
+        let mut client = Runtime::client(store.clone()).roles(roles);
         let missing_keyring = match keyring {
             Some(path) if path.exists() => {
                 client = client.keyring(FileKeyring::open(&path)?);
@@ -56,8 +62,6 @@ impl Session {
             missing_keyring,
             who,
             tenant,
-            roles_for: args.roles_for,
-            arguments_for: args.arguments_for,
         })
     }
 
@@ -76,16 +80,9 @@ impl Session {
         }
     }
 
-    /// Returns the requests, with the roles that deciders need.
+    /// Returns the requests, for whoever decides.
     pub(crate) fn approvals(&self) -> Result<Approvals, Failure> {
-        let approvals = self.with_keys()?.approvals();
-        let with_role =
-            |approvals: Approvals, (risk, role): &(_, String)| approvals.role_for(*risk, role);
-        let approvals = self.roles_for.iter().fold(approvals, with_role);
-        Ok(match &self.arguments_for {
-            Some(role) => approvals.arguments_for(role),
-            None => approvals,
-        })
+        Ok(self.with_keys()?.approvals())
     }
 
     fn sees(&self, tenant: &str) -> bool {

@@ -11,7 +11,7 @@ use agents_core::{
 };
 use agents_store::NewRun;
 use futures_util::future::BoxFuture;
-use std::{fmt, future::IntoFuture, marker::PhantomData};
+use std::{collections::BTreeMap, fmt, future::IntoFuture, marker::PhantomData};
 use uuid::Uuid;
 
 /// Handle of an agent of a runtime, by its name and its types.
@@ -80,6 +80,7 @@ impl<In: Data, Out: Data> AgentRef<In, Out> {
             priority: 0,
             conversation: None,
             streamed: false,
+            labels: BTreeMap::new(),
             out: PhantomData,
         }
     }
@@ -98,6 +99,7 @@ pub struct Start<Out> {
     priority: i32,
     conversation: Option<String>,
     streamed: bool,
+    labels: BTreeMap<String, String>,
     out: PhantomData<fn() -> Out>,
 }
 
@@ -150,6 +152,20 @@ impl<Out: Data> Start<Out> {
         self
     }
 
+    /// Adds a label, by which runs are found: see [`RunFilter`](agents_store::RunFilter). Labels are not encrypted, so they
+    /// are no place for personal data. A key that stands for a run already leaves its labels as they are.
+    ///
+    /// ```no_run
+    /// # async fn start(payer: agents_runtime::AgentRef<String, String>) -> Result<(), agents_runtime::RuntimeError> {
+    /// let run = payer.run("Pay the bills of October.").label("month", "2026-10").start().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn label(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.labels.insert(name.into(), value.into());
+        self
+    }
+
     /// Stores the run, and returns it. A worker works on it: [`Runtime::work`].
     ///
     /// # Errors
@@ -166,6 +182,7 @@ impl<Out: Data> Start<Out> {
             priority,
             conversation,
             streamed,
+            labels,
             ..
         } = self;
         let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
@@ -190,6 +207,7 @@ impl<Out: Data> Start<Out> {
             conversation: data.conversation.clone(),
             started_by: data.by.as_ref().map(|by| by.id().to_owned()),
             priority,
+            labels,
             data: data.seal(&data_key)?,
             data_key: wrapped,
         };

@@ -1,7 +1,7 @@
 //! Requests for approval, and decisions about them, from any process.
 
 use crate::{
-    Approval, Client, Principal, RuntimeError,
+    Action, Approval, Client, Principal, RuntimeError,
     data::{entries, key_of, opened, sealed},
     error::RuntimeErrorKind,
     keys::RunKey,
@@ -16,7 +16,7 @@ use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision};
 use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{collections::BTreeMap, time::Duration};
+use std::time::Duration;
 
 /// Time within which an approval has to be used, unless another one is set.
 pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
@@ -30,9 +30,6 @@ pub(crate) const BY_POLICY: &str = "policy:";
 pub struct Approvals {
     client: Client,
     use_within: Duration,
-    roles: BTreeMap<Risk, String>,
-    /// Role of whoever sees exact arguments.
-    reads_with: Option<String>,
 }
 
 /// Request for approval, as it is shown to whoever may decide. Serialized, it has the fields that pages and webhooks
@@ -135,8 +132,6 @@ impl Approvals {
         Approvals {
             client,
             use_within: USE_WITHIN,
-            roles: BTreeMap::new(),
-            reads_with: None,
         }
     }
 
@@ -144,21 +139,6 @@ impl Approvals {
     #[must_use]
     pub fn use_within(mut self, time: Duration) -> Self {
         self.use_within = time;
-        self
-    }
-
-    /// Demands a role of whoever decides about calls of this risk or a higher one.
-    #[must_use]
-    pub fn role_for(mut self, risk: Risk, role: impl Into<String>) -> Self {
-        self.roles.insert(risk, role.into());
-        self
-    }
-
-    /// Demands a role of whoever sees the exact arguments of a request. Without one, those see them who may decide about
-    /// the request. An operator needs no role.
-    #[must_use]
-    pub fn arguments_for(mut self, role: impl Into<String>) -> Self {
-        self.reads_with = Some(role.into());
         self
     }
 
@@ -191,8 +171,8 @@ impl Approvals {
         Ok(found.into_iter().map(Request::from).collect())
     }
 
-    /// Returns the exact request, with all of its arguments, for whoever [may see them](Approvals::arguments_for). A
-    /// refusal is in the audit trail.
+    /// Returns the exact request, with all of its arguments, for whoever [may see them](crate::Roles). A refusal is
+    /// in the audit trail.
     ///
     /// # Errors
     /// When the request does not exist for this principal, who may not see its arguments, the keys of its run are gone, or
@@ -218,7 +198,7 @@ impl Approvals {
     /// Decides about a request. The first decision counts.
     ///
     /// Whoever started the run, is the user whom it works for, or wrote in its conversation, may not decide about its
-    /// requests. With
+    /// requests, and neither may whoever has not the [roles](crate::Roles). With
     /// [`Approval::ApproveWith`], the arguments have to fit the schema of the tool exactly.
     ///
     /// # Errors
@@ -331,7 +311,7 @@ impl Approvals {
             status: status_of(&answer),
             by: by.id().to_owned(),
             args_digest: stored.args_digest.clone(),
-            at_most: Some(self.at_most(by)),
+            at_most: Some(self.client.roles.at_most(by)),
         };
         let decision = Decision {
             proof: sealed(&key, &decision_of(&stored.request), &proof)?,
@@ -361,57 +341,15 @@ impl Approvals {
         stored: &agents_store::Approval,
         by: &Principal,
     ) -> Result<(), RuntimeError> {
-        let forbidden = |why: String| Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
-        let id = by.id();
-        if id.starts_with(BY_POLICY) {
-            return forbidden(format!(
-                "`{id}` has the name of a policy, and policies decide for themselves"
-            ));
-        }
-        let is = |whom: &Option<String>| !by.is_operator() && whom.as_deref() == Some(id);
-        if is(&stored.started_by) {
-            return forbidden(format!(
-                "`{id}` started the run, and may not decide about its requests"
-            ));
-        }
-        if is(&stored.user_id) {
-            return forbidden(format!(
-                "the run works for `{id}`, who may not decide about its requests"
-            ));
-        }
-        match self.missing_role(stored.risk_level, by) {
-            Some(role) => forbidden(format!(
-                "calls of {:?} risk need the role `{role}`, which `{id}` has not",
-                stored.risk_level
-            )),
-            None => Ok(()),
-        }
-    }
-
-    /// Returns a role that the principal lacks to decide about calls of this risk.
-    fn missing_role(&self, risk: Risk, by: &Principal) -> Option<&str> {
-        let mut needed = self.roles.range(..=risk).map(|(_, role)| &**role);
-        needed.find(|role| !by.is_operator() && !by.has_role(role))
-    }
-
-    /// Returns the highest risk that the principal may approve.
-    fn at_most(&self, by: &Principal) -> Risk {
-        let may = |risk: &Risk| self.missing_role(*risk, by).is_none();
-        let highest = [Risk::High, Risk::Medium].into_iter().find(may);
-        highest.unwrap_or(Risk::Low)
+        let people = (stored.started_by.as_deref(), stored.user_id.as_deref());
+        let roles = &self.client.roles;
+        roles.allow_judge(Action::Decide, stored.risk_level, people, by)
     }
 
     fn may_see(&self, stored: &agents_store::Approval, by: &Principal) -> Result<(), RuntimeError> {
-        match &self.reads_with {
+        match self.client.roles.for_arguments() {
             None => self.may_decide(stored, by),
-            Some(role) if by.is_operator() || by.has_role(role) => Ok(()),
-            Some(role) => Err(RuntimeError::new(
-                RuntimeErrorKind::Forbidden,
-                format!(
-                    "exact arguments need the role `{role}`, which `{}` has not",
-                    by.id()
-                ),
-            )),
+            Some(_) => self.client.roles.allow(Action::ReadArguments, by),
         }
     }
 

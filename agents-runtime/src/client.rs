@@ -1,7 +1,7 @@
 //! What any process may do with the runs of a store, without their agents.
 
 use crate::{
-    Approvals, Audit, Events, Keyring, Modes, Principal, RunRef, RuntimeError,
+    Action, Approvals, Audit, Events, Keyring, Modes, Principal, Roles, RunRef, RuntimeError,
     data::{entries, key_of},
     error::RuntimeErrorKind,
     keys::default_keyring,
@@ -28,6 +28,7 @@ use tokio::sync::OnceCell;
 pub struct Client {
     store: Arc<dyn Store>,
     keyring: Arc<OnceLock<Arc<dyn Keyring>>>,
+    pub(crate) roles: Arc<Roles>,
     /// Set when the store is tied to the audit key of the keyring.
     is_tied: Arc<OnceCell<()>>,
 }
@@ -37,6 +38,7 @@ impl Client {
         Client {
             store,
             keyring: Arc::default(),
+            roles: Arc::default(),
             is_tied: Arc::default(),
         }
     }
@@ -111,19 +113,32 @@ impl Client {
     /// Cancels a run: a worker ends it.
     ///
     /// # Errors
-    /// When there is no such run for this principal, or the store fails.
+    /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.
     pub async fn cancel(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.visible(run, by).await?;
+        self.steered(Action::Cancel, run, by).await?;
         self.store().await?.cancel(run, by.id()).await?;
         Ok(())
     }
 
-    /// Lets a run go on that is held.
+    /// Pauses a run until somebody [releases](Client::release) it.
+    ///
+    /// A run that nobody works on is held at once. A worker that has the run puts it down at its next safe moment: a tool
+    /// that writes is not interrupted, and no other one begins. What was asked of a model then is asked again later.
     ///
     /// # Errors
-    /// When there is no such run for this principal, or the store fails.
+    /// When there is no such run for this principal, it is over, the [roles](Roles) forbid it, or the store fails.
+    pub async fn pause(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
+        self.steered(Action::Pause, run, by).await?;
+        self.store().await?.pause(run, by.id()).await?;
+        Ok(())
+    }
+
+    /// Lets a run go on that is held or was paused.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.
     pub async fn release(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.visible(run, by).await?;
+        self.steered(Action::Release, run, by).await?;
         self.store().await?.unhold(run, by.id()).await?;
         Ok(())
     }

@@ -4,10 +4,11 @@ use crate::{
     RuntimeError,
     approvals::{check_decision, edited_of},
     data::opened,
+    doubts::finding_of,
     keys::RunKey,
 };
-use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver};
-use agents_store::{ApprovalFilter, ApprovalStatus, Store, Timestamp};
+use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver, Findings};
+use agents_store::{ApprovalFilter, ApprovalStatus, ExecutionFilter, Store, Timestamp};
 use futures_util::future::BoxFuture;
 use std::{
     collections::BTreeMap,
@@ -25,6 +26,8 @@ pub(crate) struct Decisions {
     key: RunKey,
     known: Mutex<Known>,
     changed: Notify,
+    /// What people have found out about calls in doubt.
+    pub(crate) findings: Findings,
     waiting: AtomicUsize,
 }
 
@@ -45,6 +48,7 @@ impl Decisions {
             key,
             known: Mutex::default(),
             changed: Notify::new(),
+            findings: Findings::new(),
             waiting: AtomicUsize::new(0),
         })
     }
@@ -77,9 +81,33 @@ impl Decisions {
                 }
             }
         }
+        // Without a message, nobody has said anything.
+        if messages > 0 {
+            self.read_findings().await?;
+        }
         *self.known() = known;
         self.changed.notify_waiters();
         Ok(())
+    }
+
+    async fn read_findings(&self) -> Result<(), RuntimeError> {
+        let mut filter = ExecutionFilter {
+            run: Some(self.run.clone()),
+            settled: true,
+            ..ExecutionFilter::default()
+        };
+        loop {
+            let page = self.store.executions(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            filter.after = Some(last.id.clone());
+            for one in &page {
+                if let Some((call, finding)) = finding_of(one, &self.key)? {
+                    self.findings.add(call, finding);
+                }
+            }
+        }
     }
 
     fn decided(

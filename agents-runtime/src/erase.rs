@@ -1,17 +1,21 @@
 //! What an operator does with the contents of runs: gives them another key, erases them, holds them after a restore.
 
-use crate::{Client, Principal, RuntimeError, error::RuntimeErrorKind, keys::RunKey};
-use agents_store::{Run, RunFilter, RunStatus};
+use crate::{Action, Client, Principal, RuntimeError, error::RuntimeErrorKind, keys::RunKey};
+use agents_store::{Run, RunFilter, RunStatus, Timestamp};
 use std::time::Duration;
+
+/// Actor of the erasures of a worker.
+const RETENTION: &str = "policy:retention";
 
 impl Client {
     /// Gives a tenant a new key, and wraps the keys of all of its runs with it. Returns the number of runs.
     ///
     /// # Errors
-    /// When the principal is of another tenant, the keyring cannot be written, or the store fails. Calling it again goes
+    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, or the store fails. Calling it again goes
     /// on.
     pub async fn rotate(&self, tenant: &str, by: &Principal) -> Result<u64, RuntimeError> {
         of_tenant(tenant, by)?;
+        self.roles.allow(Action::Rotate, by)?;
         let keys = self.keys()?;
         keys.rotate(tenant).map_err(RuntimeError::sealed)?;
         let mut wrapped = 0;
@@ -34,9 +38,9 @@ impl Client {
     /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them.
     ///
     /// # Errors
-    /// When there is no such run for this principal, it is not over, or the store fails.
+    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, it is not over, or the store fails.
     pub async fn erase(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.visible(run, by).await?;
+        self.steered(Action::Erase, run, by).await?;
         Ok(self.store().await?.erase(run, by.id()).await?)
     }
 
@@ -44,10 +48,11 @@ impl Client {
     /// then. Returns the number of runs.
     ///
     /// # Errors
-    /// When the principal is of another tenant, a run is not over, the keyring cannot be written, or the store fails.
+    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, a run is not over, the keyring cannot be written, or the store fails.
     /// Calling it again goes on.
     pub async fn erase_tenant(&self, tenant: &str, by: &Principal) -> Result<u64, RuntimeError> {
         of_tenant(tenant, by)?;
+        self.roles.allow(Action::Erase, by)?;
         let runs = self.all_of(Some(tenant)).await?;
         if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
             let why = format!(
@@ -64,12 +69,49 @@ impl Client {
     /// of all tenants for an operator. Returns their number. Call it regularly to keep contents no longer than needed.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the [roles](crate::Roles) forbid it, or the store fails.
     pub async fn erase_after(&self, time: Duration, by: &Principal) -> Result<u64, RuntimeError> {
-        let now = self.store().await?.now().await?;
-        let mut old = self.all_of(by.tenant()).await?;
-        old.retain(|run| run.status == RunStatus::Done && now.since(run.updated_at) > time);
-        self.erase_all(old, by).await
+        self.roles.allow(Action::Erase, by)?;
+        self.erase_those_over_for(time, by.tenant(), by.id()).await
+    }
+
+    /// Erases the contents of the runs that have been over for longer than this time, now and then. Never returns.
+    pub(crate) async fn erase_again_and_again(&self, time: Duration) {
+        let pause = (time / 10).clamp(Duration::from_millis(100), Duration::from_secs(60 * 60));
+        loop {
+            if let Err(error) = self.erase_those_over_for(time, None, RETENTION).await {
+                tracing::warn!(%error, "old contents cannot be erased");
+            }
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Erases the contents of the runs that have been over for longer than this time.
+    pub(crate) async fn erase_those_over_for(
+        &self,
+        time: Duration,
+        tenant: Option<&str>,
+        by: &str,
+    ) -> Result<u64, RuntimeError> {
+        let store = self.store().await?;
+        let now = store.now().await?.as_millis();
+        let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+        let filter = RunFilter {
+            tenant: tenant.map(str::to_owned),
+            erasable: Some(Timestamp::from_millis(now.saturating_sub(time))),
+            ..RunFilter::default()
+        };
+        let mut erased = 0;
+        loop {
+            let page = store.runs(&filter).await?;
+            if page.is_empty() {
+                return Ok(erased);
+            }
+            for run in page {
+                store.erase(&run.id, by).await?;
+                erased += 1;
+            }
+        }
     }
 
     /// Holds all runs that are not over, so that none of them goes on before an operator [releases](Client::release) it.
@@ -81,10 +123,7 @@ impl Client {
     /// # Errors
     /// When the principal is no operator, or the store fails.
     pub async fn hold_all(&self, why: &str, by: &Principal) -> Result<u64, RuntimeError> {
-        if !by.is_operator() {
-            let why = format!("`{}` is no operator, and may not hold all runs", by.id());
-            return Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
-        }
+        self.roles.allow(Action::HoldAll, by)?;
         Ok(self.store().await?.hold_all(why, by.id()).await?)
     }
 

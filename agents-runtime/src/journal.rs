@@ -9,6 +9,7 @@ use crate::{
     error::RuntimeErrorKind,
     keys::RunKey,
     lease::Held,
+    metrics::count,
     modes::ModeInEffect,
     summary::{masked, summary},
     texts::Texts,
@@ -24,10 +25,12 @@ use agents_store::{
     Timestamp,
 };
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
+    future::pending,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 /// Journal of a run in a store. A commit stores the entries together with the rows that follow from them.
@@ -42,6 +45,8 @@ pub(crate) struct StoredJournal {
     audit_key: AuditKey,
     decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
+    /// Notified when an effect has ended.
+    rests: Notify,
 }
 
 /// What a journal needs to know of its run.
@@ -67,6 +72,10 @@ struct Inner {
     /// Reason why nothing more is stored.
     failed: Option<StoreError>,
     is_finished: bool,
+    /// Is `true` if the run is to be put down.
+    is_put_down: bool,
+    /// Executions of tools that write, which go on in this process.
+    under_way: BTreeSet<String>,
 }
 
 impl StoredJournal {
@@ -91,6 +100,7 @@ impl StoredJournal {
             audit_key,
             decisions,
             inner: Mutex::default(),
+            rests: Notify::new(),
         };
         let mut inner = Inner::default();
         for entry in &entries {
@@ -131,6 +141,52 @@ impl StoredJournal {
     /// Returns `true` if the end of the run is stored.
     pub(crate) fn is_finished(&self) -> bool {
         self.inner().is_finished
+    }
+
+    /// Waits for the moment at which the run can be put down: no effect is under way, and none begins any more.
+    pub(crate) async fn put_down(&self) {
+        loop {
+            let rests = self.rests.notified();
+            {
+                let mut inner = self.inner();
+                inner.is_put_down = true;
+                if inner.under_way.is_empty() {
+                    return;
+                }
+            }
+            rests.await;
+        }
+    }
+
+    /// Counts the effects that a commit begins. Returns `false` if the run is being put down, and nothing else is under
+    /// way: then they may not begin.
+    fn begins(&self, commit: &Commit) -> bool {
+        let mut inner = self.inner();
+        // The row of a tool that only reads is stored with its end.
+        let has_ended = |id: &str| commit.ended.iter().any(|finish| finish.id == id);
+        let mut began = commit
+            .began
+            .iter()
+            .filter(|begin| !has_ended(&begin.id))
+            .peekable();
+        if began.peek().is_none() {
+            return true;
+        }
+        if inner.is_put_down && inner.under_way.is_empty() {
+            return false;
+        }
+        inner.under_way.extend(began.map(|begin| begin.id.clone()));
+        true
+    }
+
+    /// Counts the effects that have ended.
+    fn ends(&self, commit: &Commit) {
+        let mut inner = self.inner();
+        for finish in &commit.ended {
+            inner.under_way.remove(&finish.id);
+        }
+        drop(inner);
+        self.rests.notify_waiters();
     }
 
     /// Prepares a commit of these entries; returns the requests in it as well.
@@ -315,7 +371,13 @@ impl StoredJournal {
     async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(20);
         loop {
-            match self.store.commit(&self.held.lease, commit).await {
+            let stored = self.store.commit(&self.held.lease, commit).await;
+            let counters = &self.held.counters;
+            count(match stored {
+                Ok(()) => &counters.steps,
+                Err(_) => &counters.steps_failed,
+            });
+            match stored {
                 Err(error) if error.may_pass() && self.held.holds() => {
                     tracing::warn!(run = %self.held.lease.run.id, %error, "a step is stored again");
                     tokio::time::sleep(pause).await;
@@ -394,8 +456,13 @@ impl Journal for StoredJournal {
 
     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
         let (mut commit, requests) = self.commit(entries)?;
+        if !self.begins(&commit) {
+            // The run is dropped now, and these entries with it.
+            return pending().await;
+        }
         let by_mode = self.decide_by_mode(&mut commit, &requests).await;
         let stored = self.store(&commit).await;
+        self.ends(&commit);
         match (&stored, by_mode) {
             (Err(error), _) => self.refused(&commit, error).await,
             // Without its mode, a person is asked.

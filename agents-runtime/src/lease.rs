@@ -1,6 +1,7 @@
 //! Leases of the runs that this process works on. A thread of its own renews them, so that a tool which keeps the
 //! runtime's threads busy loses no lease.
 
+use crate::metrics::{Counters, count};
 use agents_store::{ErrorKind, Lease, Store};
 use futures_util::future::join_all;
 use std::{
@@ -19,6 +20,7 @@ pub(crate) struct Keeper {
     store: Arc<dyn Store>,
     time: Duration,
     held: Mutex<HashMap<String, Arc<Held>>>,
+    counters: Arc<Counters>,
 }
 
 /// Lease that is held, by the monotonic clock of this process.
@@ -28,11 +30,20 @@ pub(crate) struct Held {
     until: Mutex<Instant>,
     /// Triggered when the lease is lost.
     pub(crate) lost: CancellationToken,
+    pub(crate) counters: Arc<Counters>,
 }
 
 impl Held {
     fn until(&self) -> MutexGuard<'_, Instant> {
         self.until.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the lease, and whatever goes on under it.
+    fn lose(&self) {
+        if !self.lost.is_cancelled() {
+            count(&self.counters.leases_lost);
+        }
+        self.lost.cancel();
     }
 
     /// Returns `true` if the lease holds for long enough to begin an effect.
@@ -56,11 +67,16 @@ impl Drop for Keeping {
 
 impl Keeper {
     /// Starts the thread that renews leases of this length.
-    pub(crate) fn start(store: Arc<dyn Store>, time: Duration) -> std::io::Result<Arc<Keeper>> {
+    pub(crate) fn start(
+        store: Arc<dyn Store>,
+        time: Duration,
+        counters: Arc<Counters>,
+    ) -> std::io::Result<Arc<Keeper>> {
         let keeper = Arc::new(Keeper {
             store,
             time,
             held: Mutex::default(),
+            counters,
         });
         let (weak, pause) = (Arc::downgrade(&keeper), time / 5);
         let runtime = tokio::runtime::Builder::new_current_thread()
@@ -82,6 +98,7 @@ impl Keeper {
             time: self.time,
             until: Mutex::new(claimed + self.time),
             lost: CancellationToken::new(),
+            counters: self.counters.clone(),
             lease,
         });
         self.held().insert(held.lease.run.id.clone(), held.clone());
@@ -98,7 +115,7 @@ impl Keeper {
             Ok(Ok(_)) => *held.until() = asked + self.time,
             Ok(Err(error)) if error.kind() == ErrorKind::LeaseLost => {
                 tracing::warn!(run = %held.lease.run.id, %error, "the lease of a run is lost");
-                held.lost.cancel();
+                held.lose();
             }
             failed => {
                 let is_over = *held.until() <= Instant::now();
@@ -108,7 +125,7 @@ impl Keeper {
                 };
                 tracing::warn!(run = %held.lease.run.id, why, is_over, "a lease cannot be renewed");
                 if is_over {
-                    held.lost.cancel();
+                    held.lose();
                 }
             }
         }

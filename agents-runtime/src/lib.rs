@@ -58,6 +58,7 @@ mod client;
 mod conversation;
 mod data;
 mod decisions;
+mod doubts;
 mod erase;
 mod error;
 mod events;
@@ -65,20 +66,23 @@ mod journal;
 mod keys;
 mod lease;
 mod manifest;
+mod metrics;
 mod modes;
 mod packed;
 mod principal;
 mod registered;
+mod roles;
 mod run_ref;
 mod runtime;
 mod summary;
 mod texts;
 mod undo;
 mod verify;
+mod webhook;
 mod work;
 
 pub use agent_ref::{AgentRef, Start};
-pub use agents_core::run::Approval;
+pub use agents_core::run::{Approval, Finding};
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
 pub use agents_store::{AuditKey, AuditKind, SqliteStore};
@@ -87,16 +91,24 @@ pub use audit::{Audit, AuditRecord, Head};
 pub use chat::Chat;
 pub use client::Client;
 pub use conversation::ConversationRef;
+pub use doubts::{Doubt, Doubts};
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
 pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use manifest::{AgentManifest, Manifest, Misfit, ToolManifest};
+pub use metrics::{Metrics, WorkerMetrics};
 pub use modes::{Mode, ModeSetting, Modes};
 pub use principal::Principal;
+pub use roles::{Action, Roles};
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
 pub use undo::{Undo, UndoRun, Undone};
 pub use verify::{Flaw, Verdict};
+#[cfg(feature = "webhooks")]
+pub use webhook::HttpDelivery;
+pub use webhook::{
+    Deliver, Deliveries, DeliveryError, Webhook, WebhookDelivery, WebhookMessage, WebhookSecret,
+};
 
 #[cfg(doctest)]
 mod pages {
@@ -108,8 +120,12 @@ mod pages {
     struct CommandLine;
     #[doc = include_str!("../../book/src/durable-conversations.md")]
     struct DurableConversations;
+    #[doc = include_str!("../../book/src/deploying.md")]
+    struct Deploying;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
+    #[doc = include_str!("../../book/src/operations.md")]
+    struct Operations;
     #[doc = include_str!("../../book/src/stores.md")]
     struct Stores;
 }

@@ -4,7 +4,7 @@ use crate::{Client, Runtime, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, agent::Profile, journal::Recorded};
 use agents_store::{Run, RunFilter, RunStatus};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Number of the format that this version writes.
 const FORMAT: u32 = 1;
@@ -44,6 +44,9 @@ pub struct Manifest {
     /// Names of the policies of all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<String>,
+    /// Names of the models that runs find by their names; `None` in a manifest from before they were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub models: Option<Vec<String>>,
 }
 
 /// Description of one agent.
@@ -118,6 +121,15 @@ impl Manifest {
                 None => reasons.push(format!("there is no policy `{policy}`")),
             }
         }
+        if let Some(models) = &self.models {
+            let given = recorded.given_models().into_iter();
+            let missing = given.filter(|name| !models.iter().any(|own| own == name));
+            reasons.extend(missing.map(|name| {
+                format!(
+                    "the run went on with the model `{name}` after an escalation, and the runtime does not name it (`.known_model(..)`)"
+                )
+            }));
+        }
         reasons
     }
 }
@@ -177,12 +189,19 @@ impl Runtime {
     /// An agent that is made for the scope of each run is made for the empty scope here.
     pub fn manifest(&self) -> Manifest {
         let policies = self.settings.policies.iter();
+        let models = self
+            .settings
+            .known_models
+            .iter()
+            .chain(&self.settings.model);
+        let models: BTreeSet<_> = models.map(|model| model.id().to_owned()).collect();
         Manifest {
             agents_manifest: FORMAT,
             agents: self.shared.manifests(),
             policies: policies
                 .filter_map(|policy| policy.name().map(str::to_owned))
                 .collect(),
+            models: Some(models.into_iter().collect()),
         }
     }
 }
@@ -192,7 +211,8 @@ impl Client {
     /// would wait for a worker that has its agent. A run whose contents cannot be read is one of them.
     ///
     /// A call in an agent that runs in the body of a tool, or that repairs something, is compared only if the manifest has
-    /// a tool of that name.
+    /// a tool of that name. A model that nobody but an `on_escalation` names is missing here, although that may name it
+    /// again: say it with [`Runtime::known_model`] as well.
     ///
     /// # Errors
     /// When the store fails.

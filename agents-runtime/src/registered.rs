@@ -138,6 +138,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     let mut run = run
         .scope(data.scope)
         .journal(journal)
+        .findings(decisions.findings.clone())
         .approver(move |request| {
             agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
         })

@@ -50,12 +50,20 @@ impl<Out> RunRef<Out> {
         &self.id
     }
 
-    /// Cancels the run: a worker ends it.
+    /// Cancels the run: see [`Client::cancel`].
     ///
     /// # Errors
-    /// When the store fails.
+    /// As there.
     pub async fn cancel(&self, by: &Principal) -> Result<(), RuntimeError> {
         self.client.cancel(&self.id, by).await
+    }
+
+    /// Pauses the run: see [`Client::pause`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn pause(&self, by: &Principal) -> Result<(), RuntimeError> {
+        self.client.pause(&self.id, by).await
     }
 
     /// Returns the events of the run, those that come included.

@@ -1,10 +1,12 @@
 //! The runtime: a store, agents, and what they need.
 
 use crate::{
-    AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, Modes, RuntimeError,
+    AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, Modes, Roles, RuntimeError,
     error::RuntimeErrorKind,
     lease::Keeper,
+    metrics::Counters,
     registered::{MadeFor, Registered},
+    webhook::Webhook,
 };
 use agents_core::{Agent, Model, agent::Shorten, policy::Policy, secret::Secrets, tool::Scope};
 use agents_store::Store;
@@ -40,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) per_tenant: u32,
     pub(crate) expires_after: Duration,
     pub(crate) grace: Duration,
+    pub(crate) webhooks: Vec<Webhook>,
+    pub(crate) keep_contents: Option<Duration>,
 }
 
 /// State that the clones of a runtime share.
@@ -51,6 +55,7 @@ pub(crate) struct Shared {
     keeper: OnceLock<Arc<Keeper>>,
     /// Notified when this process has stored something to do.
     pub(crate) news: Notify,
+    pub(crate) counters: Arc<Counters>,
 }
 
 impl Shared {
@@ -97,6 +102,8 @@ impl Runtime {
             per_tenant: 0,
             expires_after: Duration::from_secs(24 * 60 * 60),
             grace: Duration::from_secs(30),
+            webhooks: Vec::new(),
+            keep_contents: None,
         };
         Runtime {
             client: Runtime::client(store),
@@ -119,6 +126,13 @@ impl Runtime {
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         self.client = self.client.keyring(keyring);
+        self
+    }
+
+    /// Sets the rules about who may decide and steer: see [`Roles`].
+    #[must_use]
+    pub fn roles(mut self, roles: Roles) -> Self {
+        self.client = self.client.roles(roles);
         self
     }
 
@@ -184,6 +198,28 @@ impl Runtime {
         self.set(|settings| settings.grace = time)
     }
 
+    /// Adds a webhook, which this worker tells of events: see [`Webhook`].
+    ///
+    /// # Panics
+    /// When there is a webhook of this name already.
+    #[must_use]
+    pub fn webhook(self, webhook: Webhook) -> Self {
+        let mut others = self.settings.webhooks.iter();
+        let name = webhook.name();
+        assert!(
+            others.all(|other| other.name() != name),
+            "the runtime has two webhooks of the name `{name}`: the store knows by the name what each was told of"
+        );
+        self.set(|settings| settings.webhooks.push(webhook))
+    }
+
+    /// Sets the time for which the contents of runs that are over are kept; for ever by default. This worker erases them
+    /// then: see [`Client::erase`](crate::Client::erase). In the audit trail, `policy:retention` has done it.
+    #[must_use]
+    pub fn keep_contents_for(self, time: Duration) -> Self {
+        self.set(|settings| settings.keep_contents = Some(time))
+    }
+
     /// Registers an agent, and returns the handle that starts its runs.
     ///
     /// # Panics
@@ -223,7 +259,9 @@ impl Runtime {
         if let Some(keeper) = self.shared.keeper.get() {
             return Ok(keeper.clone());
         }
-        let started = Keeper::start(self.client.bare_store().clone(), self.settings.lease);
+        let store = self.client.bare_store().clone();
+        let counters = self.shared.counters.clone();
+        let started = Keeper::start(store, self.settings.lease, counters);
         let started = started.map_err(|error| {
             let why = format!("the thread that renews leases cannot start: {error}");
             RuntimeError::new(

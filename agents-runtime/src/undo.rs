@@ -4,7 +4,7 @@
 //! undo is gated, journaled and audited like every call.
 
 use crate::{
-    Client, Principal, Request, RunRef, Runtime, RuntimeError,
+    Action, Client, Principal, Request, RunRef, Runtime, RuntimeError,
     audit::reason,
     data::{RunData, key_of, opened},
     error::RuntimeErrorKind,
@@ -26,7 +26,7 @@ use agents_store::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::fmt;
+use std::{collections::BTreeMap, fmt};
 use uuid::Uuid;
 
 /// Undo that is about to be asked for: see [`Runtime::undo`].
@@ -161,8 +161,8 @@ impl Undo<'_> {
     pub async fn by(self, by: &Principal) -> Result<Undone, RuntimeError> {
         let Undo { runtime, execution } = self;
         let execution = runtime.client.execution(&execution, by).await?;
-        let run = runtime.client.known(&execution.run).await?;
-        runtime.undo_execution(&run, &execution, by).await
+        let run = runtime.client.steered(Action::Undo, &execution.run, by);
+        runtime.undo_execution(&run.await?, &execution, by).await
     }
 }
 
@@ -175,7 +175,7 @@ impl UndoRun<'_> {
     /// store fails.
     pub async fn by(self, by: &Principal) -> Result<Vec<(String, Undone)>, RuntimeError> {
         let UndoRun { runtime, run } = self;
-        let run = runtime.client.visible(&run, by).await?;
+        let run = runtime.client.steered(Action::Undo, &run, by).await?;
         if !matches!(run.status, RunStatus::Done | RunStatus::Held) {
             let why = format!(
                 "run `{}` is {}; cancel it, and undo it when it is over",
@@ -339,7 +339,7 @@ impl Client {
         by: &Principal,
     ) -> Result<Option<RunRef<String>>, RuntimeError> {
         let execution = self.execution(execution, by).await?;
-        let run = self.known(&execution.run).await?;
+        let run = self.steered(Action::Undo, &execution.run, by).await?;
         match self.asked(&run, &execution, by).await? {
             Asked::Run(undo) => Ok(Some(self.run(undo))),
             Asked::Told(Undone::AlreadyUndone) => Ok(None),
@@ -351,7 +351,11 @@ impl Client {
     }
 
     /// Returns the execution with this id, if it is there for this principal.
-    async fn execution(&self, id: &str, by: &Principal) -> Result<Execution, RuntimeError> {
+    pub(crate) async fn execution(
+        &self,
+        id: &str,
+        by: &Principal,
+    ) -> Result<Execution, RuntimeError> {
         let found = self.bare_store().execution(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
         own.ok_or_else(|| {
@@ -451,6 +455,7 @@ impl Client {
             conversation: None,
             started_by: Some(by.id().to_owned()),
             priority: run.priority,
+            labels: BTreeMap::new(),
             data: data.seal(&key)?,
             data_key: wrapped,
         };

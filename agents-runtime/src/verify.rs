@@ -426,7 +426,12 @@ impl<'a> Verify<'a> {
             self.key.of_undo(row),
             row.rolled_back,
         );
-        (!(began && ended && undone)).then_some(EDITED)
+        let settled = is(
+            told.settled.get(&*row.id),
+            self.key.of_settled(row),
+            row.settled.is_some(),
+        );
+        (!(began && ended && undone && settled)).then_some(EDITED)
     }
 }
 
@@ -451,6 +456,7 @@ struct Told<'a> {
     began: BTreeMap<&'a str, &'a [u8]>,
     ended: BTreeMap<&'a str, &'a [u8]>,
     undone: BTreeMap<&'a str, &'a [u8]>,
+    settled: BTreeMap<&'a str, &'a [u8]>,
 }
 
 impl<'a> Told<'a> {
@@ -475,6 +481,7 @@ impl<'a> Told<'a> {
                 AuditKind::Began => &mut told.began,
                 AuditKind::Ended | AuditKind::InDoubt => &mut told.ended,
                 AuditKind::Undone => &mut told.undone,
+                AuditKind::Settled => &mut told.settled,
                 _ => continue,
             };
             rows.insert(event.subject.as_deref().unwrap_or_default(), digest);

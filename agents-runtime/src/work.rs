@@ -7,6 +7,7 @@ use crate::{
     decisions::Decisions,
     error::RuntimeErrorKind,
     journal::{ForRun, StoredJournal},
+    metrics::{Counters, count},
     registered::{Registered, Went, With, go_on},
     texts::Texts,
     undo::Undoing,
@@ -14,7 +15,7 @@ use crate::{
 use agents_core::{Error, ErrorKind, agent::Conversation};
 use agents_store::{Claim, End, Lease, Rest, Run, RunStatus};
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
 };
 use tokio::task::JoinSet;
@@ -46,6 +47,7 @@ impl Runtime {
         let put_down = CancellationToken::new();
         let mut under_way = JoinSet::new();
         let mut pause = PAUSE;
+        let aside = self.aside(&stop);
         while !stop.is_cancelled() {
             while under_way.try_join_next().is_some() {}
             let has_room = under_way.len() < self.settings.at_once;
@@ -58,6 +60,7 @@ impl Runtime {
                 Ok(Some((lease, at))) => {
                     pause = PAUSE;
                     let (runtime, put_down) = (self.clone(), put_down.clone());
+                    count(&self.shared.counters.claimed);
                     under_way.spawn(async move { runtime.go_on(lease, at, &put_down).await });
                     continue;
                 }
@@ -74,7 +77,10 @@ impl Runtime {
                 Some(_) = under_way.join_next(), if !has_room => {}
             }
         }
-        let ended = async { while under_way.join_next().await.is_some() {} };
+        let ended = async {
+            while under_way.join_next().await.is_some() {}
+            aside.join_all().await;
+        };
         if tokio::time::timeout(self.settings.grace, ended)
             .await
             .is_err()
@@ -82,6 +88,23 @@ impl Runtime {
             put_down.cancel();
             while under_way.join_next().await.is_some() {}
         }
+    }
+
+    /// Starts what a worker does beside its runs: messages of webhooks, erasure. It ends with `stop`.
+    fn aside(&self, stop: &CancellationToken) -> JoinSet<()> {
+        let mut aside = JoinSet::new();
+        for webhook in self.settings.webhooks.clone() {
+            let (runtime, stop) = (self.clone(), stop.clone());
+            aside.spawn(async move { runtime.deliver(&webhook, &stop).await });
+        }
+        if let Some(time) = self.settings.keep_contents {
+            let (client, stop) = (self.client.clone(), stop.clone());
+            aside.spawn(async move {
+                stop.run_until_cancelled(client.erase_again_and_again(time))
+                    .await;
+            });
+        }
+        aside
     }
 
     /// Claims a run and goes on with it; returns `false` if it cannot be claimed.
@@ -135,6 +158,8 @@ impl Runtime {
 
     /// Goes on with a run that was claimed, until it is over, waits or is put down.
     async fn go_on(&self, lease: Lease, claimed: Instant, put_down: &CancellationToken) {
+        let counters = &self.shared.counters;
+        let _under_way = UnderWay::count(counters);
         let run = lease.run.id.clone();
         let rest = match self.advance(&lease, claimed, put_down).await {
             Ok(Some(rest)) => rest,
@@ -152,6 +177,11 @@ impl Runtime {
                 Rest::Held(error.to_string())
             }
         };
+        match rest {
+            Rest::Done { .. } => count(&counters.ended),
+            Rest::Held(_) => count(&counters.held),
+            Rest::Ready | Rest::Waiting { .. } => {}
+        }
         if let Err(error) = self.client.bare_store().release(&lease, &rest).await {
             tracing::warn!(run, %error, "a run cannot be given back; another worker takes it when its lease ends");
         }
@@ -191,7 +221,7 @@ impl Runtime {
             Arc::new(Texts::new(store, held, key.clone()))
         });
         let journal = Arc::new(journal.with_texts(texts.clone()));
-        let cancel = CancellationToken::new();
+        let (cancel, pause) = (CancellationToken::new(), CancellationToken::new());
         if run.cancelled_by.is_some() {
             cancel.cancel();
         }
@@ -213,8 +243,9 @@ impl Runtime {
             biased;
             () = keeping.held.lost.cancelled() => return Ok(None),
             () = put_down.cancelled() => return Ok(Some(Rest::Ready)),
+            () = paused(&journal, &pause) => return Ok(Some(Rest::Ready)),
             went = went(&*agent, undoing.as_ref(), with) => went,
-            () = self.look(&run.id, &decisions, &cancel) => return Ok(None),
+            () = self.look(&run.id, &decisions, &cancel, &pause) => return Ok(None),
             () = send(texts.as_deref()) => return Ok(None),
         };
         if let (Ok(Went::Waiting(requests)), None) = (&went, journal.failed()) {
@@ -246,8 +277,14 @@ impl Runtime {
         }))
     }
 
-    /// Looks for messages to a run that is under way: decisions, and its cancellation. Never returns.
-    async fn look(&self, run: &str, decisions: &Decisions, cancel: &CancellationToken) {
+    /// Looks for messages to a run that is under way: decisions, its cancellation, its pause. Never returns.
+    async fn look(
+        &self,
+        run: &str,
+        decisions: &Decisions,
+        cancel: &CancellationToken,
+        pause: &CancellationToken,
+    ) {
         loop {
             tokio::time::sleep(match decisions.is_waited_for() {
                 true => LOOK,
@@ -259,6 +296,9 @@ impl Runtime {
                 if run.cancelled_by.is_some() {
                     cancel.cancel();
                 }
+                if run.paused_by.is_some() {
+                    pause.cancel();
+                }
                 if run.messages != decisions.messages() || decisions.is_waited_for() {
                     decisions.read(run.messages).await?;
                 }
@@ -269,6 +309,28 @@ impl Runtime {
             }
         }
     }
+}
+
+/// Counts a run that the worker has.
+struct UnderWay(Arc<Counters>);
+
+impl UnderWay {
+    fn count(counters: &Arc<Counters>) -> Self {
+        count(&counters.under_way);
+        UnderWay(counters.clone())
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.0.under_way.fetch_sub(1, Relaxed);
+    }
+}
+
+/// Returns when a run that was paused can be put down.
+async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
+    pause.cancelled().await;
+    journal.put_down().await;
 }
 
 /// Goes on with a run of the agent, or with the undo of one of its executions.

@@ -4,9 +4,12 @@
 #![allow(clippy::unwrap_used)]
 
 use agents::{
-    Agent, AgentBuilder, Effects, Error,
+    Agent, AgentBuilder, Effects, Error, Model, Severity,
     agent::ModelAgent,
+    escalation::{Escalation, retry_with_model},
+    model::{ModelError, Reply, Request},
     policy,
+    recovery::{CallError, Decision, Execution, escalate},
     testing::{Script, ScriptedModel},
     tool::{FnTool, NeedsApproval, ToolContext, ToolSpec},
 };
@@ -91,6 +94,7 @@ async fn a_manifest_has_tools_with_versions_and_is_read_again() {
                 "tools": [{"name": "pay", "version": "1.2.0", "writes": true}],
                 "answer": "text",
             }},
+            "models": [],
         })
     );
     assert_eq!(Manifest::read(&json).unwrap(), manifest);
@@ -223,4 +227,60 @@ async fn a_run_that_is_over_needs_nothing() {
     runtime.agent(clerk).run("Hello.").await.unwrap();
     let nobody = Runtime::open(store.clone()).manifest();
     assert!(reasons(&store, &nobody).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_run_needs_the_model_that_an_escalation_gave_it() {
+    let store = store().await;
+    let (small, _) = ScriptedModel::new([Script::call("look", "{}")]);
+    let (large, _) = ScriptedModel::new([Script::call("pay", "{}")]);
+    let large = Named("large", large);
+    let spare = large.clone();
+    let schema = json!({"type": "object"});
+    let look = FnTool::new(
+        "look",
+        "Looks.",
+        Effects::Reads,
+        schema,
+        |_: Value, _| async { Err::<String, _>(std::io::Error::other("it is dark")) },
+    );
+    let payer = AgentBuilder::<String, String>::new("payer")
+        .tool(pay("1.0.0"))
+        .tool(look)
+        .on_error(|error, _| match error {
+            CallError::Execution(_) => {
+                let up: Decision<Execution> = escalate("it is dark").severity(Severity::Low);
+                Some(up.into())
+            }
+            _ => None,
+        })
+        .on_escalation(move |_: Escalation| retry_with_model(spare.clone()))
+        .build();
+    let runtime = Runtime::open(store.clone()).model(small);
+    waiting(&runtime, payer).await;
+    let [reason] = &reasons(&store, &runtime.manifest()).await[..] else {
+        panic!("the model is not missing")
+    };
+    assert!(reason.contains("the model `large`"), "{reason}");
+    let mut knows = runtime.known_model(large).manifest();
+    assert_eq!(knows.models.as_ref().unwrap().len(), 2);
+    assert!(reasons(&store, &knows).await.is_empty());
+    // A manifest from before does not say which models there are.
+    knows.models = None;
+    assert!(reasons(&store, &knows).await.is_empty());
+}
+
+/// A scripted model of this name.
+#[derive(Clone)]
+struct Named(&'static str, ScriptedModel);
+
+#[agents::async_trait]
+impl Model for Named {
+    fn id(&self) -> &str {
+        self.0
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.1.chat(request).await
+    }
 }

@@ -82,6 +82,13 @@ impl AuditKey {
         if let Some(conversation) = &row.conversation {
             fields.text("conversation").text(conversation);
         }
+        // Runs from before there were labels keep their digests.
+        if !row.labels.is_empty() {
+            fields.number(row.labels.len() as u64);
+            for (name, value) in &row.labels {
+                fields.text(name).text(value);
+            }
+        }
         self.row(fields)
     }
 
@@ -164,6 +171,22 @@ impl AuditKey {
             .number(row.set_at.as_millis())
             .number(row.seq);
         HMAC::mac(fields.0, self.0).to_vec()
+    }
+
+    /// Returns the digest of the verdict about an execution in doubt.
+    pub fn of_settled(&self, row: &Execution) -> RowDigest {
+        let mut fields = Fields::new("settled");
+        fields.text(&row.id);
+        match &row.settled {
+            None => fields.number(0),
+            Some(settled) => fields
+                .number(1)
+                .number(settled.had_effect.into())
+                .person(self, &row.tenant_id, Some(&settled.by))
+                .number(settled.at.as_millis())
+                .bytes(&settled.proof),
+        };
+        self.row(fields)
     }
 
     /// Returns the digest of what is known of the undoing of an execution.
@@ -339,6 +362,8 @@ pub struct AuditEvent {
 pub enum AuditKind {
     /// The run was stored.
     Started,
+    /// Somebody has paused the run; it is held when its worker has put it down.
+    Paused,
     /// The run is held.
     Held,
     /// The held run was let go on.
@@ -369,6 +394,8 @@ pub enum AuditKind {
     Ended,
     /// The execution may or may not have taken effect.
     InDoubt,
+    /// A person has found out whether the execution took effect.
+    Settled,
     /// The undo of an execution is asked for.
     UndoAsked,
     /// An execution was undone.
@@ -383,6 +410,7 @@ pub enum AuditKind {
 
 words!(AuditKind {
     Started = "started",
+    Paused = "paused",
     Held = "held",
     Released = "released",
     Cancelled = "cancelled",
@@ -398,6 +426,7 @@ words!(AuditKind {
     Ran = "ran",
     Ended = "ended",
     InDoubt = "in_doubt",
+    Settled = "settled",
     UndoAsked = "undo_asked",
     Undone = "undone",
     NotUndone = "not_undone",

@@ -1,7 +1,8 @@
 //! Values as the columns of tables have them.
 
+use crate::AuditKind;
 use agents_core::tool::Risk;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Returns a time in milliseconds.
 pub(crate) fn millis(time: Duration) -> u64 {
@@ -16,6 +17,34 @@ pub(crate) fn limit(asked: u32) -> u32 {
         0 => 100,
         asked => asked,
     }
+}
+
+/// Condition of an execution in doubt. A later attempt of the call that has succeeded settles the earlier ones, and nobody
+/// can find out about erased ones.
+pub(crate) const IN_DOUBT: &str = "effect_unknown AND had_effect IS NULL AND length(input) > 0
+    AND NOT EXISTS (
+        SELECT 1 FROM agent_tool_executions AS later
+        WHERE later.run = agent_tool_executions.run AND later.call_id = agent_tool_executions.call_id
+          AND later.attempt > agent_tool_executions.attempt AND later.output IS NOT NULL)";
+
+/// Returns the words for kinds of events.
+pub(crate) fn words_of(kinds: &[AuditKind]) -> Vec<&'static str> {
+    kinds.iter().map(|kind| kind.as_str()).collect()
+}
+
+/// Returns labels as an object of texts.
+pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
+    serde_json::json!(labels).to_string()
+}
+
+/// Reads an object of texts. Whatever else the column has is no label.
+pub(crate) fn read_labels(json: &str) -> BTreeMap<String, String> {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
+/// Returns the reason for which a paused run is held.
+pub(crate) fn paused(by: &str) -> String {
+    format!("paused by `{by}`; release the run to let it go on")
 }
 
 /// Returns the word for a risk.

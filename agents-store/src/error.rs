@@ -19,14 +19,16 @@ pub enum ErrorKind {
     LeaseLost,
     /// Entries were stored since the caller has read them.
     Conflict,
-    /// There is no such run or request, or it belongs to another tenant.
+    /// There is no such run, request or execution, or it belongs to another tenant.
     NotFound,
-    /// The request was decided before, or its time is over.
+    /// The request was decided before, or its time is over; the execution is not in doubt.
     Settled,
     /// The run is not over.
     NotOver,
     /// The conversation is one with another agent.
     OtherAgent,
+    /// The run is over.
+    Over,
     /// The execution may not begin: no approval covers it.
     NotApproved,
     /// The store was written by a later version.

@@ -1,5 +1,6 @@
 //! Executions of tools, as a store keeps them.
 
+use crate::{ErrorKind, StoreError};
 use agents_core::{run::Timestamp, tool::Risk};
 
 /// Stored execution of a tool.
@@ -39,10 +40,70 @@ pub struct Execution {
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
+    /// Verdict of a person about whether the tool took effect.
+    pub settled: Option<Settled>,
     /// Is `true` if the execution was undone.
     pub rolled_back: bool,
     /// Time at which the execution was undone.
     pub rolled_back_at: Option<Timestamp>,
+}
+
+impl Execution {
+    /// Returns `true` if it is not known whether the tool took effect, and nobody has found it out.
+    pub fn is_in_doubt(&self) -> bool {
+        self.effect_unknown && self.settled.is_none()
+    }
+}
+
+/// Verdict of a person about an execution in doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settled {
+    /// Is `true` if the tool took effect.
+    pub had_effect: bool,
+    /// Whoever found it out.
+    pub by: String,
+    /// Time of the verdict.
+    pub at: Timestamp,
+    /// Proof of the verdict, which only whoever has the keys of the run can make.
+    pub proof: Vec<u8>,
+}
+
+/// Verdict about an execution in doubt that is about to be stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settle {
+    /// Id of the execution.
+    pub execution: String,
+    /// Is `true` if the tool took effect.
+    pub had_effect: bool,
+    /// Whoever found it out.
+    pub by: String,
+    /// Proof of the verdict, which only whoever has the keys of the run can make.
+    pub proof: Vec<u8>,
+    /// Reason, encrypted, for the audit trail.
+    pub detail: Option<Vec<u8>>,
+}
+
+/// Returns the error of a verdict about an execution that is not in doubt.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores refuse verdicts")
+)]
+pub(crate) fn not_in_doubt(row: &Execution) -> StoreError {
+    let id = &row.id;
+    let why = match &row.settled {
+        Some(settled) => {
+            let effect = match settled.had_effect {
+                true => "an effect",
+                false => "no effect",
+            };
+            format!(
+                "`{}` has found out already that execution `{id}` had {effect}",
+                settled.by
+            )
+        }
+        None => format!("execution `{id}` is not in doubt"),
+    };
+    StoreError::new(ErrorKind::Settled, why)
 }
 
 /// Choice of executions. The default chooses all executions of all tenants.
@@ -54,6 +115,10 @@ pub struct ExecutionFilter {
     pub run: Option<String>,
     /// Executions of this tool.
     pub tool_name: Option<String>,
+    /// Is `true` for executions in doubt alone.
+    pub in_doubt: bool,
+    /// Is `true` for executions alone that were in doubt, and that a person has found out about.
+    pub settled: bool,
     /// Executions that began after the one with this id. The oldest comes first.
     pub after: Option<String>,
     /// Maximum number of executions; 0 for 100.

@@ -33,9 +33,11 @@ mod audit;
 mod columns;
 mod commit;
 mod conversation;
+mod delivery;
 mod error;
 mod execution;
 mod lease;
+mod metrics;
 mod mode;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -55,9 +57,11 @@ pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, N
 pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use conversation::Conversation;
+pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};
 pub use error::{ErrorKind, StoreError};
-pub use execution::{Execution, ExecutionFilter};
+pub use execution::{Execution, ExecutionFilter, Settle, Settled};
 pub use lease::{Claim, Lease, Renewed, Rest};
+pub use metrics::StoreMetrics;
 pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;

@@ -2,6 +2,7 @@
 
 use agents_core::run::Timestamp;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// Run that is about to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub struct NewRun {
     pub started_by: Option<String>,
     /// Priority: of the runs that can go on, the one with the highest goes first. 0 by default.
     pub priority: i32,
+    /// Labels of the run, by which it is found. They are not encrypted.
+    pub labels: BTreeMap<String, String>,
     /// Input and settings of the run, encoded.
     pub data: Vec<u8>,
     /// Key of the run's contents, wrapped with a key that the store does not know.
@@ -44,6 +47,8 @@ pub struct Run {
     pub started_by: Option<String>,
     /// Priority of the run.
     pub priority: i32,
+    /// Labels of the run.
+    pub labels: BTreeMap<String, String>,
     /// Input and settings of the run, encoded.
     pub data: Vec<u8>,
     /// Key of the run's contents, wrapped with a key that the store does not know.
@@ -58,6 +63,8 @@ pub struct Run {
     pub held: Option<String>,
     /// Whoever cancelled the run, if somebody did.
     pub cancelled_by: Option<String>,
+    /// Whoever has paused the run, until somebody releases it. A worker puts a paused run down.
+    pub paused_by: Option<String>,
     /// Number of the last entry of its journal; 0 for an empty journal.
     pub last_seq: u64,
     /// Number of messages so far: a decision, a cancellation. A worker that has seen fewer has to look again.
@@ -75,7 +82,7 @@ pub struct Run {
 }
 
 /// State of a stored run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
     /// A worker may claim the run. A run of a conversation waits for its turn.
@@ -115,7 +122,18 @@ pub struct RunFilter {
     pub started_by: Option<String>,
     /// Runs in this state.
     pub status: Option<RunStatus>,
-    /// Runs that were stored before the one with this id. The newest comes first.
+    /// Run with this key; each agent of each tenant may have one.
+    pub key: Option<String>,
+    /// Runs that have all of these labels.
+    pub labels: BTreeMap<String, String>,
+    /// Runs that were stored at this time or later.
+    pub since: Option<Timestamp>,
+    /// Runs that were stored before this time.
+    pub until: Option<Timestamp>,
+    /// Runs that are over since before this time, and whose contents are not erased.
+    pub erasable: Option<Timestamp>,
+    /// Runs that were stored before the one with this id. The newest comes first. Runs that are stored meanwhile are on
+    /// no later page.
     pub before: Option<String>,
     /// Maximum number of runs; 0 for 100.
     pub limit: u32,

@@ -2,8 +2,9 @@
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun,
-    NewText, Platform, Renewed, Rest, Run, RunFilter, StoreError, Text,
+    Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
+    ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed, Rest, Run,
+    RunFilter, Settle, StoreError, StoreMetrics, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -79,7 +80,11 @@ pub trait Store: Send + Sync + 'static {
     /// it.
     async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
-    /// Makes a held run ready.
+    /// Pauses a run that is not over, and returns it. A run that nobody works on is held at once. A run under way is held
+    /// when its worker gives it back, unless it is over then. A run that is held or paused already stays as it is.
+    async fn pause(&self, run: &str, by: &str) -> Result<Run, StoreError>;
+
+    /// Makes a held run ready. A run that was paused and is still under way is not put down.
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
     /// Holds all runs that are not over, and returns their number. Leases of workers end.
@@ -99,7 +104,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the request with this id.
     async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
 
-    /// Returns requests, the oldest first. Requests whose time is over are expired then, and so are approvals that were
+    /// Returns requests, the oldest first. Whoever asks for those after the last one that was returned misses none, also if
+    /// many processes store requests at once. Requests whose time is over are expired then, and so are approvals that were
     /// not used in time.
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
 
@@ -115,11 +121,32 @@ pub trait Store: Send + Sync + 'static {
     /// Returns what belongs to no run: the modes that are set, and the end of the trail.
     async fn platform(&self) -> Result<Platform, StoreError>;
 
+    /// Stores the verdict of a person about an execution in doubt, tells its run, and returns the execution. An execution
+    /// that is not in doubt is refused.
+    async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError>;
+
+    /// Returns figures about the work that the store holds; those of one tenant if it is named.
+    async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError>;
+
+    /// Gives a worker events that a webhook has to be told of: those that nobody has told of, and those whose next try is
+    /// due. Each event is given to one worker at a time, and given again until a worker has told of its end.
+    async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError>;
+
+    /// Ends a try to deliver an event. The end of an earlier try than the last one changes nothing, unless the event was
+    /// delivered.
+    async fn end_delivery(&self, delivery: &Delivery, end: &DeliveryEnd) -> Result<(), StoreError>;
+
+    /// Returns the deliveries that are still to be made, and those that are not tried again, the oldest first.
+    async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError>;
+
+    /// Makes a delivery due that is not tried any more, by the name of its webhook and the number of its event.
+    async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError>;
+
     /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is [`Undone`](crate::AuditKind::Undone) marks the execution
     /// that is its subject.
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError>;
 
-    /// Returns events of the audit trail, the oldest first.
+    /// Returns events of the audit trail, the oldest first. Whoever asks for those after the last one misses none.
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError>;
 }
 
@@ -157,6 +184,7 @@ forward! {
     add_texts(lease: &Lease, texts: &[NewText]) -> ();
     texts(run: &str, after: u64) -> Vec<Text>;
     cancel(run: &str, by: &str) -> Run;
+    pause(run: &str, by: &str) -> Run;
     unhold(run: &str, by: &str) -> Run;
     hold_all(why: &str, by: &str) -> u64;
     rewrap(run: &str, before: &[u8], after: &[u8]) -> bool;
@@ -168,6 +196,12 @@ forward! {
     execution(id: &str) -> Option<Execution>;
     set_mode(change: &ModeChange) -> ();
     platform() -> Platform;
+    settle(settle: &Settle) -> Execution;
+    metrics(tenant: Option<&str>) -> StoreMetrics;
+    claim_deliveries(claim: &DeliveryClaim) -> Vec<Delivery>;
+    end_delivery(delivery: &Delivery, end: &DeliveryEnd) -> ();
+    deliveries(filter: &DeliveryFilter) -> Vec<Delivery>;
+    redeliver(webhook: &str, event: u64) -> ();
     record(event: &NewEvent) -> ();
     audit(filter: &AuditFilter) -> Vec<AuditEvent>;
 }

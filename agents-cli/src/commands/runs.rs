@@ -5,6 +5,7 @@ use crate::{args::RunsArgs, failure::Failure, out::Out, session::Session, table:
 use agents_core::run::Timestamp;
 use agents_store::{End, Run, RunFilter, RunStatus};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Run as programs read it.
 #[derive(Serialize)]
@@ -24,8 +25,12 @@ pub(super) struct RunObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     cancelled_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    paused_by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     started_by: Option<&'a str>,
     priority: i32,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: &'a BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     wake_at: Option<Timestamp>,
     created_at: Timestamp,
@@ -44,8 +49,10 @@ impl<'a> From<&'a Run> for RunObject<'a> {
             end: run.end,
             held: run.held.as_deref(),
             cancelled_by: run.cancelled_by.as_deref(),
+            paused_by: run.paused_by.as_deref(),
             started_by: run.started_by.as_deref(),
             priority: run.priority,
+            labels: &run.labels,
             wake_at: run.wake_at,
             created_at: run.created_at,
             updated_at: run.updated_at,
@@ -57,6 +64,9 @@ impl<'a> From<&'a Run> for RunObject<'a> {
 pub(super) fn state(run: &Run) -> String {
     match run.end {
         Some(end) => format!("{} ({end})", run.status),
+        None if run.paused_by.is_some() && run.status != RunStatus::Held => {
+            format!("{} (pausing)", run.status)
+        }
         None => run.status.to_string(),
     }
 }
@@ -73,6 +83,10 @@ pub(crate) async fn list(
         tenant: session.tenant.clone(),
         agent: asked.agent.clone(),
         status: asked.status.map(RunStatus::from),
+        key: asked.key.clone(),
+        labels: asked.labels.iter().cloned().collect(),
+        since: asked.since,
+        until: asked.until,
         before: asked.before.clone(),
         limit: asked.limit,
         ..RunFilter::default()

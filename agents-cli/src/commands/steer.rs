@@ -1,4 +1,4 @@
-//! `agents cancel`, `agents release`, `agents hold-all` and `agents erase`.
+//! `agents cancel`, `agents pause`, `agents release`, `agents hold-all` and `agents erase`.
 
 use super::runs::{RunObject, state};
 use crate::{failure::Failure, out::Out, session::Session};
@@ -16,9 +16,19 @@ pub(crate) async fn cancel(session: &Session, run: &str, out: &mut Out) -> Resul
     print(session, run, "cancelled; a worker ends it", out).await
 }
 
+pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
+    session.run(run).await?;
+    session.with_keys()?.pause(run, &session.who).await?;
+    let what = match session.run(run).await?.status {
+        RunStatus::Held => "is held; `agents release` lets it go on",
+        _ => "is paused; its worker puts it down when no effect is under way",
+    };
+    print(session, run, what, out).await
+}
+
 pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
     let found = session.run(run).await?;
-    if found.status != RunStatus::Held {
+    if found.status != RunStatus::Held && found.paused_by.is_none() {
         return Err(Failure::failed(format!(
             "the run `{run}` is not held: it is {}; `agents runs --status held` lists those that are",
             state(&found)

@@ -30,6 +30,13 @@ fn state(execution: &Execution) -> &'static str {
             rolled_back: true, ..
         } => "undone",
         Execution {
+            settled: Some(settled),
+            ..
+        } => match settled.had_effect {
+            true => "took effect",
+            false => "had no effect",
+        },
+        Execution {
             effect_unknown: true,
             ..
         } => "in doubt",

@@ -108,7 +108,7 @@ async fn runs_are_held_and_erased() {
     desk.agents(&[
         "--as", "grace", "--tenant", "acme", "hold-all", "--reason", "no",
     ])
-    .fails(1, "no operator");
+    .fails(1, "for the operator");
     let held = desk.printed(&["hold-all", "--reason", "restored"]);
     assert!(held.starts_with("1 runs are held"), "{held}");
     assert!(

@@ -12,4 +12,5 @@ mod help;
 mod listing;
 mod modes;
 mod payer;
+mod steering;
 mod stores;

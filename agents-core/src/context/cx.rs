@@ -388,7 +388,21 @@ impl RunContext {
     /// Returns `true` if it is not known what an earlier execution of this tool did, in this run, in those around it or
     /// in those within them.
     pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
-        self.root.settings.past.is_in_doubt(tool)
+        let settings = &self.root.settings;
+        settings.past.is_in_doubt(tool, &settings.findings)
+    }
+
+    /// Records what people have found out about calls of this run that are in doubt.
+    pub(crate) fn find_out(&self) {
+        let findings = &self.root.settings.findings;
+        if findings.is_empty() {
+            return;
+        }
+        for call in self.node.calls_in_doubt() {
+            if let Some(finding) = findings.of(&call) {
+                self.node.add(Fact::FoundOut { call, finding });
+            }
+        }
     }
 
     /// Adds the usage and the cost of a nested run (a run of its own) that went on here.

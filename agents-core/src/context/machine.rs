@@ -388,8 +388,11 @@ impl Inner {
         if after.ignored {
             return after;
         }
-        if let Some(tool) = &after.doubt {
-            self.past.doubt(tool);
+        if let Some(doubt) = &after.doubt {
+            self.past.doubt(&doubt.call, &doubt.tool);
+        }
+        if let Some(call) = &after.found_out {
+            self.past.found_out(call);
         }
         if let Some(news) = &after.execution {
             self.past.note(news.clone());

@@ -46,6 +46,7 @@ impl Settings {
         }
         self.masker = outer.masker.clone();
         self.past = outer.past.clone();
+        self.findings = outer.findings.clone();
         self.activity = outer.activity.clone();
         self.fence = self.fence.or(outer.fence);
         self.traces_url = self.traces_url.take().or_else(|| outer.traces_url.clone());

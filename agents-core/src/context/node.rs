@@ -248,6 +248,14 @@ impl Node {
         self.machine.place(self.id, |place| place.partial)
     }
 
+    /// Returns the ids of the calls of this run that are in doubt.
+    pub(crate) fn calls_in_doubt(&self) -> Vec<Box<str>> {
+        self.machine.look(|state| {
+            let doubts = state.doubts.iter();
+            doubts.map(|(_, doubt)| (*doubt.call).into()).collect()
+        })
+    }
+
     pub(crate) fn depth(&self) -> u32 {
         self.depth
     }

@@ -2,10 +2,10 @@
 
 use crate::{
     journal::{ArgsDigest, ExecutionNews, Executions, State},
-    run::EarlierExecution,
+    run::{EarlierExecution, Findings},
 };
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
@@ -18,9 +18,9 @@ pub(crate) struct Past(Mutex<Inner>);
 
 #[derive(Default)]
 struct Inner {
-    /// Names of the tools with an execution whose effect is not known. A person is asked about each further call of
-    /// these tools.
-    doubts: BTreeSet<String>,
+    /// Calls whose effect is not known: the names of their tools, by the ids of the calls. A person is asked about each
+    /// further call of these tools, until somebody has found out about all of them.
+    doubts: BTreeMap<String, String>,
     executions: Executions,
 }
 
@@ -32,20 +32,31 @@ impl Past {
     /// Adds what follows from the facts of a stored run.
     pub(crate) fn add(&self, stored: &State) {
         let mut inner = self.inner();
-        inner.doubts.extend(stored.doubts.iter().cloned());
+        for (_, doubt) in &stored.doubts {
+            inner
+                .doubts
+                .insert((*doubt.call).into(), (*doubt.tool).into());
+        }
         inner.executions.extend(&stored.executions);
     }
 
-    pub(crate) fn doubt(&self, tool: &str) {
-        self.inner().doubts.insert(tool.to_owned());
+    pub(crate) fn doubt(&self, call: &str, tool: &str) {
+        self.inner().doubts.insert(call.to_owned(), tool.to_owned());
+    }
+
+    pub(crate) fn found_out(&self, call: &str) {
+        self.inner().doubts.remove(call);
     }
 
     pub(crate) fn note(&self, news: ExecutionNews) {
         self.inner().executions.note(news);
     }
 
-    pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
-        self.inner().doubts.contains(tool)
+    /// Returns `true` if a call of this tool is in doubt, and nobody has found out about it.
+    pub(crate) fn is_in_doubt(&self, tool: &str, findings: &Findings) -> bool {
+        let inner = self.inner();
+        let mut of = inner.doubts.iter().filter(|(_, own)| *own == tool);
+        of.any(|(call, _)| !findings.has(call))
     }
 
     /// Returns the last execution of this tool with these arguments.

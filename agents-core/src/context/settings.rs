@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
     model::Model,
-    run::{Approver, Budget, Clock, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, Findings, SystemClock, ToolEnvelope},
     secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
 };
@@ -42,6 +42,8 @@ pub(crate) struct Settings {
     pub(crate) writer: Option<Arc<Writer>>,
     /// Earlier executions; shared with the runs within this one.
     pub(crate) past: Arc<Past>,
+    /// Findings of people about calls in doubt; shared with the runs within this one.
+    pub(crate) findings: Findings,
     /// Activity of the run and of the runs within it, if the run ends when it waits for people.
     pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
@@ -141,6 +143,7 @@ impl Default for Settings {
             journal: None,
             writer: None,
             past: Arc::default(),
+            findings: Findings::default(),
             activity: None,
             exchange: None,
             strict: false,

@@ -80,6 +80,7 @@ pub(crate) async fn drive<O>(
     let work = Box::pin(
         async {
             loop {
+                cx.find_out();
                 match cx.node.frame(|frame| frame.next(&definition.budget)) {
                     Next::Chat { turn, must_fit } => {
                         model::ask(definition, cx, turn, answer.schema(), must_fit).await?;

@@ -6,7 +6,7 @@ use crate::{
     budget::{Cost, nanos},
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
     model::{History, ModelError, Reply, Usage},
-    run::{ApprovalDecision, ApprovalRequest, Stop, Timestamp},
+    run::{ApprovalDecision, ApprovalRequest, Finding, Stop, Timestamp},
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -75,6 +75,8 @@ pub(crate) enum Fact {
     },
     /// A fact about a call.
     Call { seq: u32, fact: CallFact },
+    /// A person has found out whether a call in doubt took effect.
+    FoundOut { call: Box<str>, finding: Finding },
     /// A call has its receipt.
     Settled { seq: u32 },
     /// A fact about the final answer.

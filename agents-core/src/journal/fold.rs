@@ -2,15 +2,15 @@
 
 use super::{
     ExecutionNews, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
-    call::{self, CallFact, News},
-    projection,
+    call::{self, CallFact, Doubt, News},
+    frame, projection,
 };
 use crate::{
     Json,
     deep::deep,
     escalation::{EscalationReceipt, Settlement},
     model::Usage,
-    run::{Stop, Timestamp, ToolEnvelope},
+    run::{Finding, Stop, Timestamp, ToolEnvelope},
     secret::Masker,
 };
 use std::sync::Arc;
@@ -32,8 +32,10 @@ pub(crate) struct After {
     pub(crate) stop: Option<Box<Stop>>,
     /// News of a call for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of a tool with an execution whose effect is not known.
-    pub(crate) doubt: Option<String>,
+    /// Call whose effect is not known.
+    pub(crate) doubt: Option<Doubt>,
+    /// Id of a call whose effect is known now.
+    pub(crate) found_out: Option<Arc<str>>,
     /// News of an execution of a tool that writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
     /// Place that was opened.
@@ -72,7 +74,8 @@ impl State {
         if after.ignored {
             (self.seq, self.worked, self.last, self.asked) = before;
         }
-        self.doubts.extend(after.doubt.clone());
+        let doubt = after.doubt.clone();
+        self.doubts.extend(doubt.map(|doubt| (id, doubt)));
         if let Some(news) = &after.execution {
             self.executions.note(news.clone());
         }
@@ -159,6 +162,10 @@ impl State {
                 after.doubt = doubt;
                 after.execution = execution;
             }
+            Fact::FoundOut { call, finding } => match self.found_out(&call, &finding, projection) {
+                Some(call) => after.found_out = Some(call),
+                None => after.ignored = true,
+            },
             Fact::Settled { seq } => {
                 after.receipt = self.settle(id, seq, at, projection);
                 after.ignored = after.receipt.is_none();
@@ -430,6 +437,22 @@ impl State {
         };
         self.place_mut(id).frame = Some(frame);
         after
+    }
+
+    /// Takes a call out of the doubts, and tells the agent that made it; returns its id.
+    fn found_out(
+        &mut self,
+        call: &str,
+        finding: &Finding,
+        projection: &Projection,
+    ) -> Option<Arc<str>> {
+        let at = self.doubts.iter().position(|(_, own)| *own.call == *call)?;
+        let (place, doubt) = self.doubts.remove(at);
+        // An agent that has answered needs not be told.
+        if let Some(frame) = &mut self.place_mut(place).frame {
+            frame.tell(frame::finding(&doubt, finding, &projection.masker));
+        }
+        Some(doubt.call)
     }
 
     /// Writes the receipt of a settled call. When all calls of the reply have theirs, the model is answered.

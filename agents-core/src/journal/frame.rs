@@ -5,7 +5,7 @@
 
 use super::{
     answer::FinalAnswer,
-    call::{Call, of_answer},
+    call::{Call, Doubt, of_answer},
     candidates::Candidates,
     repeated::Repeated,
 };
@@ -13,7 +13,7 @@ use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
     model::{FinishReason, History, Message, REFUSED, Reply},
-    run::{Budget, Limit, Repairs, Timestamp, ToolEnvelope},
+    run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::ReadError,
 };
@@ -53,6 +53,9 @@ pub(crate) struct Frame {
     pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
+    /// News that the model is told behind the results of its calls.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    news: Vec<String>,
     /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
     /// Time at which the model was asked, until it has replied.
@@ -252,7 +255,17 @@ impl Frame {
                 content: call.message.unwrap_or_default().into(),
             }
         }));
+        let news = mem::take(&mut self.news).into_iter();
+        self.say(news.map(told));
         receipts
+    }
+
+    /// Tells the model this, behind the results of the calls that go on.
+    pub(super) fn tell(&mut self, content: String) {
+        match self.calls.is_empty() {
+            true => self.say([told(content)]),
+            false => self.news.push(content),
+        }
     }
 
     /// Returns `true` if a tool that writes has run.
@@ -365,6 +378,28 @@ fn refusal(reason: &str, is_text: bool) -> String {
             )
         }
     }
+}
+
+fn told(text: String) -> Message {
+    Message::User {
+        content: text.into(),
+    }
+}
+
+/// Returns the news that a person has found out about a call in doubt.
+pub(super) fn finding(doubt: &Doubt, finding: &Finding, masker: &Masker) -> String {
+    let Doubt { tool, args, .. } = doubt;
+    let args = masker.seen(args);
+    let who = finding.by.as_deref().unwrap_or("A person");
+    let what = match finding.had_effect {
+        true => "took effect: do not make it again",
+        false => "had no effect: it may be made again",
+    };
+    let note = finding.note.iter().map(|note| format!(" {note}"));
+    let note: String = note.collect();
+    format!(
+        "[About the call of `{tool}` with {args} that was cut off: {who} has found out that it {what}.{note}]"
+    )
 }
 
 fn no_such_skill(reason: &str) -> String {

@@ -38,7 +38,7 @@ pub use recorded::{Difference, OpenCall, Recorded, RecordedCall, RecordedModel, 
 
 pub(crate) use answer::{AnswerFact, AnswerStage, FinalAnswer, Misread};
 pub(crate) use call::{
-    Accepted, Action, Call, CallFact, Called, Given, Intent, Interrupted, Refused,
+    Accepted, Action, Call, CallFact, Called, Doubt, Given, Intent, Interrupted, Refused,
 };
 pub(crate) use candidates::Failed;
 pub(crate) use events::FactEvents;

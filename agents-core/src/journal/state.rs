@@ -6,7 +6,7 @@
 //!
 //! No code here waits, reads a clock or calls user code.
 
-use super::{Call, Executions, Finished, Frame, Kept, Offer, Raiser};
+use super::{Call, Doubt, Executions, Finished, Frame, Kept, Offer, Raiser};
 use crate::{
     Json,
     budget::Paid,
@@ -41,8 +41,8 @@ pub(crate) struct State {
     pub(crate) settled: Vec<EscalationReceipt>,
     /// End of the run.
     pub(crate) finished: Option<Finished>,
-    /// Names of the tools with an execution here whose effect is not known.
-    pub(crate) doubts: Vec<String>,
+    /// Calls whose effect is not known, each with the place of its agent.
+    pub(crate) doubts: Vec<(PlaceId, Doubt)>,
     /// Executions here of tools that write and are not idempotent.
     pub(crate) executions: Executions,
     /// Time that the run has worked, without waiting for people, in milliseconds.

@@ -7,6 +7,7 @@ mod approval;
 mod approval_reason;
 mod clock;
 mod event;
+mod finding;
 mod log;
 mod masking;
 mod metadata;
@@ -23,6 +24,7 @@ pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver};
 pub use approval_reason::{ApprovalReason, EarlierExecution, EarlierOutcome};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};
+pub use finding::{Finding, Findings};
 pub use indexmap::IndexMap;
 pub use metadata::ToolCallMetadata;
 pub use outcome::{

@@ -5,7 +5,7 @@ use agents::{
     testing::Script,
     tool::{Risk, Scope},
 };
-use agents_runtime::{Approval, Principal, Request, Runtime, RuntimeErrorKind, SqliteStore};
+use agents_runtime::{Approval, Principal, Request, Roles, Runtime, RuntimeErrorKind, SqliteStore};
 use agents_store::{ApprovalFilter, ApprovalStatus, ErrorKind as Kind};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -146,7 +146,9 @@ async fn a11_only_others_of_the_tenant_with_the_role_decide() {
     let run = run.start().await.unwrap();
     let request = waiting(&run).await.remove(0);
     worker.stop().await;
-    let approvals = office.runtime.approvals().role_for(Risk::High, "treasurer");
+    let roles = Roles::new().for_risk(Risk::High, "treasurer");
+    let client = office.runtime.as_client().clone().roles(roles);
+    let approvals = client.approvals();
     let decide = async |by: Principal| {
         let decided = approvals.decide(&request.id, Approval::Approve, &by).await;
         decided.map_err(|error| error.kind())

@@ -3,8 +3,8 @@
 use crate::office::*;
 use agents::testing::Script;
 use agents_runtime::{
-    Approval, FileKeyring, Keyring, Principal, Progress, RunRef, Runtime, RuntimeErrorKind,
-    SqliteStore,
+    Action, Approval, FileKeyring, Keyring, Principal, Progress, Roles, RunRef, Runtime,
+    RuntimeErrorKind, SqliteStore,
 };
 use agents_store::{ErrorKind as Kind, RunFilter, RunStatus, Store};
 use std::{fs, time::Duration};
@@ -76,10 +76,10 @@ async fn a_run_that_is_not_over_is_not_erased() {
     let office = office_on(store, [pays(100), Script::text("Done.")]);
     let run = office.start().await;
     let client = office.runtime.as_client();
-    let error = client.erase(run.id(), &grace()).await.unwrap_err();
+    let error = client.erase(run.id(), &operator()).await.unwrap_err();
     assert_eq!(error.kind(), RuntimeErrorKind::Store(Kind::NotOver));
     assert!(error.to_string().contains("cancel it"), "{error}");
-    let error = client.erase_tenant("acme", &grace()).await.unwrap_err();
+    let error = client.erase_tenant("acme", &operator()).await.unwrap_err();
     assert!(error.to_string().contains(run.id()), "{error}");
     let keys = FileKeyring::open(files.keys()).unwrap();
     assert!(keys.version("acme", 1).unwrap().is_some());
@@ -95,7 +95,12 @@ async fn old_contents_are_erased() {
     let stranger = Principal::new("mallory", "beta");
     tokio::time::sleep(Duration::from_millis(20)).await;
     let none = Duration::ZERO;
-    assert_eq!(client.erase_after(none, &stranger).await.unwrap(), 0);
+    let refused = client.erase_after(none, &stranger).await.unwrap_err();
+    assert_eq!(refused.kind(), RuntimeErrorKind::Forbidden);
+    let roles = Roles::new().for_action(Action::Erase, "privacy");
+    let ruled = client.clone().roles(roles);
+    let stranger = stranger.role("privacy");
+    assert_eq!(ruled.erase_after(none, &stranger).await.unwrap(), 0);
     assert_eq!(client.erase_after(none, &operator()).await.unwrap(), 1);
     assert!(client.recorded(run.id()).await.is_err());
 }

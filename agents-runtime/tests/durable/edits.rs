@@ -8,7 +8,7 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool::Risk,
 };
-use agents_runtime::{Approval, Principal, Request, Runtime, RuntimeErrorKind, SqliteStore};
+use agents_runtime::{Approval, Principal, Request, Roles, Runtime, RuntimeErrorKind, SqliteStore};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use serde_json::json;
 
@@ -77,10 +77,10 @@ async fn edited_arguments_of_a_higher_risk_than_their_author_may_approve_are_ask
         let scripts = vec![pays(900), Script::text("Paid.")];
         let (runtime, payer, ran, _) = careful(runtime, scripts).await;
         let _worker = Worker::start(&runtime);
-        let approvals = runtime.approvals();
-        let approvals = approvals
-            .role_for(Risk::Medium, "clerk")
-            .role_for(Risk::High, "treasurer");
+        let roles = Roles::new()
+            .for_risk(Risk::Medium, "clerk")
+            .for_risk(Risk::High, "treasurer");
+        let approvals = runtime.as_client().clone().roles(roles).approvals();
         let run = payer
             .run("Pay.")
             .scope("acme")
@@ -140,7 +140,8 @@ async fn edited_arguments_within_what_their_author_may_approve_run_at_once() {
     let scripts = vec![pays(900), pays(800), Script::text("Paid.")];
     let (runtime, payer, ran, _) = careful(Runtime::open(store), scripts).await;
     let _worker = Worker::start(&runtime);
-    let approvals = runtime.approvals().role_for(Risk::High, "treasurer");
+    let roles = Roles::new().for_risk(Risk::High, "treasurer");
+    let approvals = runtime.as_client().clone().roles(roles).approvals();
     let run = payer
         .run("Pay.")
         .scope("acme")

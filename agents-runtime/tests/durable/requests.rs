@@ -7,8 +7,8 @@ use agents::{
     tool::{Risk, Scope},
 };
 use agents_runtime::{
-    Approval, AuditKind, Principal, Progress, Request, Runtime, RuntimeError, RuntimeErrorKind,
-    SqliteStore,
+    Action, Approval, AuditKind, Principal, Progress, Request, Roles, Runtime, RuntimeError,
+    RuntimeErrorKind, SqliteStore,
 };
 use agents_store::{ApprovalStatus, AuditFilter, ErrorKind as Kind};
 use futures_util::StreamExt;
@@ -288,8 +288,11 @@ async fn a14_exact_arguments_are_for_whoever_may_decide_or_has_the_role_and_refu
     let _worker = Worker::start(&office.runtime);
     let run = office.start().await;
     let request = waiting(&run).await.remove(0);
-    let open = office.runtime.approvals().role_for(Risk::High, "treasurer");
-    let by_role = open.clone().arguments_for("auditor");
+    let roles = Roles::new().for_risk(Risk::High, "treasurer");
+    let client = office.runtime.as_client();
+    let open = client.clone().roles(roles.clone()).approvals();
+    let roles = roles.for_action(Action::ReadArguments, "auditor");
+    let by_role = client.clone().roles(roles).approvals();
     let (treasurer, auditor) = (grace().role("treasurer"), grace().role("auditor"));
     let operator = Principal::operator();
     let stranger = Principal::new("eve", "other")

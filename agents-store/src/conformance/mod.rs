@@ -20,8 +20,12 @@ mod approvals;
 mod audit;
 mod commits;
 mod conversations;
+mod deliveries;
+mod doubts;
 mod leases;
+mod metrics;
 mod modes;
+mod pauses;
 #[cfg(all(feature = "postgres", unix))]
 pub mod postgres;
 mod runs;
@@ -72,6 +76,8 @@ cases! {
         a_cancelled_run_is_ready_and_keeps_who_cancelled_it,
         a_held_run_is_not_claimed_until_it_is_released,
         the_key_of_a_run_is_wrapped_anew_once,
+        runs_are_found_by_labels_key_and_time,
+        runs_are_found_whose_contents_may_be_erased,
     };
     leases::{
         one_of_many_workers_gets_a_run,
@@ -87,6 +93,27 @@ cases! {
         a_tenant_has_no_more_runs_under_way_than_allowed,
         a_run_that_is_over_is_not_claimed,
         all_runs_that_are_not_over_can_be_held,
+    };
+    pauses::{
+        a_run_that_nobody_has_is_held_as_paused,
+        a_run_under_way_is_held_when_its_worker_gives_it_back,
+        a_paused_run_whose_worker_is_gone_is_held,
+        a_release_takes_a_pause_back,
+        a_run_that_is_over_is_not_paused,
+        a_paused_run_can_be_cancelled,
+    };
+    doubts::{
+        an_execution_in_doubt_is_settled_once,
+        a_verdict_makes_a_waiting_run_ready,
+        an_execution_that_is_not_in_doubt_is_not_settled,
+    };
+    metrics::{
+        figures_tell_what_there_is_to_do,
+    };
+    deliveries::{
+        a_webhook_is_told_of_events_that_come_after_it,
+        a_delivery_is_made_by_one_worker_at_a_time,
+        a_failed_delivery_is_made_again_until_it_is_given_up,
     };
     commits::{
         commits_are_returned_in_order_and_from_a_number,

@@ -2,12 +2,14 @@
 
 use super::{Checked, ErrorKind, LONG, claim, claimed, create, new_run, refused};
 use crate::{End, NewRun, Rest, RunFilter, RunStatus};
+use std::{collections::BTreeMap, time::Duration};
 
 pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
     let new = NewRun {
         key: Some("october".to_owned()),
         started_by: Some("ada".to_owned()),
         priority: -3,
+        labels: labels(&[("month", "2026-10"), ("", "'\"\\%é")]),
         data: (0..=255).collect(),
         ..new_run("run-1")
     };
@@ -20,6 +22,7 @@ pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
             &run.agent,
             &run.started_by,
             run.priority,
+            &run.labels,
             &run.data,
             &run.data_key
         ),
@@ -30,6 +33,7 @@ pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
             &new.agent,
             &new.started_by,
             new.priority,
+            &new.labels,
             &new.data,
             &new.data_key,
         )
@@ -184,4 +188,85 @@ pub(super) async fn the_key_of_a_run_is_wrapped_anew_once(store: Checked) {
     assert!(store.rewrap("run-1", b"key", b"new").await.unwrap());
     assert!(!store.rewrap("run-1", b"key", b"other").await.unwrap());
     assert_eq!(store.run("run-1").await.unwrap().unwrap().data_key, b"new");
+}
+
+fn labels(labels: &[(&str, &str)]) -> BTreeMap<String, String> {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    labels.iter().map(owned).collect()
+}
+
+pub(super) async fn runs_are_found_by_labels_key_and_time(store: Checked) {
+    for (id, month, key) in [
+        ("run-1", "9", None),
+        ("run-2", "10", Some("bills")),
+        ("run-3", "10", None),
+    ] {
+        let new = NewRun {
+            key: key.map(str::to_owned),
+            labels: labels(&[("month", month), ("id", id), ("it's", "a \"text\"")]),
+            ..new_run(id)
+        };
+        store.create(&new).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(3)).await;
+    }
+    create(&store, "run-4").await;
+    let found = async |filter: RunFilter| {
+        let runs = store.runs(&filter).await.unwrap();
+        runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    let labelled = |wanted: &[(&str, &str)]| RunFilter {
+        labels: labels(wanted),
+        ..RunFilter::default()
+    };
+    assert_eq!(
+        found(labelled(&[("month", "10")])).await,
+        ["run-3", "run-2"]
+    );
+    let both = [("month", "10"), ("id", "run-2"), ("it's", "a \"text\"")];
+    assert_eq!(found(labelled(&both)).await, ["run-2"]);
+    for none in [[("month", "1")], [("moon", "10")], [("month", "10%")]] {
+        assert!(found(labelled(&none)).await.is_empty(), "{none:?}");
+    }
+    let keyed = RunFilter {
+        key: Some("bills".to_owned()),
+        ..RunFilter::default()
+    };
+    assert_eq!(found(keyed).await, ["run-2"]);
+    let second = store.run("run-2").await.unwrap().unwrap().created_at;
+    let (since, until) = (
+        RunFilter {
+            since: Some(second),
+            ..RunFilter::default()
+        },
+        RunFilter {
+            until: Some(second),
+            ..RunFilter::default()
+        },
+    );
+    assert_eq!(found(since).await, ["run-4", "run-3", "run-2"]);
+    assert_eq!(found(until).await, ["run-1"]);
+}
+
+pub(super) async fn runs_are_found_whose_contents_may_be_erased(store: Checked) {
+    create(&store, "run-1").await;
+    let lease = claimed(&store, "w").await;
+    let done = Rest::done(End::Answered);
+    store.release(&lease, &done).await.unwrap();
+    create(&store, "run-2").await;
+    let over = store.run("run-1").await.unwrap().unwrap().updated_at;
+    let erasable = async |before: u64| {
+        let filter = RunFilter {
+            erasable: Some(crate::Timestamp::from_millis(before)),
+            ..RunFilter::default()
+        };
+        let runs = store.runs(&filter).await.unwrap();
+        runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    assert!(erasable(over.as_millis()).await.is_empty());
+    let later = over.as_millis() + 1000;
+    assert_eq!(erasable(later).await, ["run-1"]);
+    store.erase("run-1", "ada").await.unwrap();
+    assert!(erasable(later).await.is_empty());
+    let erased = store.run("run-1").await.unwrap().unwrap();
+    assert!(erased.labels.is_empty() && erased.key.is_none());
 }

@@ -3,7 +3,7 @@
 use super::{
     audit::append,
     connections::{Params, Transaction, row, rows, signed},
-    modes,
+    modes, numbers,
     runs::{self, text, time, time_if_any, word},
 };
 use crate::{
@@ -61,7 +61,9 @@ pub(super) async fn ask(
            AND (request = $4 OR place = $2 AND tool_name = $3 AND status = 'revision_requested')
          ORDER BY coalesce(request = $4, FALSE) DESC, number DESC LIMIT 1";
     let about: Params<'_> = &[&run.id, &asked.place, &asked.tool_name, &asked.follows];
-    let correlation = match db.row(followed, about).await? {
+    let (followed, announced) = tokio::join!(db.row(followed, about), numbers::announce(db));
+    announced?;
+    let correlation = match followed? {
         Some(row) => row.try_get(0)?,
         None => asked.id.clone(),
     };
@@ -269,11 +271,11 @@ pub(super) async fn decide(
     read(&decided).map(Ok)
 }
 
-/// Tells the run of a decision: a run that waits is ready.
-async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
+/// Tells the run of a message: a run that waits is ready.
+pub(super) async fn wake(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
          SET messages = messages + 1, status = CASE status WHEN 'waiting' THEN 'ready' ELSE status END, updated_at = $2
-         WHERE id = $1";
+         WHERE id = $1 AND status <> 'done'";
     db.execute(sql, &[&run, &signed(now)]).await.map(drop)
 }
 
@@ -327,6 +329,15 @@ pub(super) async fn find(
     let sql = format!("SELECT {COLUMNS} FROM agent_approvals WHERE id = $1");
     let found = row(db, &sql, &[&id]).await?;
     found.as_ref().map(read).transpose()
+}
+
+/// Returns requests, when no earlier one can come any more.
+pub(super) async fn list_settled(
+    db: &Transaction<'_>,
+    filter: &ApprovalFilter,
+) -> Result<Vec<Approval>, StoreError> {
+    numbers::settle(db).await?;
+    list(&db.db, filter).await
 }
 
 pub(super) async fn list(

@@ -2,7 +2,9 @@
 
 use super::{
     connections::{Ahead, Params, Transaction, number, rows, signed},
-    executions, runs,
+    executions,
+    numbers::{self, ANNOUNCE},
+    runs,
     runs::{text, time, word},
 };
 use crate::{
@@ -19,7 +21,7 @@ const OF_NO_RUN: i64 = 0;
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
      row_digest, digest";
 
-fn read(row: &Row) -> Result<AuditEvent, StoreError> {
+pub(super) fn read(row: &Row) -> Result<AuditEvent, StoreError> {
     Ok(AuditEvent {
         number: number(row, "number")?,
         run: row.try_get("run_id")?,
@@ -57,7 +59,7 @@ pub(super) async fn append(
         // Whoever has locked the run stores the end.
         true => "",
         false => {
-            "WITH head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE number = $1)"
+            ", head AS (UPDATE agent_runs SET audit_seq = $2, audit_digest = $11 WHERE number = $1)"
         }
     };
     let end = insert(db, now, of_run, end, kind, about, head).await?;
@@ -96,7 +98,7 @@ pub(super) async fn append_to_platform(
         seq,
         digest,
     };
-    let head = "WITH head AS (UPDATE agent_platform SET audit_seq = $2, audit_digest = $11)";
+    let head = ", head AS (UPDATE agent_platform SET audit_seq = $2, audit_digest = $11)";
     insert(db, now, OF_NO_RUN, end, kind, about, head)
         .await
         .map(drop)
@@ -126,10 +128,13 @@ async fn insert(
         ..about
     };
     let event = end.next(&db.key, now, kind, about);
+    // The event gets its number when it is announced.
     let sql = format!(
-        "{head} INSERT INTO agent_audit_events
+        "WITH announced AS MATERIALIZED (SELECT {ANNOUNCE}) {head}
+         INSERT INTO agent_audit_events
              (run, seq, tenant_id, at, kind, actor, subject, tool_name, detail, row_digest, digest)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
+         SELECT $1::bigint, $2::bigint, $3::text, $4::bigint, $5::text, $6::text, $7::text, $8::text, $9::bytea, $10::bytea,
+             $11::bytea FROM announced"
     );
     let values: Params<'_> = &[
         &of_run,
@@ -191,6 +196,15 @@ pub(super) async fn record(db: &Transaction<'_>, event: &NewEvent) -> Result<(),
         row_digest,
     };
     append(db, now, &event.run, event.kind, about).await
+}
+
+/// Returns events, when no earlier one can come any more.
+pub(super) async fn list_settled(
+    db: &Transaction<'_>,
+    filter: &AuditFilter,
+) -> Result<Vec<AuditEvent>, StoreError> {
+    numbers::settle(db).await?;
+    list(&db.db, filter).await
 }
 
 pub(super) async fn list(

@@ -27,10 +27,10 @@ pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(
     for text in [
         "DELETE FROM agent_run_texts WHERE run_id = $1",
         "DELETE FROM agent_run_commits WHERE run = (SELECT number FROM agent_runs WHERE id = $1)",
-        "UPDATE agent_runs SET data = '', data_key = '', key = NULL WHERE id = $1",
+        "UPDATE agent_runs SET data = '', data_key = '', key = NULL, labels = '{}' WHERE id = $1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = '', edited = NULL
          WHERE run_id = $1",
-        "UPDATE agent_tool_executions SET input = '', output = NULL, error = NULL
+        "UPDATE agent_tool_executions SET input = '', output = NULL, error = NULL, settled_proof = NULL
          WHERE run = (SELECT number FROM agent_runs WHERE id = $1)",
     ] {
         db.execute(text, &[&run]).await?;

@@ -4,17 +4,20 @@ use super::{
     approvals,
     audit::append,
     connections::{Params, Transaction, number, row, rows, signed},
-    runs::{text, time, time_if_any, word},
+    runs::{self, text, time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
-    columns::{limit, millis, read_risk, risk},
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle,
+    Settled, StoreError,
+    columns::{IN_DOUBT, limit, millis, read_risk, risk},
+    execution::not_in_doubt,
     trail::About,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
 const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
-     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, rolled_back, rolled_back_at";
+     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, had_effect, settled_by, \
+     settled_at, settled_proof, rolled_back, rolled_back_at";
 
 fn read(row: &Row) -> Result<Execution, StoreError> {
     let attempt = number(row, "attempt")?;
@@ -37,9 +40,26 @@ fn read(row: &Row) -> Result<Execution, StoreError> {
         duration_ms: duration.map(i64::cast_unsigned),
         error: row.try_get("error")?,
         effect_unknown: row.try_get("effect_unknown")?,
+        settled: settled(row)?,
         rolled_back: row.try_get("rolled_back")?,
         rolled_back_at: time_if_any(row, "rolled_back_at")?,
     })
+}
+
+fn settled(row: &Row) -> Result<Option<Settled>, StoreError> {
+    let Some(had_effect) = row.try_get("had_effect")? else {
+        return Ok(None);
+    };
+    Ok(Some(Settled {
+        had_effect,
+        by: row
+            .try_get::<_, Option<_>>("settled_by")?
+            .unwrap_or_default(),
+        at: time_if_any(row, "settled_at")?.unwrap_or_default(),
+        proof: row
+            .try_get::<_, Option<_>>("settled_proof")?
+            .unwrap_or_default(),
+    }))
 }
 
 /// Stores the begin of an execution. It uses the approval that it needs.
@@ -158,6 +178,41 @@ async fn tell(
     append(db, now, &row.run, kind, about).await
 }
 
+/// Stores the verdict of a person about an execution in doubt, and tells its run.
+pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Execution, StoreError> {
+    let Settle {
+        execution,
+        had_effect,
+        by,
+        proof,
+        detail,
+    } = settle;
+    let row = find(&db.db, execution).await?;
+    let row = row.ok_or_else(|| missing(execution))?;
+    runs::lock(db, &row.run).await?;
+    let now = db.now().await?;
+    let sql = format!(
+        "UPDATE agent_tool_executions SET had_effect = $2, settled_by = $3, settled_at = $4, settled_proof = $5
+         WHERE id = $1 AND effect_unknown AND had_effect IS NULL RETURNING {COLUMNS}"
+    );
+    let values: Params<'_> = &[execution, had_effect, by, &signed(now), proof];
+    let Some(row) = db.row(&sql, values).await? else {
+        let row = find(&db.db, execution).await?;
+        return Err(row.map_or_else(|| missing(execution), |row| not_in_doubt(&row)));
+    };
+    let row = read(&row)?;
+    let about = About {
+        subject: Some(&row.id),
+        tool_name: Some(&row.tool_name),
+        detail: detail.as_deref(),
+        row_digest: Some(db.key.of_settled(&row).to_vec()),
+        ..About::by(Some(by))
+    };
+    append(db, now, &row.run, AuditKind::Settled, about).await?;
+    approvals::wake(db, now, &row.run).await?;
+    Ok(row)
+}
+
 /// Marks an execution as undone, and returns the digest of the mark.
 pub(super) async fn undone(
     db: &Transaction<'_>,
@@ -193,14 +248,25 @@ pub(super) async fn list(
          WHERE ($1::text IS NULL OR tenant_id = $1)
            AND ($2::text IS NULL OR run = (SELECT number FROM agent_runs WHERE id = $2))
            AND ($3::text IS NULL OR tool_name = $3)
+           AND {in_doubt} AND {settled}
            AND ($4::text IS NULL
                 OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = $4))
-         ORDER BY executed_at, id LIMIT $5"
+         ORDER BY executed_at, id LIMIT $5",
+        in_doubt = match filter.in_doubt {
+            true => IN_DOUBT,
+            false => "true",
+        },
+        settled = match filter.settled {
+            true => "had_effect IS NOT NULL",
+            false => "true",
+        },
     );
     let ExecutionFilter {
         tenant,
         run,
         tool_name,
+        in_doubt: _,
+        settled: _,
         after,
         limit: asked,
     } = filter;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
-    columns::millis,
+    columns::{millis, paused},
     trail::{About, End},
 };
 use agents_core::run::Timestamp;
@@ -33,6 +33,7 @@ struct Candidate {
     id: String,
     tenant: String,
     claims: u64,
+    paused_by: Option<String>,
 }
 
 /// Returns the next run to claim. Runs that another transaction has locked are passed over.
@@ -55,13 +56,13 @@ async fn next(
     .map(|can_go_on| {
         format!(
             "SELECT * FROM (
-                 SELECT id, tenant_id, claims, priority, updated_at, number FROM agent_runs AS this
+                 SELECT id, tenant_id, claims, paused_by, priority, updated_at, number FROM agent_runs AS this
                  WHERE {can_go_on} AND agent_name = ANY($2) AND tenant_id <> ALL($3) AND {only} AND {IS_NEXT}
                  ORDER BY priority DESC, updated_at, number LIMIT 1 FOR UPDATE SKIP LOCKED) AS one"
         )
     });
     let sql = format!(
-        "SELECT id, tenant_id, claims FROM ({ready} UNION ALL {waiting} UNION ALL {running}) AS found
+        "SELECT id, tenant_id, claims, paused_by FROM ({ready} UNION ALL {waiting} UNION ALL {running}) AS found
          ORDER BY priority DESC, updated_at, number LIMIT 1"
     );
     let now = signed(now);
@@ -73,6 +74,7 @@ async fn next(
         id: found.try_get("id")?,
         tenant: found.try_get("tenant_id")?,
         claims: number(&found, "claims")?,
+        paused_by: found.try_get("paused_by")?,
     }))
 }
 
@@ -118,7 +120,17 @@ pub(super) async fn claim(
         let Some(found) = next(db, now, claim, &full).await? else {
             return Ok(Claimed::Nothing);
         };
-        let Candidate { id, tenant, claims } = found;
+        let Candidate {
+            id,
+            tenant,
+            claims,
+            paused_by,
+        } = found;
+        if let Some(by) = paused_by {
+            // Its worker is gone, and has not put it down.
+            hold(db, now, &id, &paused(&by), Some(&by)).await?;
+            continue;
+        }
         if claims >= u64::from(claim.most_claims) {
             let why = format!(
                 "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
@@ -186,6 +198,7 @@ pub(super) struct Held {
     pub(super) last_commit: Option<String>,
     messages: u64,
     cancelled_by: Option<String>,
+    paused_by: Option<String>,
 }
 
 /// Locks the run, and refuses a lease that another worker's has replaced, or that was given back. A lease whose time is
@@ -193,7 +206,8 @@ pub(super) struct Held {
 pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Held, StoreError> {
     // The time is that after the wait for the lock.
     let sql = "WITH locked AS MATERIALIZED (
-             SELECT number, tenant_id, audit_seq, audit_digest, fence, status, last_seq, last_commit, messages, cancelled_by FROM agent_runs
+             SELECT number, tenant_id, audit_seq, audit_digest, fence, status, last_seq, last_commit, messages, cancelled_by,
+                 paused_by FROM agent_runs
              WHERE id = $1 FOR UPDATE)
          SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM locked";
     let lost = || {
@@ -225,6 +239,7 @@ pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Hel
         last_commit: found.try_get("last_commit")?,
         messages: number(&found, "messages")?,
         cancelled_by: found.try_get("cancelled_by")?,
+        paused_by: found.try_get("paused_by")?,
     })
 }
 
@@ -251,6 +266,12 @@ pub(super) async fn release(
 ) -> Result<(), StoreError> {
     let run = hold_fast(db, lease).await?;
     let now = run.now;
+    let put_down = match rest {
+        Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
+        Rest::Done { .. } | Rest::Held(_) => None,
+    };
+    let put_down = put_down.map(|by| (by, Rest::Held(paused(by))));
+    let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
         Rest::Waiting { wake_at, messages } if run.messages == *messages => {
@@ -281,7 +302,10 @@ pub(super) async fn release(
             };
             append(db, now, id, AuditKind::Finished, about).await
         }
-        Rest::Held(_) => append(db, now, id, AuditKind::Held, About::default()).await,
+        Rest::Held(_) => {
+            let by = put_down.as_ref().map(|(by, _)| *by);
+            append(db, now, id, AuditKind::Held, About::by(by)).await
+        }
         Rest::Ready | Rest::Waiting { .. } => Ok(()),
     }
 }

@@ -5,19 +5,23 @@ mod audit;
 mod commits;
 mod connections;
 mod conversations;
+mod deliveries;
 mod erase;
 mod error;
 mod executions;
 mod leases;
+mod metrics;
 mod modes;
+mod numbers;
 mod runs;
 mod tables;
 mod texts;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, ModeChange, NewEvent,
-    NewRun, NewText, Platform, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
+    Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind,
+    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed,
+    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -327,6 +331,12 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn pause(&self, run: &str, by: &str) -> Result<Run, StoreError> {
+        let (run, by) = (run.to_owned(), by.to_owned());
+        self.write(move |db| Box::pin(async move { runs::pause(db, &run, &by).await }))
+            .await
+    }
+
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
         self.write(move |db| Box::pin(async move { runs::unhold(db, &run, &by).await }))
@@ -384,8 +394,21 @@ impl Store for PostgresStore {
                 })
                 .await?;
         }
-        self.connections
+        let (clock, key) = (self.clock.clone(), self.audit_key());
+        let is_polled = filter.after.is_some() && filter.run.is_none();
+        let asked = filter.clone();
+        let found = self
+            .connections
             .read(move |db| Box::pin(async move { approvals::list(db, &filter).await }))
+            .await?;
+        // The requests of one run come one after the other.
+        if found.is_empty() || !is_polled {
+            return Ok(found);
+        }
+        self.connections
+            .write(&clock, key, move |db| {
+                Box::pin(async move { approvals::list_settled(db, &asked).await })
+            })
             .await
     }
 
@@ -415,6 +438,61 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError> {
+        let settle = settle.clone();
+        self.write(move |db| Box::pin(async move { executions::settle(db, &settle).await }))
+            .await
+    }
+
+    async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError> {
+        let (tenant, clock) = (tenant.map(str::to_owned), self.clock.clone());
+        self.connections
+            .read(move |db| {
+                Box::pin(async move {
+                    let now = connections::now(db, &clock).await?;
+                    metrics::metrics(db, now, tenant.as_deref()).await
+                })
+            })
+            .await
+    }
+
+    async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError> {
+        let (claim, wanted, clock) = (claim.clone(), claim.clone(), self.clock.clone());
+        // Mostly there is nothing to deliver, and the numbers of events have a lock.
+        let any = self.connections.read(move |db| {
+            Box::pin(async move {
+                let now = connections::now(db, &clock).await?;
+                deliveries::any(db, now, &wanted).await
+            })
+        });
+        if !any.await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |db| Box::pin(async move { deliveries::claim(db, &claim).await }))
+            .await
+    }
+
+    async fn end_delivery(&self, delivery: &Delivery, end: &DeliveryEnd) -> Result<(), StoreError> {
+        let (delivery, end) = (delivery.clone(), end.clone());
+        self.write(move |db| Box::pin(async move { deliveries::end(db, &delivery, &end).await }))
+            .await
+    }
+
+    async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError> {
+        let filter = filter.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { deliveries::list(db, &filter).await }))
+            .await
+    }
+
+    async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError> {
+        let webhook = webhook.to_owned();
+        self.write(move |db| {
+            Box::pin(async move { deliveries::redeliver(db, &webhook, event).await })
+        })
+        .await
+    }
+
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {
         let event = event.clone();
         self.write(move |db| Box::pin(async move { audit::record(db, &event).await }))
@@ -422,9 +500,20 @@ impl Store for PostgresStore {
     }
 
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {
-        let filter = filter.clone();
-        self.connections
+        let (filter, asked) = (filter.clone(), filter.clone());
+        let is_polled = filter.run.is_none();
+        let found = self
+            .connections
             .read(move |db| Box::pin(async move { audit::list(db, &filter).await }))
+            .await?;
+        // The events of one run come one after the other.
+        if found.is_empty() || !is_polled {
+            return Ok(found);
+        }
+        self.connections
+            .write(&self.clock, self.audit_key(), move |db| {
+                Box::pin(async move { audit::list_settled(db, &asked).await })
+            })
             .await
     }
 }

@@ -6,16 +6,17 @@ use super::{
     conversations,
 };
 use crate::{
-    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
+    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
+    columns::{labels as json, limit, paused, read_labels},
     trail::About,
 };
 use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::borrow::Cow;
 
-const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, wake_at, ended, held, \
-     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, \
-     greatest(updated_at, advanced_at) AS updated_at";
+const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels::text AS labels, data, \
+     data_key, status, wake_at, ended, held, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, \
+     created_at, greatest(updated_at, advanced_at) AS updated_at";
 
 pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
     number(row, column).map(Timestamp::from_millis)
@@ -58,6 +59,7 @@ fn read(row: &Row) -> Result<Run, StoreError> {
         conversation: row.try_get("conversation")?,
         started_by: row.try_get("started_by")?,
         priority: row.try_get("priority")?,
+        labels: read_labels(row.try_get("labels")?),
         data: row.try_get("data")?,
         data_key: row.try_get("data_key")?,
         status: word(row, "status", RunStatus::read)?,
@@ -65,6 +67,7 @@ fn read(row: &Row) -> Result<Run, StoreError> {
         end: end.and_then(End::read),
         held: row.try_get("held")?,
         cancelled_by: row.try_get("cancelled_by")?,
+        paused_by: row.try_get("paused_by")?,
         last_seq: number(row, "last_seq")?,
         messages: number(row, "messages")?,
         fence: number(row, "fence")?,
@@ -82,8 +85,9 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
     // Of several starts with one key, the others wait here until the first one is stored.
     let sql = format!(
         "INSERT INTO agent_runs
-             (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'ready', $10, $10)
+             (id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, created_at, updated_at,
+              labels)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 'ready', $10, $10, $11::text::jsonb)
          ON CONFLICT (tenant_id, agent_name, key) WHERE key IS NOT NULL DO NOTHING
          RETURNING {COLUMNS}"
     );
@@ -95,9 +99,11 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
         conversation,
         started_by,
         priority,
+        labels,
         data,
         data_key,
     } = run;
+    let labels = json(labels);
     let values: Params<'_> = &[
         id,
         tenant,
@@ -109,6 +115,7 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
         data,
         data_key,
         &at,
+        &labels,
     ];
     if let Some(stored) = db.row(&sql, values).await? {
         let about = About {
@@ -158,7 +165,20 @@ pub(super) async fn list(
            AND ($4::text IS NULL OR number < (SELECT number FROM agent_runs WHERE id = $4))
            AND ($6::text IS NULL OR conversation = $6)
            AND ($7::text IS NULL OR started_by = $7)
-         ORDER BY number DESC LIMIT $5"
+           AND ($8::text IS NULL OR key = $8)
+           AND ($9::bigint IS NULL OR created_at >= $9)
+           AND ($10::bigint IS NULL OR created_at < $10)
+           AND {erasable} AND {labelled}
+         ORDER BY number DESC LIMIT $5",
+        // Conditions that have an index are there only if they are asked for.
+        erasable = match filter.erasable {
+            Some(_) => "status = 'done' AND length(data_key) > 0 AND updated_at < $11",
+            None => "$11::bigint IS NULL",
+        },
+        labelled = match filter.labels.is_empty() {
+            false => "labels <> '{}' AND labels @> $12::text::jsonb",
+            true => "$12::text IS NOT NULL",
+        },
     );
     let RunFilter {
         tenant,
@@ -166,25 +186,34 @@ pub(super) async fn list(
         conversation,
         started_by,
         status,
+        key,
+        labels,
+        since,
+        until,
+        erasable,
         before,
         limit: asked,
     } = filter;
     let status = status.map(RunStatus::as_str);
     let most = i64::from(limit(*asked));
-    let found = rows(
-        db,
-        &sql,
-        &[
-            tenant,
-            agent,
-            &status,
-            before,
-            &most,
-            conversation,
-            started_by,
-        ],
-    )
-    .await?;
+    let millis = |time: &Option<Timestamp>| time.map(|time| signed(time.as_millis()));
+    let (since, until, erasable) = (millis(since), millis(until), millis(erasable));
+    let labels = json(labels);
+    let values: Params<'_> = &[
+        tenant,
+        agent,
+        &status,
+        before,
+        &most,
+        conversation,
+        started_by,
+        key,
+        &since,
+        &until,
+        &erasable,
+        &labels,
+    ];
+    let found = rows(db, &sql, values).await?;
     found.iter().map(read).collect()
 }
 
@@ -193,7 +222,8 @@ pub(super) async fn cancel(db: &Transaction<'_>, run: &str, by: &str) -> Result<
     let now = db.now().await?;
     let sql = "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, $2), messages = messages + 1, updated_at = $3,
-             status = CASE WHEN status IN ('waiting', 'held') THEN 'ready' ELSE status END, held = NULL, claims = 0
+             status = CASE WHEN status IN ('waiting', 'held') THEN 'ready' ELSE status END, held = NULL, paused_by = NULL,
+             claims = 0
          WHERE id = $1 AND status <> 'done'";
     if db.execute(sql, &[&run, &by, &signed(now)]).await? > 0 {
         append(db, now, run, AuditKind::Cancelled, About::by(Some(by))).await?;
@@ -201,11 +231,39 @@ pub(super) async fn cancel(db: &Transaction<'_>, run: &str, by: &str) -> Result<
     known(&db.db, run).await
 }
 
+pub(super) async fn pause(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+    lock(db, run).await?;
+    let stored = known(&db.db, run).await?;
+    match stored.status {
+        RunStatus::Done => {
+            let why = format!("run `{run}` is over, and cannot be paused");
+            return Err(StoreError::new(ErrorKind::Over, why));
+        }
+        RunStatus::Held => return Ok(stored),
+        _ if stored.paused_by.is_some() => return Ok(stored),
+        _ => {}
+    }
+    let now = db.now().await?;
+    let pause = "UPDATE agent_runs SET paused_by = $2, messages = messages + 1, updated_at = $3 WHERE id = $1";
+    db.execute(pause, &[&run, &by, &signed(now)]).await?;
+    append(db, now, run, AuditKind::Paused, About::by(Some(by))).await?;
+    // Nobody works on the run, also if the lease of a worker that is gone has ended.
+    let hold = "UPDATE agent_runs
+         SET status = 'held', held = $2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
+         WHERE id = $1 AND (status <> 'running' OR lease_until <= $3)";
+    if db.execute(hold, &[&run, &paused(by), &signed(now)]).await? > 0 {
+        append(db, now, run, AuditKind::Held, About::by(Some(by))).await?;
+    }
+    known(&db.db, run).await
+}
+
 pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     lock(db, run).await?;
     let now = db.now().await?;
-    let sql = "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = $2
-         WHERE id = $1 AND status = 'held'";
+    let sql = "UPDATE agent_runs
+         SET status = CASE status WHEN 'held' THEN 'ready' ELSE status END, held = NULL, paused_by = NULL, claims = 0,
+             messages = messages + 1, updated_at = $2
+         WHERE id = $1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)";
     if db.execute(sql, &[&run, &signed(now)]).await? > 0 {
         append(db, now, run, AuditKind::Released, About::by(Some(by))).await?;
     }

@@ -245,12 +245,12 @@ pub(super) fn decide(
     Ok(decided.ok_or_else(|| StoreError::new(ErrorKind::Failed, "the request is gone")))
 }
 
-/// Tells the run of a decision: a run that waits is ready.
-fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
+/// Tells the run of a message: a run that waits is ready.
+pub(super) fn wake(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut wake = tx.prepare_cached(
         "UPDATE agent_runs
          SET messages = messages + 1, status = iif(status = 'waiting', 'ready', status), updated_at = ?2
-         WHERE id = ?1",
+         WHERE id = ?1 AND status <> 'done'",
     )?;
     wake.execute(params![run, tx.now])?;
     Ok(())

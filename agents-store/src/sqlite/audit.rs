@@ -18,7 +18,7 @@ const OF_NO_RUN: u64 = 0;
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
      row_digest, digest";
 
-fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<AuditEvent> {
     Ok(AuditEvent {
         number: row.get("number")?,
         run: row.get("run_id")?,

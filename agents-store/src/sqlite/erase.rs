@@ -21,10 +21,10 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
     for text in [
         "DELETE FROM agent_run_texts WHERE run_id = ?1",
         "DELETE FROM agent_run_commits WHERE run = (SELECT number FROM agent_runs WHERE id = ?1)",
-        "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL WHERE id = ?1",
+        "UPDATE agent_runs SET data = x'', data_key = x'', key = NULL, labels = '{}' WHERE id = ?1",
         "UPDATE agent_approvals SET args_summary = '', effect_description = '', note = NULL, detail = x'', edited = NULL
          WHERE run_id = ?1",
-        "UPDATE agent_tool_executions SET input = x'', output = NULL, error = NULL
+        "UPDATE agent_tool_executions SET input = x'', output = NULL, error = NULL, settled_proof = NULL
          WHERE run = (SELECT number FROM agent_runs WHERE id = ?1)",
     ] {
         tx.execute(text, [run])?;

@@ -6,14 +6,17 @@ use super::{
     runs::{time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
-    columns::{limit, millis, read_risk, risk},
+    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle,
+    Settled, StoreError,
+    columns::{IN_DOUBT, limit, millis, read_risk, risk},
+    execution::not_in_doubt,
     trail::About,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, output, approved, \
-     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, rolled_back, rolled_back_at";
+     approved_by, risk_level, executed_at, duration_ms, error, effect_unknown, had_effect, settled_by, \
+     settled_at, settled_proof, rolled_back, rolled_back_at";
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
     Ok(Execution {
@@ -34,9 +37,26 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Execution> {
         duration_ms: row.get("duration_ms")?,
         error: row.get("error")?,
         effect_unknown: row.get("effect_unknown")?,
+        settled: settled(row)?,
         rolled_back: row.get("rolled_back")?,
         rolled_back_at: time_if_any(row, "rolled_back_at")?,
     })
+}
+
+fn settled(row: &Row<'_>) -> rusqlite::Result<Option<Settled>> {
+    let Some(had_effect) = row.get("had_effect")? else {
+        return Ok(None);
+    };
+    Ok(Some(Settled {
+        had_effect,
+        by: row
+            .get::<_, Option<String>>("settled_by")?
+            .unwrap_or_default(),
+        at: time_if_any(row, "settled_at")?.unwrap_or_default(),
+        proof: row
+            .get::<_, Option<_>>("settled_proof")?
+            .unwrap_or_default(),
+    }))
 }
 
 /// Stores the begin of an execution. It uses the approval that it needs.
@@ -136,6 +156,37 @@ fn tell(
     append(tx, &row.run, kind, about)
 }
 
+/// Stores the verdict of a person about an execution in doubt, and tells its run.
+pub(super) fn settle(tx: &Tx<'_>, settle: &Settle) -> Result<Execution, StoreError> {
+    let Settle {
+        execution,
+        had_effect,
+        by,
+        proof,
+        detail,
+    } = settle;
+    let row = known(tx, execution)?;
+    if !row.is_in_doubt() {
+        return Err(not_in_doubt(&row));
+    }
+    let mut update = tx.prepare_cached(
+        "UPDATE agent_tool_executions SET had_effect = ?2, settled_by = ?3, settled_at = ?4, settled_proof = ?5
+         WHERE id = ?1",
+    )?;
+    update.execute(params![execution, had_effect, by, tx.now, proof])?;
+    let row = known(tx, execution)?;
+    let about = About {
+        subject: Some(&row.id),
+        tool_name: Some(&row.tool_name),
+        detail: detail.as_deref(),
+        row_digest: Some(tx.key.of_settled(&row).to_vec()),
+        ..About::by(Some(by))
+    };
+    append(tx, &row.run, AuditKind::Settled, about)?;
+    approvals::wake(tx, &row.run)?;
+    Ok(row)
+}
+
 /// Marks an execution as undone, and returns the digest of the mark.
 pub(super) fn undone(tx: &Tx<'_>, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
     let mut update = tx.prepare_cached(
@@ -171,6 +222,8 @@ pub(super) fn list(
          WHERE (:tenant IS NULL OR tenant_id = :tenant)
            AND {of_run}
            AND (:tool IS NULL OR tool_name = :tool)
+           AND (NOT :in_doubt OR {IN_DOUBT})
+           AND (NOT :settled OR had_effect IS NOT NULL)
            AND (:after IS NULL OR (executed_at, id) > (SELECT executed_at, id FROM agent_tool_executions WHERE id = :after))
          ORDER BY executed_at, id LIMIT :limit"
     );
@@ -180,6 +233,8 @@ pub(super) fn list(
             ":tenant": filter.tenant,
             ":run": filter.run,
             ":tool": filter.tool_name,
+            ":in_doubt": filter.in_doubt,
+            ":settled": filter.settled,
             ":after": filter.after,
             ":limit": limit(filter.limit),
         },

@@ -7,7 +7,9 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
+    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
+    columns::{millis, paused},
+    trail::About,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
@@ -18,10 +20,10 @@ const CAN_GO_ON: &str = "(status = 'ready'
     OR status = 'waiting' AND wake_at <= :now
     OR status = 'running' AND lease_until <= :now)";
 
-/// Returns the id of the next run to claim, with its number of claims.
-fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError> {
+/// Returns the id of the next run to claim, with its number of claims and whoever has paused it.
+fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32, Option<String>)>, StoreError> {
     let sql = format!(
-        "SELECT id, claims FROM agent_runs AS this
+        "SELECT id, claims, paused_by FROM agent_runs AS this
          WHERE {CAN_GO_ON} AND {IS_NEXT}
            AND agent_name IN (SELECT value FROM json_each(:agents))
            AND (:run IS NULL OR id = :run)
@@ -38,7 +40,7 @@ fn next(tx: &Tx<'_>, claim: &Claim) -> Result<Option<(String, u32)>, StoreError>
             ":run": claim.run,
             ":per_tenant": claim.per_tenant,
         },
-        |row| Ok((row.get(0)?, row.get(1)?)),
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     );
     Ok(found.optional()?)
 }
@@ -49,7 +51,12 @@ pub(super) fn any(tx: &Tx<'_>, claim: &Claim) -> Result<bool, StoreError> {
 }
 
 pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreError> {
-    while let Some((run, claims)) = next(tx, claim)? {
+    while let Some((run, claims, paused_by)) = next(tx, claim)? {
+        if let Some(by) = paused_by {
+            // Its worker is gone, and has not put it down.
+            hold(tx, &run, &paused(&by), Some(&by))?;
+            continue;
+        }
         if claims >= claim.most_claims {
             let why = format!(
                 "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
@@ -132,16 +139,20 @@ pub(super) fn renew(tx: &Tx<'_>, lease: &Lease, time: Duration) -> Result<Renewe
 
 pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), StoreError> {
     check(tx, lease)?;
+    let run = runs::known(tx, &lease.run.id)?;
+    let put_down = match rest {
+        Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
+        Rest::Done { .. } | Rest::Held(_) => None,
+    };
+    let put_down = put_down.map(|by| (by, Rest::Held(paused(by))));
+    let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
-        Rest::Waiting { wake_at, messages } => {
-            let run = runs::known(tx, &lease.run.id)?;
-            match run.messages == *messages {
-                true => ("waiting", wake_at.map(Timestamp::as_millis), None, None),
-                // A decision came in while the run was put down.
-                false => ("ready", None, None, None),
-            }
+        Rest::Waiting { wake_at, messages } if run.messages == *messages => {
+            ("waiting", wake_at.map(Timestamp::as_millis), None, None)
         }
+        // A decision came in while the run was put down.
+        Rest::Waiting { .. } => ("ready", None, None, None),
         Rest::Done { end, .. } => ("done", None, Some(end.as_str()), None),
         Rest::Held(why) => ("held", None, None, Some(why)),
     };
@@ -164,7 +175,10 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
             };
             append(tx, &lease.run.id, AuditKind::Finished, about)
         }
-        Rest::Held(_) => append(tx, &lease.run.id, AuditKind::Held, About::default()),
+        Rest::Held(_) => {
+            let by = put_down.as_ref().map(|(by, _)| *by);
+            append(tx, &lease.run.id, AuditKind::Held, About::by(by))
+        }
         Rest::Ready | Rest::Waiting { .. } => Ok(()),
     }
 }

@@ -4,9 +4,11 @@ mod approvals;
 mod audit;
 mod commits;
 mod conversations;
+mod deliveries;
 mod erase;
 mod executions;
 mod leases;
+mod metrics;
 mod modes;
 mod runs;
 mod texts;
@@ -14,8 +16,9 @@ mod thread;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, ErrorKind, Execution, ExecutionFilter, Lease, ModeChange, NewEvent,
-    NewRun, NewText, Platform, Renewed, Rest, Run, RunFilter, Store, StoreError, Text,
+    Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind,
+    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed,
+    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -461,6 +464,11 @@ impl Store for SqliteStore {
         self.write(move |tx| runs::cancel(tx, &run, &by)).await
     }
 
+    async fn pause(&self, run: &str, by: &str) -> Result<Run, StoreError> {
+        let (run, by) = (run.to_owned(), by.to_owned());
+        self.write(move |tx| runs::pause(tx, &run, &by)).await
+    }
+
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
         self.write(move |tx| runs::unhold(tx, &run, &by)).await
@@ -525,6 +533,45 @@ impl Store for SqliteStore {
 
     async fn platform(&self) -> Result<Platform, StoreError> {
         self.read(modes::platform).await
+    }
+
+    async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError> {
+        let settle = settle.clone();
+        self.write(move |tx| executions::settle(tx, &settle)).await
+    }
+
+    async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError> {
+        let tenant = tenant.map(str::to_owned);
+        self.read(self.in_tx(move |tx| metrics::metrics(tx, tenant.as_deref())))
+            .await
+    }
+
+    async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError> {
+        let claim = claim.clone();
+        // Mostly there is nothing to deliver, and a transaction that writes would keep others waiting.
+        let wanted = claim.clone();
+        let any = self.in_tx(move |tx| deliveries::any(tx, &wanted));
+        if !self.read(any).await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |tx| deliveries::claim(tx, &claim)).await
+    }
+
+    async fn end_delivery(&self, delivery: &Delivery, end: &DeliveryEnd) -> Result<(), StoreError> {
+        let (delivery, end) = (delivery.clone(), end.clone());
+        self.write(move |tx| deliveries::end(tx, &delivery, &end))
+            .await
+    }
+
+    async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| deliveries::list(db, &filter)).await
+    }
+
+    async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError> {
+        let webhook = webhook.to_owned();
+        self.write(move |tx| deliveries::redeliver(tx, &webhook, event))
+            .await
     }
 
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {

@@ -2,14 +2,15 @@
 
 use super::{Tx, audit::append, conversations};
 use crate::{
-    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
+    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
+    columns::{labels, limit, paused, read_labels},
     trail::About,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
-const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status, wake_at, ended, held, \
-     cancelled_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
+const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels, data, data_key, status, \
+     wake_at, ended, held, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
 
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
@@ -43,6 +44,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         conversation: row.get("conversation")?,
         started_by: row.get("started_by")?,
         priority: row.get("priority")?,
+        labels: read_labels(&row.get::<_, String>("labels")?),
         data: row.get("data")?,
         data_key: row.get("data_key")?,
         status: word(row, "status", RunStatus::read)?,
@@ -50,6 +52,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         end: end.and_then(|end| End::read(&end)),
         held: row.get("held")?,
         cancelled_by: row.get("cancelled_by")?,
+        paused_by: row.get("paused_by")?,
         last_seq: row.get("last_seq")?,
         messages: row.get("messages")?,
         fence: row.get("fence")?,
@@ -75,9 +78,9 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_runs
              (number, id, tenant_id, key, agent_name, conversation, started_by, priority, data, data_key, status,
-              created_at, updated_at)
+              created_at, updated_at, labels)
          VALUES ((SELECT coalesce(max(number), 0) + 1 FROM agent_runs),
-                 ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'ready', ?10, ?10)",
+                 ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, 'ready', ?10, ?10, ?11)",
     )?;
     insert.execute(params![
         run.id,
@@ -89,7 +92,8 @@ pub(super) fn create(tx: &Tx<'_>, run: &NewRun) -> Result<Run, StoreError> {
         run.priority,
         run.data,
         run.data_key,
-        tx.now
+        tx.now,
+        labels(&run.labels)
     ])?;
     let stored = known(tx, &run.id)?;
     let about = About {
@@ -120,6 +124,14 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
            AND (:conversation IS NULL OR conversation = :conversation)
            AND (:started_by IS NULL OR started_by = :started_by)
            AND (:status IS NULL OR status = :status)
+           AND (:key IS NULL OR key = :key)
+           AND (:since IS NULL OR created_at >= :since)
+           AND (:until IS NULL OR created_at < :until)
+           AND (:erasable IS NULL OR status = 'done' AND length(data_key) > 0 AND updated_at < :erasable)
+           AND NOT EXISTS (
+               SELECT 1 FROM json_each(:labels) AS wanted
+               WHERE NOT EXISTS (
+                   SELECT 1 FROM json_each(labels) AS own WHERE own.key = wanted.key AND own.value = wanted.value))
            AND (:before IS NULL OR number < (SELECT number FROM agent_runs WHERE id = :before))
          ORDER BY number DESC LIMIT :limit"
     );
@@ -131,6 +143,11 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
             ":conversation": filter.conversation,
             ":started_by": filter.started_by,
             ":status": filter.status.map(RunStatus::as_str),
+            ":key": filter.key,
+            ":since": filter.since.map(Timestamp::as_millis),
+            ":until": filter.until.map(Timestamp::as_millis),
+            ":erasable": filter.erasable.map(Timestamp::as_millis),
+            ":labels": labels(&filter.labels),
             ":before": filter.before,
             ":limit": limit(filter.limit),
         },
@@ -143,7 +160,7 @@ pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError
     let mut cancel = tx.prepare_cached(
         "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, ?2), messages = messages + 1, updated_at = ?3,
-             status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, claims = 0
+             status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, paused_by = NULL, claims = 0
          WHERE id = ?1 AND status <> 'done'",
     )?;
     if cancel.execute(params![run, by, tx.now])? > 0 {
@@ -152,10 +169,40 @@ pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError
     known(tx, run)
 }
 
+pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
+    let stored = known(tx, run)?;
+    match stored.status {
+        RunStatus::Done => {
+            let why = format!("run `{run}` is over, and cannot be paused");
+            return Err(StoreError::new(ErrorKind::Over, why));
+        }
+        RunStatus::Held => return Ok(stored),
+        _ if stored.paused_by.is_some() => return Ok(stored),
+        _ => {}
+    }
+    let mut pause = tx.prepare_cached(
+        "UPDATE agent_runs SET paused_by = ?2, messages = messages + 1, updated_at = ?3 WHERE id = ?1",
+    )?;
+    pause.execute(params![run, by, tx.now])?;
+    append(tx, run, AuditKind::Paused, About::by(Some(by)))?;
+    // Nobody works on the run, also if the lease of a worker that is gone has ended.
+    let mut hold = tx.prepare_cached(
+        "UPDATE agent_runs
+         SET status = 'held', held = ?2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
+         WHERE id = ?1 AND (status <> 'running' OR lease_until <= ?3)",
+    )?;
+    if hold.execute(params![run, paused(by), tx.now])? > 0 {
+        append(tx, run, AuditKind::Held, About::by(Some(by)))?;
+    }
+    known(tx, run)
+}
+
 pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let mut release = tx.prepare_cached(
-        "UPDATE agent_runs SET status = 'ready', held = NULL, claims = 0, updated_at = ?2
-         WHERE id = ?1 AND status = 'held'",
+        "UPDATE agent_runs
+         SET status = iif(status = 'held', 'ready', status), held = NULL, paused_by = NULL, claims = 0,
+             messages = messages + 1, updated_at = ?2
+         WHERE id = ?1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)",
     )?;
     if release.execute(params![run, tx.now])? > 0 {
         append(tx, run, AuditKind::Released, About::by(Some(by)))?;

@@ -2,8 +2,8 @@
 
 use super::{LONG, claimed, may_pass, owner, request, run, step, store, with_waiting};
 use agents_store::{
-    Answer, ApprovalFilter, Commit, Decision, End, ErrorKind, PostgresStore, Rest, Store,
-    conformance::postgres::Server,
+    Answer, ApprovalFilter, AuditFilter, Commit, Decision, End, ErrorKind, PostgresStore, Rest,
+    Store, conformance::postgres::Server,
 };
 use std::{path::PathBuf, sync::Arc};
 use tokio::{
@@ -363,4 +363,62 @@ async fn decisions_and_steps_of_one_run_do_not_lock_each_other_out() {
     }
     let run = store.run("run-1").await.unwrap().unwrap();
     assert_eq!((run.messages, run.last_seq), (40, 20));
+}
+
+/// Two transactions overlap: the one that got its numbers first commits last.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_poller_misses_no_row_of_a_transaction_that_commits_late() {
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    let (slow, fast) = (
+        claimed(&store, "slow", "").await,
+        claimed(&store, "fast", "").await,
+    );
+    let first = claimed(&store, "first", "").await;
+    let asks = |request_id: &str| Commit {
+        asked: vec![request(request_id)],
+        ..step("a", 0)
+    };
+    store.commit(&first, &asks("first")).await.unwrap();
+    let seen = store.approvals(&ApprovalFilter::default()).await.unwrap();
+    let events = store.audit(&AuditFilter::default()).await.unwrap();
+    let (last, last_event) = (seen[0].id.clone(), events.last().unwrap().number);
+    // The slow run stops in the middle: its request and its event have their numbers.
+    let owner = owner(&database).await;
+    owner
+        .batch_execute(
+            "CREATE FUNCTION stop() RETURNS trigger AS $$ BEGIN
+                 IF NEW.run = (SELECT number FROM agent_runs WHERE id = 'slow') THEN PERFORM pg_sleep(1); END IF;
+                 RETURN NEW; END $$ LANGUAGE plpgsql;
+             CREATE TRIGGER stop AFTER INSERT ON agent_audit_events FOR EACH ROW EXECUTE FUNCTION stop()",
+        )
+        .await
+        .unwrap();
+    let committing = tokio::spawn({
+        let (store, slow, commit) = (store.clone(), slow.clone(), asks("slow"));
+        async move { store.commit(&slow, &commit).await }
+    });
+    let sleeps = "SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+    while owner.query(sleeps, &[]).await.unwrap().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    }
+    store.commit(&fast, &asks("fast")).await.unwrap();
+    assert!(!committing.is_finished(), "the slow one commits last");
+
+    let after = ApprovalFilter {
+        after: Some(last),
+        ..ApprovalFilter::default()
+    };
+    let found = store.approvals(&after).await.unwrap();
+    let requests: Vec<_> = found.iter().map(|one| &*one.run).collect();
+    assert_eq!(requests, ["slow", "fast"]);
+    let after = AuditFilter {
+        after: last_event,
+        ..AuditFilter::default()
+    };
+    let found = store.audit(&after).await.unwrap();
+    let runs: Vec<_> = found.iter().map(|event| &*event.run).collect();
+    assert_eq!(runs, ["slow", "fast"]);
+    committing.await.unwrap().unwrap();
 }

@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 57] = [
+const KINDS: [&str; 58] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -72,6 +72,7 @@ const KINDS: [&str; 57] = [
     "done",
     "dropped",
     "finished",
+    "found_out",
     "handed_off",
     "offered",
     "opened",

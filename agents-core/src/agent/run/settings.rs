@@ -6,7 +6,7 @@ use crate::{
     error::ErrorRecord,
     journal::Journal,
     model::Model,
-    run::{Approver, Budget, Clock, Event, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, Findings, ToolEnvelope},
     secret::{SecretValue, Secrets},
     tool::Scope,
 };
@@ -317,6 +317,32 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn journal(mut self, journal: impl Journal) -> Self {
         self.settings.journal = Some(Arc::new(journal));
+        self.root()
+    }
+
+    /// Sets the list of findings of people about calls in doubt, which is looked at while the run goes on.
+    ///
+    /// The model is told of a finding about an earlier call of its own. A tool whose calls are all found out is called
+    /// without asking a person for that reason.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, journal::MemoryJournal, run::{Finding, Findings}};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("paid")]);
+    /// # let payer = AgentBuilder::<String, String>::new("payer").model(model).build();
+    /// # let journal = MemoryJournal::new();
+    /// let findings = Findings::new();
+    /// // Of the receipt's id, with `effect_unknown` in its last attempt:
+    /// findings.add("7f3a", Finding::took_effect().by("grace"));
+    /// payer.run("Pay.").journal(journal).findings(findings).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn findings(mut self, findings: Findings) -> Self {
+        self.settings.findings = findings;
         self.root()
     }
 

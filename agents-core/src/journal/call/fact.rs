@@ -233,12 +233,23 @@ pub(crate) struct After {
     pub(crate) stop: Option<Box<Stop>>,
     /// News for subscribers.
     pub(crate) news: Option<News>,
-    /// Name of the tool, if the call is settled and the effect of an interrupted execution is not known.
-    pub(crate) doubt: Option<String>,
+    /// Doubt, if the call is settled and the effect of an interrupted execution is not known.
+    pub(crate) doubt: Option<Doubt>,
     /// News of an execution of a tool that writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
+}
+
+/// Settled call of which it is not known whether its tool took effect.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Doubt {
+    /// Id of the call.
+    pub(crate) call: Arc<str>,
+    /// Name of the tool.
+    pub(crate) tool: String,
+    /// Arguments of the call.
+    pub(crate) args: Json,
 }
 
 /// News of a fact for subscribers.

@@ -18,7 +18,7 @@ mod settle;
 mod tests;
 
 pub(crate) use fact::{
-    Accepted, After, CallFact, Called, Given, Intent, Interrupted, News, Refused,
+    Accepted, After, CallFact, Called, Doubt, Given, Intent, Interrupted, News, Refused,
 };
 pub(crate) use repairs::{again, of_answer, of_call};
 
@@ -283,7 +283,7 @@ impl Call {
         let mut after = self.apply(fact, at);
         if !was_settled && let Some(result) = self.result() {
             let in_doubt = result.is_err() && self.in_doubt;
-            after.doubt = in_doubt.then(|| self.tool().to_owned());
+            after.doubt = in_doubt.then(|| self.doubt());
             self.tell_of_effects();
         }
         match &self.id {
@@ -757,6 +757,14 @@ impl Call {
         }
         if let Some(last) = self.attempts.last_mut() {
             last.error = error.map(|error| Box::new(error.receipt()));
+        }
+    }
+
+    fn doubt(&self) -> Doubt {
+        Doubt {
+            call: self.id.clone().unwrap_or_default(),
+            tool: self.tool().to_owned(),
+            args: self.input(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::Recorded;
 use crate::journal::{Call, PlaceId, State, call::Stage};
+use std::collections::BTreeSet;
 
 /// Call that a stored run goes on with: it was taken up, and is not settled. The run needs the same version of its
 /// tool.
@@ -62,6 +63,21 @@ impl Recorded {
             }
         }
         open
+    }
+
+    /// Returns the names of the models that agents went on with after an escalation, and which they need in order to go
+    /// on; none if the run is over.
+    pub fn given_models(&self) -> BTreeSet<&str> {
+        let is_over = self.runs[0].state.finished.is_some();
+        let open = self
+            .runs
+            .iter()
+            .filter(|stored| !is_over && stored.state.finished.is_none());
+        let frames = open.flat_map(|stored| &stored.state.places);
+        let given = frames
+            .flat_map(|place| &place.frame)
+            .flat_map(|frame| &frame.given);
+        given.map(|given| &*given.model).collect()
     }
 
     /// Returns the digest of the type of the run's answer, with which the run was started: see

@@ -10,11 +10,11 @@ use agents::{
     blob::MemoryBlobs,
     compose::Step,
     escalation::{self, Escalation, Resolution},
-    journal::MemoryJournal,
+    journal::{CallStep, Entry, Follower, MemoryJournal},
     model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{Approval, ApprovalRequest, Event},
+    run::{Approval, ApprovalRequest, Event, Finding, Findings},
     team::{Member, delegate_named},
     tool::{Cache, FnTool, NeedsApproval as Asks, ToolContext, ToolSpec, done, not_done},
 };
@@ -628,6 +628,18 @@ fn judge(request: &ApprovalRequest) -> Approval {
     }
 }
 
+/// Says that each call which has begun took effect, if anybody doubts it.
+fn found_out(entries: &[Entry]) -> Findings {
+    let (findings, mut follower) = (Findings::new(), Follower::new());
+    for entry in entries {
+        let step = follower.on(entry).ok().and_then(|followed| followed.step);
+        if let Some(CallStep::Began(began)) = step {
+            findings.add(began.call_id, Finding::took_effect().by("grace"));
+        }
+    }
+    findings
+}
+
 /// Runs a case, or resumes it. Some resumed runs are first put down, if they wait for a person.
 pub(super) async fn run(
     case: &Case,
@@ -640,11 +652,17 @@ pub(super) async fn run(
         .delegate(helper(case, world, "helper"))
         .delegate(helper(case, world, "clerk"))
         .build();
+    let is_resumed = !journal.entries().is_empty();
+    let findings = match is_resumed && case.seed.is_multiple_of(5) {
+        true => found_out(&journal.entries()),
+        false => Findings::new(),
+    };
     let start = || {
         let subscriber = world.clone();
         let run = team
             .run("go")
             .journal(Slow(journal.clone()))
+            .findings(findings.clone())
             .clock(world.starts(&journal.entries(), case.seed))
             .cancel(token.clone())
             .blobs(MemoryBlobs::new())
@@ -656,7 +674,6 @@ pub(super) async fn run(
             None => run,
         }
     };
-    let is_resumed = !journal.entries().is_empty();
     if is_resumed && case.seed.is_multiple_of(3) {
         let nobody = |_: ApprovalRequest| std::future::pending::<Approval>();
         let put_down = start().approver(nobody).until_waiting().await?;

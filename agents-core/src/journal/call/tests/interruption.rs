@@ -239,7 +239,8 @@ fn doubt(so_far: &[Then], fact: Then) -> Option<String> {
         return None;
     };
     let (mut call, _) = after(so_far);
-    call.on(fact, crate::run::Timestamp::default(), &"/").doubt
+    let after = call.on(fact, crate::run::Timestamp::default(), &"/");
+    after.doubt.map(|doubt| doubt.tool)
 }
 
 #[test]

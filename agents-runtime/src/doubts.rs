@@ -1,0 +1,250 @@
+//! Executions in doubt: listed, and settled by people who have found out.
+
+use crate::{
+    Action, Client, Principal, RuntimeError,
+    audit::reason,
+    data::{RunData, key_of, opened, sealed},
+    error::RuntimeErrorKind,
+    keys::RunKey,
+    summary::summary,
+};
+use agents_core::{
+    Json,
+    run::{Finding, Timestamp},
+    tool::Risk,
+};
+use agents_store::{Execution, ExecutionFilter, Run, Settle};
+use serde::{Deserialize, Serialize};
+
+/// Executions of a store in doubt: lists them, and stores what people have found out.
+///
+/// An execution is in doubt if its process ended while the tool ran, and nothing says whether it took effect. The run goes
+/// on meanwhile. A person looks at the other system, and settles the doubt. Then the run's model is told, and a person is
+/// not asked about further calls of the tool for that reason.
+///
+/// ```no_run
+/// # async fn settle(client: agents_runtime::Client, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
+/// use agents_runtime::Finding;
+///
+/// for doubt in client.doubts().open().await? {
+///     println!("{} of {}: {}", doubt.tool_name, doubt.executed_at, doubt.args_summary.unwrap_or_default());
+///     let finding = Finding::took_effect().note("The bank shows the transfer.");
+///     client.doubts().settle(&doubt.execution_id, finding, &grace).await?;
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Doubts {
+    client: Client,
+}
+
+/// Execution in doubt, as it is shown to whoever may settle it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Doubt {
+    /// Id of the execution.
+    pub execution_id: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// Arguments in short, without secrets, addresses and long numbers; `None` without the keys of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_summary: Option<String>,
+    /// Number of the execution among those of its call, from 1.
+    pub attempt: u32,
+    /// Time at which the execution began.
+    pub executed_at: Timestamp,
+}
+
+/// Proof of a finding: whoever has no keys of the run cannot make it.
+#[derive(Serialize, Deserialize)]
+struct Proof {
+    call: String,
+    finding: Finding,
+}
+
+fn proof_of(execution: &str) -> String {
+    format!("finding about {execution}")
+}
+
+impl Client {
+    /// Returns the executions in doubt, and stores what people have found out about them.
+    pub fn doubts(&self) -> Doubts {
+        Doubts {
+            client: self.clone(),
+        }
+    }
+}
+
+impl Doubts {
+    /// Returns all executions in doubt, the oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn open(&self) -> Result<Vec<Doubt>, RuntimeError> {
+        let mut all = Vec::new();
+        let mut filter = ExecutionFilter::default();
+        loop {
+            let page = self.list(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(all);
+            };
+            filter.after = Some(last.execution_id.clone());
+            all.extend(page);
+        }
+    }
+
+    /// Returns those of the chosen executions that are in doubt, the oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list(&self, filter: &ExecutionFilter) -> Result<Vec<Doubt>, RuntimeError> {
+        let filter = ExecutionFilter {
+            in_doubt: true,
+            ..filter.clone()
+        };
+        let found = self.client.bare_store().executions(&filter).await?;
+        let mut doubts = Vec::with_capacity(found.len());
+        for execution in found {
+            let args_summary = self.args(&execution).await.ok();
+            doubts.push(Doubt {
+                args_summary: args_summary.as_ref().map(summary),
+                execution_id: execution.id,
+                run_id: execution.run,
+                tenant_id: execution.tenant_id,
+                agent_name: execution.agent_name,
+                tool_name: execution.tool_name,
+                tool_version: execution.version,
+                risk_level: execution.risk_level,
+                attempt: execution.attempt,
+                executed_at: execution.executed_at,
+            });
+        }
+        Ok(doubts)
+    }
+
+    async fn args(&self, execution: &Execution) -> Result<Json, RuntimeError> {
+        let run = self.client.known(&execution.run).await?;
+        let key = key_of(&run, &*self.client.keys()?)?;
+        let what = format!("input of {}", execution.id);
+        opened(&key, &what, &execution.input)
+    }
+
+    /// Settles the doubt about an execution, and about the earlier ones of its call. The first finding counts.
+    ///
+    /// Whoever started the run, or is the user whom it works for, may not settle its doubts, and neither may whoever has not
+    /// the [roles](crate::Roles) for the risk of the call.
+    ///
+    /// # Errors
+    /// When there is no such execution for this principal, it is not in doubt, the principal may not settle it, or the keys
+    /// of its run are gone.
+    pub async fn settle(
+        &self,
+        execution: &str,
+        finding: Finding,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        let client = &self.client;
+        let execution = client.execution(execution, by).await?;
+        let run = client.steered(Action::Settle, &execution.run, by).await?;
+        let key = key_of(&run, &*client.keys()?)?;
+        let user = RunData::of(&run, &key)?.scope.user_id;
+        let people = (run.started_by.as_deref(), user.as_deref());
+        let risk = execution.risk_level;
+        let allowed = match client.roles.allow_judge(Action::Settle, risk, people, by) {
+            Ok(()) if !by.is_operator() && client.wrote_in_conversation(&run, by).await? => {
+                let why = format!(
+                    "`{}` wrote in the conversation, and may not settle its doubts",
+                    by.id()
+                );
+                Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why))
+            }
+            allowed => allowed,
+        };
+        if let Err(error) = allowed {
+            let (who, tool) = (Some(by.id()), Some(&*execution.tool_name));
+            let id = Some(&*execution.id);
+            client.refused(&run, who, id, tool, &error).await;
+            return Err(error);
+        }
+        let finding = finding.by(by.id());
+        self.store(&key, &execution, &finding, by).await?;
+        for earlier in self.of_the_same_call(&run, &execution).await? {
+            self.store(&key, &earlier, &finding, by).await?;
+        }
+        Ok(())
+    }
+
+    async fn store(
+        &self,
+        key: &RunKey,
+        execution: &Execution,
+        finding: &Finding,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        let proof = Proof {
+            call: execution.call_id.clone(),
+            finding: finding.clone(),
+        };
+        let settle = Settle {
+            execution: execution.id.clone(),
+            had_effect: finding.had_effect,
+            by: by.id().to_owned(),
+            proof: sealed(key, &proof_of(&execution.id), &proof)?,
+            detail: finding.note.as_deref().and_then(|note| reason(key, note)),
+        };
+        self.client.store().await?.settle(&settle).await?;
+        Ok(())
+    }
+
+    async fn of_the_same_call(
+        &self,
+        run: &Run,
+        execution: &Execution,
+    ) -> Result<Vec<Execution>, RuntimeError> {
+        let filter = ExecutionFilter {
+            run: Some(run.id.clone()),
+            tool_name: Some(execution.tool_name.clone()),
+            in_doubt: true,
+            limit: u32::MAX,
+            ..ExecutionFilter::default()
+        };
+        let mut found = self.client.bare_store().executions(&filter).await?;
+        found.retain(|one| one.call_id == execution.call_id);
+        Ok(found)
+    }
+}
+
+/// Returns the finding about an execution, with the id of its call. A finding that was written by hand is refused.
+pub(crate) fn finding_of(
+    execution: &Execution,
+    key: &RunKey,
+) -> Result<Option<(String, Finding)>, RuntimeError> {
+    let Some(settled) = &execution.settled else {
+        return Ok(None);
+    };
+    let proof = opened::<Proof>(key, &proof_of(&execution.id), &settled.proof);
+    match proof {
+        Ok(Proof { call, finding })
+            if call == execution.call_id
+                && finding.had_effect == settled.had_effect
+                && finding.by.as_deref() == Some(&*settled.by) =>
+        {
+            Ok(Some((call, finding)))
+        }
+        _ => Err(RuntimeError::sealed(format!(
+            "the finding about execution `{}` was not made by somebody with the keys: its row was written by hand",
+            execution.id
+        ))),
+    }
+}

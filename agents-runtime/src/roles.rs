@@ -1,0 +1,299 @@
+//! Who may do what: one table for decisions and for steering.
+
+use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, error::RuntimeErrorKind};
+use agents_core::tool::Risk;
+use agents_store::Run;
+use std::{collections::BTreeMap, fmt};
+
+/// Rules about who may decide and steer.
+///
+/// Give the same rules to every process that takes decisions: [`Runtime::roles`](crate::Runtime::roles) and
+/// [`Client::roles`](crate::Client::roles). The operator of the platform may do everything. For everybody else, the run
+/// of another tenant does not exist, and these rules hold:
+///
+/// | action | without a rule | with a role |
+/// |-|-|-|
+/// | decide, settle a doubt | everybody of the tenant | whoever has the role of the risk, or of the action |
+/// | read exact arguments | whoever may decide about the call | whoever has the role |
+/// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
+/// | erase, rotate | the operator | whoever of the tenant has the role |
+/// | hold all runs, webhooks | the operator | the operator |
+///
+/// Whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
+/// A refusal is in the audit trail of the run.
+///
+/// ```
+/// use agents_core::tool::Risk;
+/// use agents_runtime::{Action, Roles, Runtime, SqliteStore};
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let roles = Roles::new()
+///     .for_risk(Risk::High, "treasurer")
+///     .for_action(Action::Cancel, "dispatcher")
+///     .for_action(Action::Erase, "privacy");
+/// let client = Runtime::client(SqliteStore::in_memory().await?).roles(roles);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    risks: BTreeMap<Risk, String>,
+    actions: BTreeMap<Action, String>,
+}
+
+/// Action that [`Roles`] have a rule for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// Decides about requests for approval.
+    Decide,
+    /// Reads the exact arguments of a call that somebody is asked about.
+    ReadArguments,
+    /// Settles doubts about executions.
+    Settle,
+    /// Cancels runs.
+    Cancel,
+    /// Pauses runs.
+    Pause,
+    /// Lets runs go on that are held.
+    Release,
+    /// Undoes executions and runs.
+    Undo,
+    /// Erases contents of runs.
+    Erase,
+    /// Gives a tenant a new key.
+    Rotate,
+    /// Holds all runs of the store.
+    HoldAll,
+    /// Lists deliveries of webhooks, and sends them again.
+    Webhooks,
+}
+
+impl Action {
+    /// All actions.
+    pub const ALL: [Action; 11] = [
+        Action::Decide,
+        Action::ReadArguments,
+        Action::Settle,
+        Action::Cancel,
+        Action::Pause,
+        Action::Release,
+        Action::Undo,
+        Action::Erase,
+        Action::Rotate,
+        Action::HoldAll,
+        Action::Webhooks,
+    ];
+
+    /// Returns the word for the action.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Action::Decide => "decide",
+            Action::ReadArguments => "read-arguments",
+            Action::Settle => "settle",
+            Action::Cancel => "cancel",
+            Action::Pause => "pause",
+            Action::Release => "release",
+            Action::Undo => "undo",
+            Action::Erase => "erase",
+            Action::Rotate => "rotate",
+            Action::HoldAll => "hold-all",
+            Action::Webhooks => "webhooks",
+        }
+    }
+
+    /// Returns `true` if the action concerns more than one tenant.
+    fn is_of_the_platform(self) -> bool {
+        matches!(self, Action::HoldAll | Action::Webhooks)
+    }
+
+    /// Returns `true` if nobody but the operator may do this unless a role is named.
+    fn is_reserved(self) -> bool {
+        self.is_of_the_platform() || matches!(self, Action::Erase | Action::Rotate)
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Roles {
+    /// Creates the rules that hold without a role.
+    pub fn new() -> Self {
+        Roles::default()
+    }
+
+    /// Demands a role of whoever decides about calls of this risk or a higher one, and of whoever settles doubts about
+    /// them.
+    #[must_use]
+    pub fn for_risk(mut self, risk: Risk, role: impl Into<String>) -> Self {
+        self.risks.insert(risk, role.into());
+        self
+    }
+
+    /// Demands a role for an action. An action that is reserved for the operator becomes possible for the role. A role for
+    /// [`HoldAll`](Action::HoldAll) or [`Webhooks`](Action::Webhooks) changes nothing.
+    #[must_use]
+    pub fn for_action(mut self, action: Action, role: impl Into<String>) -> Self {
+        self.actions.insert(action, role.into());
+        self
+    }
+
+    /// Checks that a principal may do this, as far as roles go.
+    pub(crate) fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {
+        if by.is_operator() {
+            return Ok(());
+        }
+        let role = self.actions.get(&action);
+        match role.filter(|_| !action.is_of_the_platform()) {
+            Some(role) if by.has_role(role) => Ok(()),
+            Some(role) => Err(forbidden(format!(
+                "`{action}` needs the role `{role}`, which `{}` has not",
+                by.id()
+            ))),
+            None if action.is_reserved() => Err(forbidden(format!(
+                "`{action}` is for the operator of the platform, which `{}` is not",
+                by.id()
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Checks that a principal may judge a call of this risk in a run that these people have started and are the users of.
+    pub(crate) fn allow_judge(
+        &self,
+        action: Action,
+        risk: Risk,
+        (started_by, user): (Option<&str>, Option<&str>),
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        self.allow(action, by)?;
+        if by.is_operator() {
+            return Ok(());
+        }
+        let (id, what) = (
+            by.id(),
+            match action {
+                Action::Settle => "settle its doubts",
+                _ => "decide about its requests",
+            },
+        );
+        if id.starts_with(BY_POLICY) {
+            return Err(forbidden(format!(
+                "`{id}` has the name of a policy, and policies decide for themselves"
+            )));
+        }
+        if started_by == Some(id) {
+            return Err(forbidden(format!(
+                "`{id}` started the run, and may not {what}"
+            )));
+        }
+        if user == Some(id) {
+            return Err(forbidden(format!(
+                "the run works for `{id}`, who may not {what}"
+            )));
+        }
+        match self.missing_role(risk, by) {
+            Some(role) => Err(forbidden(format!(
+                "calls of {risk:?} risk need the role `{role}`, which `{id}` has not"
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns a role that a principal lacks to judge calls of this risk.
+    fn missing_role(&self, risk: Risk, by: &Principal) -> Option<&str> {
+        let mut needed = self.risks.range(..=risk).map(|(_, role)| &**role);
+        needed.find(|role| !by.is_operator() && !by.has_role(role))
+    }
+
+    /// Returns the highest risk of a call that a principal may approve.
+    pub(crate) fn at_most(&self, by: &Principal) -> Risk {
+        let may = |risk: &Risk| self.missing_role(*risk, by).is_none();
+        let highest = [Risk::High, Risk::Medium].into_iter().find(may);
+        highest.unwrap_or(Risk::Low)
+    }
+
+    /// Returns the role of whoever reads exact arguments, if there is one.
+    pub(crate) fn for_arguments(&self) -> Option<&str> {
+        self.actions.get(&Action::ReadArguments).map(|role| &**role)
+    }
+}
+
+impl Client {
+    /// Sets the rules about who may decide and steer. Without them, [those of no roles](Roles) hold.
+    #[must_use]
+    pub fn roles(mut self, roles: Roles) -> Self {
+        self.roles = roles.into();
+        self
+    }
+
+    /// Returns a run that a principal may do this with. A refusal is in the audit trail of the run.
+    pub(crate) async fn steered(
+        &self,
+        action: Action,
+        run: &str,
+        by: &Principal,
+    ) -> Result<Run, RuntimeError> {
+        // With another keyring nothing can be steered, and no refusal can be told.
+        self.store().await?;
+        let known = self.known(run).await?;
+        let visible = self.visible(run, by).await;
+        let allowed = visible.and_then(|run| self.roles.allow(action, by).map(|()| run));
+        if let Err(error) = &allowed {
+            self.refused(&known, Some(by.id()), None, None, error).await;
+        }
+        allowed
+    }
+}
+
+fn forbidden(why: String) -> RuntimeError {
+    RuntimeError::new(RuntimeErrorKind::Forbidden, why)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grace() -> Principal {
+        Principal::new("grace", "acme")
+    }
+
+    #[test]
+    fn the_operator_may_do_everything() {
+        let roles = Roles::new().for_action(Action::Cancel, "dispatcher");
+        for action in Action::ALL {
+            roles.allow(action, &Principal::operator()).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_reserved_needs_its_role() {
+        let named = |action| Roles::new().for_action(action, "chief");
+        let chief = grace().role("chief");
+        for action in Action::ALL {
+            let is_open = Roles::new().allow(action, &grace()).is_ok();
+            assert_eq!(is_open, !action.is_reserved(), "{action}");
+            assert!(named(action).allow(action, &grace()).is_err(), "{action}");
+            let is_allowed = named(action).allow(action, &chief).is_ok();
+            assert_eq!(is_allowed, !action.is_of_the_platform(), "{action}");
+        }
+    }
+
+    #[test]
+    fn a_risk_needs_the_roles_of_all_risks_below_it() {
+        let roles = Roles::new()
+            .for_risk(Risk::Medium, "clerk")
+            .for_risk(Risk::High, "treasurer");
+        let judge = |risk, by: Principal| {
+            let nobody = (None, None);
+            roles.allow_judge(Action::Decide, risk, nobody, &by).is_ok()
+        };
+        assert!(judge(Risk::Low, grace()) && !judge(Risk::Medium, grace()));
+        assert!(judge(Risk::Medium, grace().role("clerk")));
+        assert!(!judge(Risk::High, grace().role("treasurer")));
+        assert!(judge(Risk::High, grace().role("treasurer").role("clerk")));
+    }
+}

@@ -1,0 +1,90 @@
+//! Events that a webhook has not been told of, seen from any process.
+
+use crate::{Action, Client, Principal, RuntimeError};
+use agents_core::run::Timestamp;
+use agents_store::{AuditKind, Delivery, DeliveryFilter};
+use serde::{Deserialize, Serialize};
+
+/// Events that webhooks have not been told of: lists them, and sends those again that were given up.
+#[derive(Clone, Debug)]
+pub struct Deliveries {
+    client: Client,
+}
+
+/// Event that a webhook has not been told of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct WebhookDelivery {
+    /// Name of the webhook.
+    pub webhook: String,
+    /// Number of the event in the audit trail.
+    pub event: u64,
+    /// Kind of the event.
+    pub kind: AuditKind,
+    /// Id of the run.
+    pub run_id: String,
+    /// Time of the event.
+    pub at: Timestamp,
+    /// Number of tries so far.
+    pub attempts: u32,
+    /// Time of the next try; `None` if the event was given up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_at: Option<Timestamp>,
+    /// Reason why the last try has failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+impl From<Delivery> for WebhookDelivery {
+    fn from(delivery: Delivery) -> Self {
+        WebhookDelivery {
+            webhook: delivery.webhook,
+            event: delivery.event.number,
+            kind: delivery.event.kind,
+            run_id: delivery.event.run,
+            at: delivery.event.at,
+            attempts: delivery.attempts,
+            next_at: delivery.next_at,
+            error: delivery.error,
+        }
+    }
+}
+
+impl Client {
+    /// Returns the events that webhooks have not been told of.
+    pub fn deliveries(&self) -> Deliveries {
+        Deliveries {
+            client: self.clone(),
+        }
+    }
+}
+
+impl Deliveries {
+    /// Returns events that webhooks have not been told of, the oldest first.
+    ///
+    /// # Errors
+    /// When the principal is no operator, or the store fails.
+    pub async fn list(
+        &self,
+        filter: &DeliveryFilter,
+        by: &Principal,
+    ) -> Result<Vec<WebhookDelivery>, RuntimeError> {
+        self.client.roles.allow(Action::Webhooks, by)?;
+        let found = self.client.bare_store().deliveries(filter).await?;
+        Ok(found.into_iter().map(WebhookDelivery::from).collect())
+    }
+
+    /// Sends an event again that was given up: its tries begin anew.
+    ///
+    /// # Errors
+    /// When the principal is no operator, the event was not given up, or the store fails.
+    pub async fn send_again(
+        &self,
+        webhook: &str,
+        event: u64,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        self.client.roles.allow(Action::Webhooks, by)?;
+        Ok(self.client.store().await?.redeliver(webhook, event).await?)
+    }
+}

@@ -1,0 +1,168 @@
+//! Webhooks: other systems are told of requests, decisions and ends.
+
+mod deliveries;
+#[cfg(feature = "webhooks")]
+mod http;
+mod message;
+mod secret;
+mod worker;
+
+pub use deliveries::{Deliveries, WebhookDelivery};
+#[cfg(feature = "webhooks")]
+pub use http::HttpDelivery;
+pub use message::WebhookMessage;
+pub use secret::WebhookSecret;
+
+use agents_store::AuditKind;
+use async_trait::async_trait;
+use std::{fmt, sync::Arc, time::Duration};
+
+/// Times between the tries to deliver an event, unless others are set: two days in all.
+const RETRIES: [Duration; 8] = [
+    Duration::from_secs(5),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+    Duration::from_secs(2 * 60 * 60),
+    Duration::from_secs(5 * 60 * 60),
+    Duration::from_secs(10 * 60 * 60),
+    Duration::from_secs(14 * 60 * 60),
+    Duration::from_secs(20 * 60 * 60),
+];
+
+/// Kinds of events that a webhook is told of.
+const KINDS: [AuditKind; 9] = [
+    AuditKind::Requested,
+    AuditKind::Approved,
+    AuditKind::Denied,
+    AuditKind::RevisionRequested,
+    AuditKind::Expired,
+    AuditKind::Withdrawn,
+    AuditKind::Held,
+    AuditKind::Finished,
+    AuditKind::InDoubt,
+];
+
+/// Webhook: another system that is told of requests for approval, decisions, doubts, and runs that end or are held.
+///
+/// Give it to every worker: [`Runtime::webhook`](crate::Runtime::webhook). Each event is stored in the transaction of what
+/// it tells of, so none is lost. It is delivered at least once, and may come twice or out of order: its id stays the same.
+/// A try that fails is made again, for two days. Then the event is [listed](crate::Client::deliveries), and can be sent
+/// again. A webhook that is new begins with the events that come.
+///
+/// ```no_run
+/// # #[cfg(feature = "webhooks")]
+/// # fn add(runtime: agents_runtime::Runtime) -> Result<agents_runtime::Runtime, Box<dyn std::error::Error>> {
+/// use agents_runtime::{HttpDelivery, Webhook, WebhookSecret};
+///
+/// let secret = WebhookSecret::read(&std::env::var("DESK_SECRET")?)?; // whsec_..
+/// let desk = Webhook::new("desk", HttpDelivery::to("http://desk.internal/agents", secret)?)
+///     .links_to("https://agents.example.com"); // a request is at /approvals/ID
+/// # Ok(
+/// runtime.webhook(desk)
+/// # )
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Webhook {
+    name: String,
+    tenant: Option<String>,
+    base: Option<String>,
+    retries: Vec<Duration>,
+    way: Arc<dyn Deliver>,
+}
+
+/// Way on which the messages of a webhook are delivered: [`HttpDelivery`] (feature `webhooks`), or one of yours.
+#[async_trait]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` delivers no messages",
+    label = "expected a way to deliver",
+    note = "over HTTP, with the feature `webhooks`: `HttpDelivery::to(\"http://..\", secret)?`"
+)]
+pub trait Deliver: Send + Sync + 'static {
+    /// Delivers a message. It returns when the other system has taken it.
+    ///
+    /// # Errors
+    /// When the other system has not taken the message.
+    async fn deliver(&self, message: &WebhookMessage) -> Result<(), DeliveryError>;
+}
+
+/// Reason why a message was not taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryError {
+    message: String,
+    is_final: bool,
+}
+
+impl DeliveryError {
+    /// Creates the error of a try that is made again later.
+    pub fn new(message: impl Into<String>) -> Self {
+        DeliveryError {
+            message: message.into(),
+            is_final: false,
+        }
+    }
+
+    /// Creates the error of an event that the other system will never take: there is no other try.
+    pub fn permanent(message: impl Into<String>) -> Self {
+        DeliveryError {
+            message: message.into(),
+            is_final: true,
+        }
+    }
+}
+
+impl fmt::Display for DeliveryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for DeliveryError {}
+
+impl Webhook {
+    /// Creates a webhook. Under its name the store knows which events it was told of.
+    pub fn new(name: impl Into<String>, way: impl Deliver) -> Self {
+        Webhook {
+            name: name.into(),
+            tenant: None,
+            base: None,
+            retries: RETRIES.to_vec(),
+            way: Arc::new(way),
+        }
+    }
+
+    /// Tells it of the events of one tenant alone; of those of all tenants by default.
+    #[must_use]
+    pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
+        self.tenant = Some(tenant.into());
+        self
+    }
+
+    /// Adds links to messages: a request is at `/approvals/ID` below this address, and a run at `/runs/ID`.
+    #[must_use]
+    pub fn links_to(mut self, base: impl Into<String>) -> Self {
+        let base: String = base.into();
+        self.base = Some(base.trim_end_matches('/').to_owned());
+        self
+    }
+
+    /// Sets the times between the tries. When they are used up, the event is given up.
+    #[must_use]
+    pub fn retry_after(mut self, times: impl IntoIterator<Item = Duration>) -> Self {
+        self.retries = times.into_iter().collect();
+        self
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl fmt::Debug for Webhook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Webhook")
+            .field("name", &self.name)
+            .field("tenant", &self.tenant)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,138 @@
+//! Pauses: no effect is interrupted, and nothing is done twice.
+
+use crate::*;
+use agents::model::{Message, ModelError, Reply, Request, ToolCall};
+use agents_runtime::{AuditKind, RuntimeErrorKind};
+use agents_store::{AuditFilter, ErrorKind as Kind};
+
+/// A model that pays these amounts, one after the other. A request that comes twice has the same reply.
+struct Pays<const N: usize>([i64; N]);
+
+#[agents::async_trait]
+impl<const N: usize> Model for Pays<N> {
+    fn id(&self) -> &str {
+        "pays"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let told = request.messages().iter();
+        let told = told.filter(|message| matches!(message, Message::Tool { .. }));
+        let mut reply = Reply::default();
+        match self.0.get(told.count()) {
+            None => reply.content = "All is paid.".to_owned(),
+            Some(cents) => reply.calls.push(ToolCall {
+                id: cents.to_string(),
+                name: "pay".to_owned(),
+                arguments: json!({ "cents": cents }).to_string(),
+            }),
+        }
+        Ok(reply)
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_nobody_works_on_is_held_until_it_is_released() {
+    everywhere("idle", async |place| {
+        let (runtime, _) = place.runtime([Script::text("Nothing to pay.")]);
+        let payer = payer(&runtime, &Till::open());
+        let run = start(&payer).await;
+        run.pause(&grace()).await.unwrap();
+        let why = held(&run).await;
+        assert!(why.contains("paused by `grace`"), "{why}");
+        let _worker = Worker::start(&runtime);
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        assert_eq!(status(place, &run).await, RunStatus::Held);
+        place.client().release(run.id(), &ada()).await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "Nothing to pay.");
+        let late = run.pause(&grace()).await.unwrap_err();
+        assert_eq!(late.kind(), RuntimeErrorKind::Store(Kind::Over));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_effect_under_way_ends_before_its_run_is_put_down() {
+    everywhere("effect", async |place| {
+        let runtime = place.runtime_on(Pays([1, 2]));
+        let till = Till::closed();
+        let payer = payer(&runtime, &till);
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        run.pause(&grace()).await.unwrap();
+        // Longer than a worker takes to look.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(status(place, &run).await, RunStatus::Running, "it pays");
+        till.may_end.add_permits(1);
+        let why = held(&run).await;
+        assert!(why.contains("paused by `grace`"), "{why}");
+        assert_eq!(till.paid(), [1]);
+        assert!(place.client().doubts().open().await.unwrap().is_empty());
+
+        till.may_end.add_permits(1);
+        place.client().release(run.id(), &grace()).await.unwrap();
+        let outcome = done(&run).await;
+        assert_eq!(outcome.result.as_ref().unwrap(), "All is paid.");
+        assert_eq!(till.paid(), [1, 2], "each once");
+        let attempts = outcome.outputs.receipts().map(|one| one.attempts.len());
+        assert_eq!(attempts.collect::<Vec<_>>(), [1, 1]);
+        let trail = place.store.audit(&AuditFilter::default()).await.unwrap();
+        let paused = trail.iter().find(|one| one.kind == AuditKind::Paused);
+        assert_eq!(paused.unwrap().actor.as_deref(), Some("grace"));
+        let verdict = place.client().audit().verify().await.unwrap();
+        assert!(verdict.is_intact(), "{verdict}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_effects_at_once_both_end_first() {
+    everywhere("effects", async |place| {
+        let calls = [1, 2].map(|cents| ("pay", json!({ "cents": cents }).to_string()));
+        let (runtime, _) = place.runtime([Script::calls(calls), Script::text("Paid.")]);
+        let till = Till::closed();
+        let payer = payer(&runtime, &till);
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        run.pause(&grace()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        till.may_end.add_permits(2);
+        held(&run).await;
+        let before = till.paid().len();
+        assert_eq!(
+            before,
+            usize::try_from(*till.begun.lock().unwrap()).unwrap()
+        );
+        till.may_end.add_permits(2);
+        place.client().release(run.id(), &grace()).await.unwrap();
+        done(&run).await.result.unwrap();
+        let mut paid = till.paid();
+        paid.sort_unstable();
+        assert_eq!(paid, [1, 2], "each once");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_paused_run_can_be_decided_about_and_cancelled() {
+    everywhere("decided", async |place| {
+        let (runtime, _) = place.runtime([pays(1), Script::text("Paid.")]);
+        let till = Till::open();
+        let payer = payer_that_asks(&runtime, &till, NeedsApproval::Always);
+        let _worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        let request = waiting(&run).await;
+        run.pause(&ada()).await.unwrap();
+        let approvals = place.client().approvals();
+        let yes = agents_runtime::Approval::Approve;
+        approvals.decide(&request.id, yes, &grace()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        assert_eq!(status(place, &run).await, RunStatus::Held);
+        assert!(till.paid().is_empty());
+        run.cancel(&ada()).await.unwrap();
+        done(&run).await.result.unwrap_err();
+        assert!(till.paid().is_empty());
+    })
+    .await;
+}

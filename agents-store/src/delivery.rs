@@ -1,0 +1,74 @@
+//! Deliveries: events of the audit trail that a webhook has to be told of.
+
+use crate::{AuditEvent, AuditKind};
+use agents_core::run::Timestamp;
+use std::time::Duration;
+
+/// Maximum number of events that a webhook sees at once.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores see events")
+)]
+pub(crate) const MOST_AT_ONCE: u32 = 1000;
+
+/// Request of a worker for events that a webhook has to be told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeliveryClaim {
+    /// Name of the webhook. A webhook that the store does not know begins with the events that come.
+    pub webhook: String,
+    /// Tenant whose events are meant; `None` for those of all tenants.
+    pub tenant: Option<String>,
+    /// Kinds of the events.
+    pub kinds: Vec<AuditKind>,
+    /// Time after which another worker may deliver the same events, unless this one has told of their end.
+    pub time: Duration,
+    /// Maximum number of deliveries.
+    pub limit: u32,
+}
+
+/// Event that a webhook has to be told of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Name of the webhook.
+    pub webhook: String,
+    /// Event.
+    pub event: AuditEvent,
+    /// Number of tries so far, the one under way included.
+    pub attempts: u32,
+    /// Time of the next try; `None` if there will be none.
+    pub next_at: Option<Timestamp>,
+    /// Reason why the last try has failed.
+    pub error: Option<String>,
+}
+
+/// End of a try to deliver an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DeliveryEnd {
+    /// The webhook has taken the event.
+    Delivered,
+    /// The try has failed, and there is another one after this time.
+    Again {
+        /// Time until the next try.
+        after: Duration,
+        /// Reason.
+        error: String,
+    },
+    /// The try has failed, and there is no other one.
+    GivenUp {
+        /// Reason.
+        error: String,
+    },
+}
+
+/// Choice of deliveries. The default chooses all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DeliveryFilter {
+    /// Deliveries to this webhook.
+    pub webhook: Option<String>,
+    /// Deliveries that are not tried again, or those that are.
+    pub given_up: Option<bool>,
+    /// Deliveries of later events than the one with this number. The oldest comes first.
+    pub after: u64,
+    /// Maximum number of deliveries; 0 for 100.
+    pub limit: u32,
+}

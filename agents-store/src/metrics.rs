@@ -1,0 +1,25 @@
+//! Figures about the work of a store.
+
+use crate::RunStatus;
+use std::{collections::BTreeMap, time::Duration};
+
+/// Figures about the work that a store holds, as of one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StoreMetrics {
+    /// Number of runs that are not over, by state. States without a run have no entry.
+    pub runs: BTreeMap<RunStatus, u64>,
+    /// Number of runs that somebody has paused; also those that a worker has not put down yet.
+    pub paused: u64,
+    /// Time since which the oldest run that a worker may claim can go on; `None` if there is none.
+    pub oldest_claimable: Option<Duration>,
+    /// Number of requests that nobody has decided.
+    pub pending: u64,
+    /// Age of the oldest of them.
+    pub oldest_pending: Option<Duration>,
+    /// Number of executions of which it is not known whether they took effect.
+    pub in_doubt: u64,
+    /// Number of events that webhooks have not been told of yet.
+    pub undelivered: u64,
+    /// Number of events that webhooks are not told of any more.
+    pub given_up: u64,
+}

@@ -1,0 +1,24 @@
+//! Numbers of rows, in whose order pollers read them.
+//!
+//! A row has its number before its transaction commits, so a later number may be seen earlier. Whoever reads rows after
+//! a number would then miss the earlier one for ever. So each transaction that adds such rows shares a lock until it is
+//! over, and whoever reads after a number waits for the transactions that have the lock.
+
+use super::connections::Transaction;
+use crate::StoreError;
+
+/// Announces a row, in the statement that adds it: the lock in the server's own table of such locks has a class and a
+/// number.
+pub(super) const ANNOUNCE: &str = "pg_advisory_xact_lock_shared(1634168437, 0)";
+
+/// Announces rows with numbers. Take it after all locks on runs: nobody may wait for a run and keep it.
+pub(super) async fn announce(db: &Transaction<'_>) -> Result<(), StoreError> {
+    let sql = format!("SELECT {ANNOUNCE}");
+    db.row(&sql, &[]).await.map(drop)
+}
+
+/// Waits until all rows that have a number can be seen. No new one gets a number until the transaction ends.
+pub(super) async fn settle(db: &Transaction<'_>) -> Result<(), StoreError> {
+    let sql = "SELECT pg_advisory_xact_lock(1634168437, 0)";
+    db.row(sql, &[]).await.map(drop)
+}
