@@ -70,6 +70,7 @@ mod principal;
 mod registered;
 mod run_ref;
 mod runtime;
+mod spoken;
 mod summary;
 mod texts;
 mod undo;
@@ -93,6 +94,7 @@ pub use manifest::{AgentManifest, Manifest, Misfit, ToolManifest};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+pub use spoken::Spoken;
 pub use undo::{Undo, UndoRun, Undone};
 pub use verify::{Flaw, Verdict};
 
