@@ -74,6 +74,7 @@ mod registered;
 mod roles;
 mod run_ref;
 mod runtime;
+mod spoken;
 mod summary;
 mod texts;
 mod undo;
@@ -102,6 +103,7 @@ pub use principal::Principal;
 pub use roles::{Action, Roles};
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+pub use spoken::Spoken;
 pub use undo::{Undo, UndoRun, Undone};
 pub use verify::{Flaw, Verdict};
 #[cfg(feature = "webhooks")]
