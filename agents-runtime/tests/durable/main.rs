@@ -8,6 +8,7 @@ mod audit;
 mod contents;
 mod conversations;
 mod fences;
+mod gone;
 mod nested;
 mod office;
 mod projections;
