@@ -1,5 +1,8 @@
 //! The SQLite store: the conformance suite, in memory and in a file, and what only a file can do.
 
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
 use agents_store::{
     AuditFilter, AuditKind, Claim, Commit, ErrorKind, ExecutionFilter, NewRun, RunFilter,
     RunStatus, SqliteStore, Store, Timestamp,
@@ -14,6 +17,13 @@ use std::{
     },
     time::Duration,
 };
+
+#[cfg(unix)]
+#[path = "sqlite/deciders.rs"]
+mod deciders;
+#[cfg(unix)]
+#[path = "sqlite/faults.rs"]
+mod faults;
 
 /// A file of a test, which is removed with it.
 struct TempFile(PathBuf);

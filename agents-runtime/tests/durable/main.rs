@@ -11,6 +11,7 @@ mod edits;
 mod fences;
 mod gates;
 mod modes;
+mod gone;
 mod nested;
 mod office;
 mod projections;

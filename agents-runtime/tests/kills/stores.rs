@@ -8,7 +8,8 @@ use std::{
     collections::{BTreeMap, HashSet},
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -61,6 +62,26 @@ impl Place {
         }
     }
 
+    /// Returns the number of entries that are stored.
+    fn stored(&self) -> i64 {
+        const STORED: &str = "SELECT coalesce(max(last_seq), 0) FROM agent_runs";
+        match self {
+            Place::Sqlite(file) => {
+                let db = rusqlite::Connection::open(file).unwrap();
+                db.query_row(STORED, [], |row| row.get(0)).unwrap_or(0)
+            }
+            Place::Postgres(database) => now(async {
+                let connected = tokio_postgres::connect(database.address(), NoTls).await;
+                let (client, connection) = connected.unwrap();
+                let driver = tokio::spawn(connection);
+                let found = client.query_one(STORED, &[]).await;
+                drop(client);
+                driver.await.unwrap().unwrap();
+                found.map_or(0, |row| row.get(0))
+            }),
+        }
+    }
+
     /// Returns what the audit trail is worth.
     fn verdict(&self, keys: &Path) -> Verdict {
         now(async {
@@ -106,8 +127,11 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
             command.spawn().unwrap()
         };
         let (mut kills, mut interrupted) = (0, BTreeMap::<String, usize>::new());
+        let (mut vain, mut before) = (0, (0, 0));
         let last = loop {
+            // Three kills in a row before anything is stored hold a run, as they should.
             let time = match kills {
+                _ if vain >= 2 => PATIENCE,
                 0 => Duration::from_millis(5 + below(&mut chance, 200)),
                 1..6 => Duration::from_millis(1_500 + below(&mut chance, 250)),
                 _ => PATIENCE,
@@ -116,7 +140,11 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
                 break said;
             }
             kills += 1;
-            for execution in place.under_way() {
+            let under_way = place.under_way();
+            let now = (place.stored(), under_way.len());
+            vain = if now == before { vain + 1 } else { 0 };
+            before = now;
+            for execution in under_way {
                 let times = interrupted.entry(execution).or_default();
                 hits += usize::from(*times == 0);
                 *times += 1;
@@ -185,6 +213,74 @@ fn no_payment_stored_in_postgres_is_lost_or_made_twice() {
 #[test]
 fn an_idempotent_payment_stored_in_postgres_is_not_in_doubt() {
     kill_in_postgres("idempotent");
+}
+
+/// Sends a signal to a process.
+fn signal(child: &Child, name: &str) {
+    let mut kill = Command::new("kill");
+    let sent = kill.args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success(), "{name}");
+}
+
+/// Pauses a process at a random moment until its lease has ended, while another one goes on with its run. Then it wakes.
+fn pause(name: &str, place: impl Fn(&Path) -> Place) {
+    let exe = program(RIGHT);
+    let folder = std::env::temp_dir().join(format!("agents-pauses-{name}-{}", std::process::id()));
+    let mut chance = 3;
+    for _ in 0..3 {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        let (place, ledger) = (place(&folder), folder.join("ledger"));
+        let start = || {
+            let mut command = Command::new(&exe);
+            command.arg("--store").arg(place.address());
+            command.arg("--keyring").arg(folder.join("keys"));
+            command.arg("--ledger").arg(&ledger);
+            command.args(["--run", "october", "--tool", "plain", "--pause", "20"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let paused = start();
+        // It has begun to pay.
+        while fs::read_to_string(&ledger).unwrap_or_default().is_empty() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        thread::sleep(Duration::from_millis(below(&mut chance, 100)));
+        signal(&paused, "-STOP");
+        let other = start();
+        // Longer than a lease.
+        thread::sleep(Duration::from_secs(4));
+        signal(&paused, "-CONT");
+        let said = wait(other, PATIENCE).expect("the run is over");
+        let woken = wait(paused, PATIENCE).expect("the process that was paused ends");
+        assert_eq!(woken, said, "it sees what the other one has done");
+        let text = fs::read_to_string(&ledger).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        let keys: HashSet<_> = lines.iter().map(|line| line.split(' ').next()).collect();
+        let (paid, doubts) = counts(&said);
+        assert_eq!(keys.len(), lines.len(), "no key twice: {said:?}");
+        assert!(
+            paid <= lines.len() && lines.len() <= paid + doubts,
+            "{said:?}"
+        );
+        assert!(paid + doubts == 10 && doubts <= 1, "{said:?}");
+        let verdict = place.verdict(&folder.join("keys"));
+        assert!(verdict.is_intact(), "{said:?}: {verdict}");
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_worker_that_is_paused_and_wakes_changes_nothing_in_sqlite() {
+    pause("sqlite", in_sqlite);
+}
+
+#[test]
+fn a_worker_that_is_paused_and_wakes_changes_nothing_in_postgres() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    pause("postgres", |_| Place::Postgres(now(server.database())));
 }
 
 /// Goes on with a run of a store that an earlier version has written, and returns what became of its payments, and
