@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 57] = [
+const KINDS: [&str; 58] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -73,6 +73,7 @@ const KINDS: [&str; 57] = [
     "dropped",
     "finished",
     "handed_off",
+    "listed",
     "offered",
     "opened",
     "over",
