@@ -521,6 +521,33 @@ pub trait Listed: Sized {
 
 impl<T> Listed for T {}
 
+/// Tools behind `..` that are taken as a value: what can be iterated over, and sets.
+///
+/// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
+/// be a static.
+pub trait SpreadTools: Sized {
+    /// Returns the value itself.
+    #[must_use]
+    fn __spread(self) -> Self {
+        self
+    }
+}
+
+impl<T: IntoIterator<Item: IntoTool>> SpreadTools for T {}
+
+impl SpreadTools for ToolSet {}
+
+/// Fallback of [`SpreadTools`] for any other value, such as a source of tools.
+pub trait SpreadSource {
+    /// Borrows the value.
+    #[must_use]
+    fn __spread(&self) -> &Self {
+        self
+    }
+}
+
+impl<T: ?Sized> SpreadSource for T {}
+
 /// Calls the closure of `approval = when(..)`, and gives the compiler the types of its arguments.
 pub fn ask<A>(args: &A, cx: &ToolContext, when: impl FnOnce(&A, &ToolContext) -> bool) -> bool {
     when(args, cx)

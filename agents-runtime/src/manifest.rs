@@ -1,7 +1,7 @@
 //! Manifests: what the code of a runtime can go on with, compared with the runs of a store.
 
 use crate::{Client, Runtime, RuntimeError, error::RuntimeErrorKind};
-use agents_core::{Effects, agent::Profile, journal::Recorded};
+use agents_core::{Effects, agent::Profile, journal::Recorded, tool::Pattern};
 use agents_store::{Run, RunFilter, RunStatus};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,9 +64,9 @@ pub struct AgentManifest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolManifest {
-    /// Name by which the agent's model knows the tool.
+    /// Name by which the agent's model knows the tool, or the pattern of the names that a source of tools will list.
     pub name: String,
-    /// Version of the tool; `None` if an agent that was written by hand has not said it.
+    /// Version of the tool; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
     /// Is `true` if the tool writes.
@@ -156,7 +156,9 @@ impl AgentManifest {
         }
         for call in recorded.open_calls() {
             let tool = &call.tool;
-            let there: Vec<_> = self.tools.iter().filter(|own| own.name == *tool).collect();
+            // Tools that a source lists are known by the pattern of their names.
+            let is_meant = |own: &&ToolManifest| Pattern::from(&own.name).matches(tool);
+            let there: Vec<_> = self.tools.iter().filter(is_meant).collect();
             let fits = |own: &&ToolManifest| own.version.is_none() || own.version == call.version;
             let reason = match (&call.version, &there[..]) {
                 (None, []) => continue,

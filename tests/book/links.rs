@@ -131,6 +131,7 @@ fn nothing_links_to_the_pages_of_another_project() {
         "agents-store",
         "agents-runtime",
         "agents-cli",
+        "agents-mcp",
     ]
     .map(|folder| root().join(folder))
     .into();

@@ -196,6 +196,7 @@ fn every_text_for_models_is_listed() {
     let for_people = [
         "agents-core/src/engine/answer.rs",
         "agents-core/src/engine/climb.rs",
+        "agents-core/src/engine/list.rs",
         "agents-core/src/engine/model.rs",
         "agents-core/src/engine/offload.rs",
         "agents-core/src/journal/call/repairs.rs",

@@ -116,6 +116,7 @@ use agents::tool::Registry as _;
 use agents::tool::RemoteTool as _;
 use agents::tool::Risk as _;
 use agents::tool::Scope as _;
+use agents::tool::ToolSource as _;
 use agents::tool::ToolSpec as _;
 use agents::tool::Undone as _;
 use agents::undo as _;

@@ -1,4 +1,5 @@
 //! Tools from lists, and versions of tools.
 
 mod remote;
+mod sources;
 mod versions;

@@ -8,7 +8,7 @@ use crate::{
     model::Model,
     recovery::{CallError, ErrorContext, Fixer, Plan, RepairInput},
     run::{Budget, ToolEnvelope},
-    tool::{IntoTool, Pattern, ToolPolicy, ToolSet},
+    tool::{IntoTool, ToolSet},
 };
 use schemars::JsonSchema;
 use std::{borrow::Cow, fmt, sync::Arc};
@@ -38,7 +38,6 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
                 definition: AgentDefinition::new(name.into()),
                 skills: Vec::new(),
                 memory: None,
-                policies: Vec::new(),
                 defects: Vec::new(),
                 answer: Answer::new(),
                 validators: Vec::new(),
@@ -389,7 +388,6 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) definition: AgentDefinition<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
-    pub(super) policies: Vec<(Pattern, ToolPolicy)>,
     /// Defects found while the agent was put together.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,

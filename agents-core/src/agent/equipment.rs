@@ -13,9 +13,10 @@ use std::sync::Arc;
 impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Gives the agent, and each skill that needs it, the equipment of its model: tools, knowledge and memory.
     pub(super) fn equipped(mut self) -> Self {
-        if !self.policies.is_empty() {
-            self.defects = self.loosened(&self.definition.tools);
-            self.definition.tools = self.governed();
+        if !self.definition.policies.is_empty() {
+            let tools = std::mem::take(&mut self.definition.tools);
+            self.defects = self.definition.loosened(&tools);
+            self.definition.tools = self.definition.governed(tools);
         }
         let known: Vec<_> = self
             .definition
@@ -122,6 +123,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                     let own = own.error_type().filter(|own| *own != written_for)?;
                     Some(of_another(own).into())
                 }
+                // What a source will list is not known yet.
+                None if tools.may_list(tool) => None,
                 None if written_for == of_delegates => Some(Defect {
                     text: format!("{said}, which is neither among its tools nor a delegate of it"),
                     lacks: Some(Pattern::from(tool.to_owned())),

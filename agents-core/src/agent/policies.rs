@@ -5,7 +5,7 @@ use crate::{
     error::AnyError,
     place::Defect,
     recovery::{CallError, ErrorContext, Plan},
-    tool::{Pattern, ToolPolicy, ToolSet},
+    tool::{Pattern, ToolPolicy},
 };
 use schemars::JsonSchema;
 
@@ -30,7 +30,8 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// # }
     /// ```
     pub fn policy(mut self, pattern: impl Into<Pattern>, policy: ToolPolicy) -> Self {
-        self.agent.policies.push((pattern.into(), policy));
+        let policies = &mut self.agent.definition.policies;
+        policies.push((pattern.into(), policy));
         self
     }
 
@@ -52,18 +53,6 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 }
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// Returns the agent's tools, with its policies applied.
-    pub(super) fn governed(&self) -> ToolSet {
-        let mut tools = self.definition.tools.clone();
-        for (pattern, policy) in &self.policies {
-            tools = tools.mapped(|tool| match pattern.matches(&tool.spec().name) {
-                true => policy.over(tool),
-                false => tool,
-            });
-        }
-        tools
-    }
-
     /// Returns a defect for each pattern that matches no tool.
     pub(super) fn idle_patterns(&self) -> Vec<Defect> {
         let arms = self
@@ -72,6 +61,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .patterns()
             .map(|pattern| ("`on_error` arms for", pattern, true));
         let policies = self
+            .definition
             .policies
             .iter()
             .map(|(pattern, _)| ("a policy for", pattern, false));
@@ -85,23 +75,5 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
                 lacks: for_delegates.then(|| pattern.clone()),
             })
             .collect()
-    }
-
-    /// Returns a defect for each policy that would loosen a tool's own demand for approval.
-    pub(super) fn loosened(&self, tools: &ToolSet) -> Vec<String> {
-        let each = |(pattern, policy): &(Pattern, ToolPolicy)| {
-            let loosened = tools
-                .specs()
-                .filter(|spec| pattern.matches(&spec.name) && policy.loosens(spec));
-            let names: Vec<_> = loosened.map(|spec| format!("`{}`", spec.name)).collect();
-            (!names.is_empty()).then(|| {
-                format!(
-                    "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
-                    self.definition.name,
-                    names.join(", ")
-                )
-            })
-        };
-        self.policies.iter().filter_map(each).collect()
     }
 }

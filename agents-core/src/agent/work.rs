@@ -116,12 +116,11 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         let profile = panics::said_by(other.name(), || other.profile());
         let profile = profile.map_err(|error| error.to_string())?;
         // Equipment of that agent itself, such as its memory, needs no grant here either.
-        let granted = profile.all_tools().filter(|tool| !tool.innate());
-        let mut names = granted.map(crate::place::OwnTool::name);
-        let beyond = names.find(|tool| !placement.admits(tool) || placement.confirms(tool));
-        let Some(tool) = beyond else {
+        let mut granted = profile.all_tools().filter(|tool| !tool.innate());
+        let Some(tool) = granted.find(|tool| !placement.frees(tool)) else {
             return Ok(());
         };
+        let tool = tool.name();
         let agent = &self.definition.name;
         Err(format!(
             "that has the tool `{tool}`, which `{agent}` may not use freely; hand on a placed delegate (`agents::team::delegate`), or grant it"

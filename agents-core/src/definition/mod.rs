@@ -4,6 +4,8 @@ mod answer;
 mod arms;
 mod hooks;
 mod knowledge;
+mod listed;
+mod policies;
 mod prompt;
 mod validator;
 
@@ -21,7 +23,7 @@ use crate::{
     model::Model,
     place::{Placement, TeamPlace},
     recovery::SharedFixer,
-    tool::{IntoTool, Pattern, SharedTool, ToolSet, ToolSpec},
+    tool::{IntoTool, Pattern, SharedTool, ToolPolicy, ToolSet, ToolSpec},
 };
 use std::{borrow::Cow, sync::Arc};
 
@@ -33,6 +35,8 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) prompt: Prompt<'a>,
     pub(crate) model: Option<Arc<dyn Model>>,
     pub(crate) tools: ToolSet,
+    /// Policies for tools by their names, in the order in which they apply.
+    pub(crate) policies: Vec<(Pattern, ToolPolicy)>,
     pub(crate) budget: Budget,
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
@@ -57,6 +61,7 @@ impl AgentDefinition<'_> {
             prompt: Prompt::default(),
             model: None,
             tools: ToolSet::new(),
+            policies: Vec::new(),
             budget: Budget::new(),
             strict: false,
             arms: Arms::default(),

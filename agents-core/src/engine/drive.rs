@@ -2,7 +2,7 @@
 
 use super::{
     answer::{self, Settled},
-    model,
+    list, model,
     receipt::Leaving,
 };
 use crate::{
@@ -15,6 +15,7 @@ use crate::{
     run::Limit,
 };
 use serde_json::Value;
+use std::time::Duration;
 use tracing::Instrument;
 
 /// End of the work of a model-driven agent.
@@ -35,10 +36,6 @@ pub(crate) async fn drive<O>(
 ) -> Result<Driven<O>, Error> {
     let own = fitted(definition, cx);
     let definition = own.as_ref().unwrap_or(definition);
-    definition
-        .tools
-        .check()
-        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
     cx.node.bound(&definition.budget);
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
@@ -47,15 +44,17 @@ pub(crate) async fn drive<O>(
     let time = definition.budget.time;
     let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
     let cx = &cx.driven(definition.model.as_ref(), watch.as_ref());
+    let watch = watch.as_deref();
+    let listed = Box::pin(list::listed(definition, cx));
+    let listed = within(cx, watch, time, listed).await?;
+    let definition = listed.as_ref().unwrap_or(definition);
+    definition
+        .tools
+        .check()
+        .map_err(|defect| Error::new(ErrorKind::Build, defect))?;
     if cx.node.frame(Frame::is_silent) {
-        let prompt = tokio::select! {
-            biased;
-            prompt = Box::pin(definition.prompt.read(&definition.name, cx)) => prompt?,
-            () = Stopwatch::over(watch.as_deref()) => {
-                let limit = Limit::Time(time.unwrap_or_default());
-                match cx.exceed(cx.node.passed(limit)).await {}
-            }
-        };
+        let prompt = Box::pin(definition.prompt.read(&definition.name, cx));
+        let prompt = within(cx, watch, time, prompt).await?;
         let Earlier {
             history,
             turns,
@@ -109,19 +108,29 @@ pub(crate) async fn drive<O>(
         }
         .instrument(span.clone()),
     );
-    let result = tokio::select! {
-        biased;
-        result = work => result,
-        () = Stopwatch::over(watch.as_deref()) => {
-            let limit = Limit::Time(time.unwrap_or_default());
-            match cx.exceed(cx.node.passed(limit)).await {}
-        }
-    };
+    let result = within(cx, watch, time, work).await;
     spans::worked(&span, &result);
     if result.is_ok() {
         leaving.done();
     }
     result
+}
+
+/// Does work of the agent within its time.
+async fn within<T>(
+    cx: &RunContext,
+    watch: Option<&Stopwatch>,
+    time: Option<Duration>,
+    work: impl Future<Output = T>,
+) -> T {
+    tokio::select! {
+        biased;
+        done = work => done,
+        () = Stopwatch::over(watch) => {
+            let limit = Limit::Time(time.unwrap_or_default());
+            match cx.exceed(cx.node.passed(limit)).await {}
+        }
+    }
 }
 
 /// Returns the agent's definition as changed by its place in a team, by a repair or by the run's bounds; `None` if nothing

@@ -19,6 +19,7 @@ pub(crate) mod climb;
 mod drive;
 mod execute;
 mod giving_up;
+mod list;
 pub(crate) mod model;
 mod offload;
 mod parallel;

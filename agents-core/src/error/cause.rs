@@ -55,7 +55,7 @@ pub enum Origin {
     Denied,
     /// A rate limiter refused the execution.
     RateLimited,
-    /// The process ended while the tool ran.
+    /// The execution was cut off: the process ended while the tool ran, or the server that carried it out.
     Interrupted,
 }
 
@@ -202,9 +202,10 @@ impl Cause {
         Cause::of(Origin::Panicked, Code::Unknown, message.into())
     }
 
-    /// Creates the cause of an execution during which the process ended.
-    pub(crate) fn interrupted(message: &str) -> Self {
-        Cause::of(Origin::Interrupted, Code::Unknown, message.to_owned())
+    /// Creates the cause of an execution that was cut off: its process ended, or that of the server which carried it out.
+    /// If the tool writes, it is not known whether the call took effect.
+    pub fn interrupted(message: impl Into<String>) -> Self {
+        Cause::of(Origin::Interrupted, Code::Unknown, message.into())
     }
 
     /// Creates the cause of a call that was refused before it ran.

@@ -90,7 +90,12 @@ impl ToolError {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// Returns `true` if an execution was cut off, so that its effect is not known.
+    /// Returns `true` if the process of an execution ended, ours or that of a server.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::Interrupted)
+    }
+
+    /// Returns `true` if the execution was cut off: it timed out, panicked, or was interrupted.
     pub(crate) fn is_cut_off(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.is_cut_off())
     }

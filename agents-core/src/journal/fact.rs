@@ -7,6 +7,7 @@ use crate::{
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
     model::{History, ModelError, Reply, Usage},
     run::{ApprovalDecision, ApprovalRequest, Finding, Stop, Timestamp},
+    tool::RemoteTool,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -48,6 +49,11 @@ pub(crate) enum Fact {
     },
     /// The skill that answers is chosen.
     Chosen { skill: Box<str> },
+    /// A source of tools, known by the pattern of their names, has listed these tools for the agent.
+    Listed {
+        from: Box<str>,
+        tools: Arc<[RemoteTool]>,
+    },
     /// Tools and an answer format that are offered to models from here on, by their number in the run.
     Offered(Offer),
     /// The agent hands the conversation to the agent of this name, or had done so before this run.

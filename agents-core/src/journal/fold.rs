@@ -110,6 +110,7 @@ impl State {
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
             Fact::HandedOff { to } => after.ignored = !self.frame_mut(id).hand_off(&to),
+            Fact::Listed { from, tools } => self.frame_mut(id).listed.push((from, tools)),
             Fact::Offered(offer) => self.offers.push(offer),
             // These facts change nothing; they are for subscribers.
             Fact::Tried { .. } | Fact::Working | Fact::Confirming(_) | Fact::Rejected(_) => {}

@@ -15,7 +15,7 @@ use crate::{
     model::{FinishReason, History, Message, REFUSED, Reply},
     run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
-    tool::ReadError,
+    tool::{ReadError, RemoteTool},
 };
 use serde::Serialize;
 use std::{mem, sync::Arc};
@@ -68,6 +68,9 @@ pub(crate) struct Frame {
     /// Conversation of that agent, once it has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) successor: Option<Box<Frame>>,
+    /// Lists of the agent's sources of tools, each with the pattern of its names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) listed: Vec<(Box<str>, Arc<[RemoteTool]>)>,
     /// Skill that answers, once it is chosen.
     pub(crate) skill: Option<Box<str>>,
     /// Is `true` while the model chooses the skill, in a conversation for that.
@@ -135,6 +138,13 @@ impl Frame {
     /// Records the agent to which the conversation is handed; returns `false` if it was handed to another one.
     pub(super) fn hand_off(&mut self, to: &str) -> bool {
         **self.handed.get_or_insert_with(|| to.into()) == *to
+    }
+
+    /// Returns the tools that a source has listed, if it was asked.
+    pub(crate) fn listed(&self, from: &str) -> Option<Arc<[RemoteTool]>> {
+        let mut lists = self.listed.iter();
+        let (_, tools) = lists.find(|(names, _)| **names == *from)?;
+        Some(tools.clone())
     }
 
     /// Returns `true` if the conversation is empty.

@@ -145,14 +145,15 @@ fn bounds_nobody(here: &Placement) -> Option<String> {
 
 /// Checks that each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
 fn unknown(here: &Placement, defects: &mut Vec<String>) {
-    let mut known = BTreeSet::new();
-    tools_below(here, &mut known);
+    let mut below = Vec::new();
+    tools_below(here, &mut below);
+    let known: BTreeSet<_> = below.iter().map(|tool| tool.name()).collect();
     let delegates: Vec<_> = here.delegate_names().collect();
     let granted = here.granted.iter().flatten();
     let is_delegate = |name: &Pattern| delegates.iter().any(|delegate| name.matches(delegate));
     let confirmed = here.confirmed.iter().filter(|name| !is_delegate(name));
     for name in granted.chain(confirmed) {
-        if known.iter().any(|tool| name.matches(tool)) {
+        if below.iter().any(|tool| tool.may_match(name)) {
             continue;
         }
         let meant = nearest(name.as_str(), known.iter().copied());
@@ -178,8 +179,8 @@ fn quoted(names: &BTreeSet<&str>) -> String {
     quoted.join(", ")
 }
 
-fn tools_below<'t>(here: &'t Placement, known: &mut BTreeSet<&'t str>) {
-    known.extend(here.profile.tools());
+fn tools_below<'t>(here: &'t Placement, known: &mut Vec<&'t OwnTool>) {
+    known.extend(here.profile.all_tools());
     for below in here.inner().below() {
         tools_below(below, known);
     }
@@ -242,7 +243,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
         let name = tool.name();
         here.has(tool)
             && !(tool.innate() || authority.admits(name))
-            && !own.clone().any(|own| own.matches(name))
+            && !own.clone().any(|own| tool.may_match(own))
     };
     let unsaid = here.profile.tools.iter().filter(unsaid);
     let unsaid: Vec<_> = unsaid.map(OwnTool::name).collect();
@@ -257,9 +258,20 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
 /// Checks that a tool which an agent above may use only with a person's approval needs approval here too.
 /// Otherwise that agent could avoid the approval by asking this one.
 fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
-    for tool in here.tools().filter(|tool| !here.confirms(tool)) {
-        let confirming = above.iter().find(|place| place.inner().confirms(tool));
-        if let Some(Placement { name, .. }) = confirming {
+    for tool in here.usable() {
+        // Of tools that will be listed, those matter that may be used here.
+        let is_free = |confirmed: &&Pattern| {
+            let mut own = here.confirmed.iter();
+            tool.may_match(confirmed)
+                && !here.confirms(tool.name())
+                && !own.any(|own| own.covers(confirmed))
+        };
+        let confirming = above.iter().find_map(|place| {
+            let mut confirmed = place.inner().confirmed.iter();
+            confirmed.find(is_free).map(|_| &place.name)
+        });
+        if let Some(name) = confirming {
+            let tool = tool.name();
             defects.push(format!(
                 "`{name}` has `{tool}` with confirmation only; confirm it here as well"
             ));
@@ -313,7 +325,7 @@ fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
     };
     let has = |pattern: &Pattern| {
         let tools = &here.profile.tools;
-        let is_meant = |tool: &&OwnTool| pattern.matches(tool.name());
+        let is_meant = |tool: &&OwnTool| tool.may_match(pattern);
         tools.iter().filter(is_meant).any(|tool| here.has(tool))
             || delegates.iter().any(|delegate| pattern.matches(delegate))
             // An agent of code need not name its tools.

@@ -52,7 +52,17 @@ impl Placement {
 
     /// Returns `true` if the agent may use this tool of its own.
     pub(crate) fn has(&self, tool: &OwnTool) -> bool {
-        tool.innate() || self.admits(tool.name())
+        let Some(granted) = &self.granted else {
+            return true;
+        };
+        let mut admitted = granted.iter().chain(&self.confirmed);
+        tool.innate() || admitted.any(|pattern| tool.may_match(pattern))
+    }
+
+    /// Returns `true` if the agent may use this tool, or each tool that will be listed, without a person's approval.
+    pub(crate) fn frees(&self, tool: &OwnTool) -> bool {
+        let mut confirmed = self.confirmed.iter();
+        self.admits(tool.name()) && !confirmed.any(|pattern| tool.may_match(pattern))
     }
 
     /// Returns the places below: the delegates, and the teams among the parts of a composite.

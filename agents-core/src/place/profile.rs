@@ -77,6 +77,8 @@ pub(crate) enum OwnTool {
     Held(SharedTool),
     /// What an agent that was written by hand says of a tool.
     Named { name: String, effects: Effects },
+    /// Tools that a source will list, with names that match the pattern.
+    Listed(Pattern),
 }
 
 impl OwnTool {
@@ -84,6 +86,15 @@ impl OwnTool {
         match self {
             OwnTool::Held(tool) => &tool.spec().name,
             OwnTool::Named { name, .. } => name,
+            OwnTool::Listed(names) => names.as_str(),
+        }
+    }
+
+    /// Returns `true` if the name matches the pattern, or that of a tool that will be listed may do so.
+    pub(crate) fn may_match(&self, pattern: &Pattern) -> bool {
+        match self {
+            OwnTool::Listed(names) => names.overlaps(pattern),
+            _ => pattern.matches(self.name()),
         }
     }
 
@@ -96,6 +107,7 @@ impl OwnTool {
         match self {
             OwnTool::Held(tool) => tool.spec().effects,
             OwnTool::Named { effects, .. } => *effects,
+            OwnTool::Listed(_) => Effects::Writes,
         }
     }
 
@@ -107,7 +119,7 @@ impl OwnTool {
     fn tool(&self) -> Option<&SharedTool> {
         match self {
             OwnTool::Held(tool) => Some(tool),
-            OwnTool::Named { .. } => None,
+            OwnTool::Named { .. } | OwnTool::Listed(_) => None,
         }
     }
 }
@@ -149,9 +161,10 @@ impl Placement {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownTool {
-    /// Name by which the agent's model knows the tool.
+    /// Name by which the agent's model knows the tool. For tools that a [source](crate::tool::ToolSource) will list, this
+    /// is the pattern of their names.
     pub name: String,
-    /// Version of the tool; `None` if an agent that was written by hand has not said it.
+    /// Version of the tool; `None` if it is not known, as with tools that a source will list.
     pub version: Option<String>,
     /// Effects of the tool.
     pub effects: Effects,
@@ -233,7 +246,11 @@ impl Profile {
             budget: budget.clone(),
             ..Self::new()
         };
-        bare.with_tools(tools.clone())
+        let mut profile = bare.with_tools(tools.known().cloned());
+        let sources = tools.sources().iter();
+        let listed = sources.map(|source| OwnTool::Listed(source.names()));
+        profile.tools.extend(listed);
+        profile
     }
 
     /// Adds tools. A second tool of one name is left out here; the agent itself reports that defect.

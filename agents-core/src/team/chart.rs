@@ -53,8 +53,7 @@ impl Chart {
         let inner = placement.inner();
         // No agent has a tool that an agent above it is not granted, even if its own place grants
         // the tool.
-        let is_had =
-            |tool: &&OwnTool| tool.innate() || above.iter().all(|up| up.admits(tool.name()));
+        let is_had = |tool: &&OwnTool| tool.innate() || above.iter().all(|up| up.has(tool));
         let (confirm, tools) = inner
             .usable()
             .filter(is_had)

@@ -39,7 +39,8 @@ pub struct FnTool {
     spec: Arc<ToolSpec>,
     output: Option<Arc<OutputSchema>>,
     body: Arc<Body>,
-    fails_with: ErrorType,
+    /// Type of the errors; `None` if the body returns causes.
+    fails_with: Option<ErrorType>,
     arms: Option<Arc<Arms>>,
     namespace: Vec<u8>,
     fixers: Vec<Arc<dyn Fixer>>,
@@ -77,12 +78,45 @@ impl FnTool {
         T: serde::Serialize,
         E: ErrorText<How>,
     {
+        let tool = Self::with_causes(spec, move |args, cx| {
+            let work = body(args, cx);
+            async move {
+                work.await.map_err(|error| {
+                    Cause::returned_saying(error.told(), error, Code::Unknown, None)
+                })
+            }
+        });
+        FnTool {
+            fails_with: Some(ErrorType::of::<E>()),
+            ..tool
+        }
+    }
+
+    /// Creates a tool from a full [`ToolSpec`] whose body says of each failure what it is: its code, the time to wait, or
+    /// that the execution was [cut off](Cause::interrupted).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Effects, error::Cause, tool::{FnTool, ToolSpec}};
+    /// use serde_json::json;
+    ///
+    /// let spec = ToolSpec::new("close_issue", "Closes an issue.", Effects::Writes, json!({"type": "object"}));
+    /// let close = FnTool::with_causes(spec, |_, _| async {
+    ///     // The tracker went away after the request was sent: nobody knows whether the issue is closed.
+    ///     Err::<(), _>(Cause::interrupted("the connection to the tracker was lost"))
+    /// });
+    /// # let _ = close;
+    /// ```
+    pub fn with_causes<F, Fut, T>(spec: ToolSpec, body: F) -> Self
+    where
+        F: Fn(Value, ToolContext) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<T, Cause>> + Send + 'static,
+        T: serde::Serialize,
+    {
         let body = move |args, cx| -> BoxFuture<'static, Result<Json, Cause>> {
             let work = body(args, cx);
             Box::pin(async move {
-                let value = work.await.map_err(|error| {
-                    Cause::returned_saying(error.told(), error, Code::Unknown, None)
-                })?;
+                let value = work.await?;
                 Json::of(&value).map_err(|error| Cause::text(Code::Unknown, error.to_string()))
             })
         };
@@ -93,7 +127,7 @@ impl FnTool {
                 .map(|schema| Arc::new(OutputSchema::new(schema))),
             spec: Arc::new(spec),
             body: Arc::new(body),
-            fails_with: ErrorType::of::<E>(),
+            fails_with: None,
             arms: None,
             namespace: Vec::new(),
             fixers: Vec::new(),
@@ -315,7 +349,7 @@ impl DynTool for FnTool {
     }
 
     fn error_type(&self) -> Option<ErrorType> {
-        Some(self.fails_with)
+        self.fails_with
     }
 
     fn hash_instance(&self, state: &mut dyn Hasher) {

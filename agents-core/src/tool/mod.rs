@@ -1,8 +1,8 @@
 //! Tools: async functions that a model can call, with their specifications.
 //!
 //! `tool!` implements [`Tool`]; a run holds tools as [`DynTool`]. A [`ToolSet`] holds the tools that an agent may
-//! call. [`FnTool`] makes a tool from a closure at run time. A [`Registry`] holds several versions of tools, from
-//! which agents pick theirs.
+//! call. [`FnTool`] makes a tool from a closure at run time. A [`ToolSource`] lists its tools when an agent begins its
+//! work. A [`Registry`] holds several versions of tools, from which agents pick theirs.
 
 mod alias;
 mod context;
@@ -22,6 +22,7 @@ mod remote;
 mod schema;
 mod set;
 mod signature;
+mod source;
 mod spec;
 mod status;
 mod type_names;
@@ -51,6 +52,9 @@ pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use signature::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
+#[doc(hidden)]
+pub use source::{Asked, Each, IntoTools, Whole};
+pub use source::{SharedSource, ToolSource};
 pub use spec::{Cache, Category, Effects, NeedsApproval, Risk, ToolSpec};
 pub use status::Status;
 pub(crate) use type_names::{type_at, without_modules};

@@ -58,6 +58,28 @@ impl Pattern {
     pub(crate) fn covers(&self, other: &Pattern) -> bool {
         self.matches(&other.0)
     }
+
+    /// Returns `true` if a name may match both patterns. Only what is before the first `*` and behind the last is
+    /// compared, so that `true` may be wrong, and `false` is not.
+    pub(crate) fn overlaps(&self, other: &Pattern) -> bool {
+        match (self.is_name(), other.is_name()) {
+            (true, _) => other.matches(&self.0),
+            (_, true) => self.matches(&other.0),
+            (false, false) => {
+                let (first, last) = self.ends();
+                let (other_first, other_last) = other.ends();
+                (first.starts_with(other_first) || other_first.starts_with(first))
+                    && (last.ends_with(other_last) || other_last.ends_with(last))
+            }
+        }
+    }
+
+    /// Returns the text before the first `*`, and the text behind the last.
+    fn ends(&self) -> (&str, &str) {
+        let first = self.0.split('*').next();
+        let last = self.0.rsplit('*').next();
+        (first.unwrap_or_default(), last.unwrap_or_default())
+    }
 }
 
 impl fmt::Display for Pattern {
@@ -127,6 +149,19 @@ mod tests {
         );
     }
 
+    #[test]
+    fn patterns_overlap_if_a_name_may_match_both() {
+        let overlaps = |a: &'static str, b: &'static str| {
+            let (a, b) = (Pattern::new(a), Pattern::new(b));
+            assert_eq!(a.overlaps(&b), b.overlaps(&a));
+            a.overlaps(&b)
+        };
+        assert!(overlaps("github_*", "github_search") && overlaps("github_*", "*"));
+        assert!(overlaps("github_*", "github_get_*") && overlaps("github_*", "*_delete"));
+        assert!(!overlaps("github_*", "gitlab_*") && !overlaps("*_read", "*_write"));
+        assert!(!overlaps("github_*", "github") && overlaps("a", "a") && !overlaps("a", "b"));
+    }
+
     /// Returns the result of `Pattern::matches` by a simple recursion, one character at a time.
     fn slowly(pattern: &[u8], name: &[u8]) -> bool {
         match (pattern.split_first(), name.split_first()) {
@@ -144,6 +179,12 @@ mod tests {
         fn the_first_fit_serves(pattern in "[ab*]{0,8}", name in "[ab]{0,8}") {
             let wanted = slowly(pattern.as_bytes(), name.as_bytes());
             prop_assert_eq!(Pattern::new(pattern).matches(&name), wanted);
+        }
+
+        #[test]
+        fn two_patterns_of_one_name_overlap(a in "[ab*]{0,6}", b in "[ab*]{0,6}", name in "[ab]{0,8}") {
+            let (a, b) = (Pattern::new(a), Pattern::new(b));
+            prop_assert!(!(a.matches(&name) && b.matches(&name)) || a.overlaps(&b));
         }
     }
 }

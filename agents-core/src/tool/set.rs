@@ -1,4 +1,4 @@
-use super::{DynTool, Pattern, Tool, ToolSpec};
+use super::{DynTool, Pattern, SharedSource, Tool, ToolSpec, source::IntoTools};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -47,7 +47,10 @@ impl IntoTool for SharedTool {
     }
 }
 
-/// An ordered set of the tools an agent may call.
+/// An ordered set of the tools an agent may call, and of the sources that list further tools when the agent begins its
+/// work.
+///
+/// The methods tell of the tools that are known, not of those that a [source](super::ToolSource) will list.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -65,6 +68,7 @@ impl IntoTool for SharedTool {
 #[derive(Clone, Default)]
 pub struct ToolSet {
     tools: Vec<SharedTool>,
+    sources: Vec<SharedSource>,
     /// Declarations of the offered tools as one JSON array, made on first use; clones of the set share them.
     declarations: Arc<OnceLock<String>>,
 }
@@ -82,31 +86,65 @@ impl ToolSet {
         self
     }
 
-    /// Adds several tools.
+    /// Adds several tools: those of an iterator or of another set, or those of a
+    /// [source](super::ToolSource), given by reference.
     #[must_use]
-    pub fn with_all<T: IntoTool>(mut self, tools: impl IntoIterator<Item = T>) -> Self {
-        for tool in tools {
-            self.push(tool.into_tool());
-        }
+    pub fn with_all<Kind>(mut self, tools: impl IntoTools<Kind>) -> Self {
+        tools.add_to(&mut self);
         self
     }
 
-    fn push(&mut self, tool: SharedTool) {
+    pub(super) fn push(&mut self, tool: SharedTool) {
         self.tools.push(tool);
         self.declarations = Arc::default();
+    }
+
+    pub(super) fn push_source(&mut self, source: SharedSource) {
+        self.sources.push(source);
+    }
+
+    pub(super) fn append(&mut self, other: ToolSet) {
+        self.tools.extend(other.tools);
+        self.sources.extend(other.sources);
+        self.declarations = Arc::default();
+    }
+
+    /// Returns the sources that list further tools.
+    pub(crate) fn sources(&self) -> &[SharedSource] {
+        &self.sources
+    }
+
+    /// Returns the set without its sources.
+    pub(crate) fn without_sources(mut self) -> Self {
+        self.sources.clear();
+        self
+    }
+
+    /// Returns the tools that are known.
+    pub(crate) fn known(&self) -> impl Iterator<Item = &SharedTool> {
+        self.tools.iter()
+    }
+
+    /// Returns `true` if a source may list a tool of this name.
+    pub(crate) fn may_list(&self, name: &str) -> bool {
+        let mut sources = self.sources.iter();
+        sources.any(|source| source.names().matches(name))
     }
 
     /// Replaces each tool by the result of `change`.
     pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
         ToolSet {
             tools: self.tools.into_iter().map(change).collect(),
+            sources: self.sources,
             declarations: Arc::default(),
         }
     }
 
-    /// Returns `true` if the name of any tool matches the pattern.
+    /// Returns `true` if the name of any tool matches the pattern, or a source may list such a tool.
     pub(crate) fn fits_any(&self, pattern: &Pattern) -> bool {
+        let mut sources = self.sources.iter();
         self.specs().any(|spec| pattern.matches(&spec.name))
+            || sources.any(|source| source.names().overlaps(pattern))
     }
 
     /// Returns the set of the tools that are to be kept.
@@ -114,16 +152,17 @@ impl ToolSet {
         let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
         ToolSet {
             tools: kept.cloned().collect(),
+            sources: self.sources.clone(),
             declarations: Arc::default(),
         }
     }
 
-    /// Returns `true` if there are no tools.
+    /// Returns `true` if there are neither tools nor sources of tools.
     pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
+        self.tools.is_empty() && self.sources.is_empty()
     }
 
-    /// Returns the number of tools.
+    /// Returns the number of tools that are known.
     pub fn len(&self) -> usize {
         self.tools.len()
     }
@@ -156,8 +195,16 @@ impl ToolSet {
         nearest(name, self.offered().map(|spec| &*spec.name))
     }
 
-    /// Checks that no two tools have the same name: a model could not tell them apart.
+    /// Checks that no two tools, and no two sources, have the same name: neither a model nor a stored run could tell them
+    /// apart.
     pub(crate) fn check(&self) -> Result<(), String> {
+        let mut seen = BTreeSet::new();
+        let mut names = self.sources.iter().map(|source| source.names().to_string());
+        if let Some(names) = names.find(|names| !seen.insert(names.clone())) {
+            return Err(format!(
+                "two sources list the tools `{names}`; remove one, or give one another name"
+            ));
+        }
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
             .specs()
@@ -174,16 +221,6 @@ impl ToolSet {
     }
 }
 
-/// Iterates over the tools, so that a set can be spread into another list: `tools = [ReadFile, ..more]`.
-impl IntoIterator for ToolSet {
-    type Item = SharedTool;
-    type IntoIter = std::vec::IntoIter<SharedTool>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.tools.into_iter()
-    }
-}
-
 /// Returns the known name that `name` was probably meant to be, or `None` if none is similar.
 pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let wanted = name.to_lowercase();
@@ -197,8 +234,8 @@ pub(crate) fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) 
 
 impl fmt::Debug for ToolSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list()
-            .entries(self.specs().map(|spec| &spec.name))
-            .finish()
+        let names = self.specs().map(|spec| spec.name.to_string());
+        let sources = self.sources.iter().map(|source| source.names().to_string());
+        f.debug_list().entries(names.chain(sources)).finish()
     }
 }

@@ -166,7 +166,7 @@ pub(super) fn built(
         impl #impl_generics #ty #where_clause {
             #[doc(hidden)]
             fn __agent(&self) -> __rt::ModelAgent<'_, #input, #output> {
-                use __rt::Listed as _;
+                use __rt::{Listed as _, SpreadSource as _, SpreadTools as _};
                 #builder
             }
         }

@@ -17,7 +17,7 @@ use syn::{Expr, ExprLit, Ident, Lit, spanned::Spanned};
 /// __rt::AgentBuilder::new("json_fixer")
 ///     .prompt("You are a JSON repair tool. Return ONLY the fixed JSON.")
 ///     .model(ollama("qwen2.5:7b").temperature(0.0))
-///     .tools(__rt::ToolSet::new().with({ let tool = ReadFile; tool.__listed() }).with_all(more))
+///     .tools(__rt::ToolSet::new().with({ let tool = ReadFile; tool.__listed() }).with_all((more).__spread()))
 ///     .budget(__rt::Budget::new().max_turns(1))
 ///     /* skills */
 ///     .build()
@@ -118,7 +118,7 @@ fn built(mut chain: TokenStream, steps: impl Iterator<Item = Step>) -> TokenStre
     quote!(#said #chain.build())
 }
 
-/// Prints `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all(more)` for `..more`.
+/// Prints `.with({ let tool = ReadFile; tool.__listed() })`, or `.with_all((more).__spread())` for `..more`.
 fn element(element: &Element) -> TokenStream {
     match element {
         Element::One(tool) if element.tool_type().is_some() => {
@@ -130,7 +130,9 @@ fn element(element: &Element) -> TokenStream {
         Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),
         Element::Spread(dots, tools) => {
             let with_all = quote_spanned!(here(dots.span())=> .with_all);
-            quote!(#with_all(#tools))
+            // A source of tools is borrowed, so that it may be a static.
+            let spread = quote_spanned!(tools.span()=> (#tools).__spread());
+            quote!(#with_all(#spread))
         }
     }
 }

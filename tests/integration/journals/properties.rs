@@ -74,6 +74,7 @@ const KINDS: [&str; 58] = [
     "finished",
     "found_out",
     "handed_off",
+    "listed",
     "offered",
     "opened",
     "over",

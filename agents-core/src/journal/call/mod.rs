@@ -629,6 +629,8 @@ impl Call {
         let approved_by = self.approver();
         let took = self.approved.as_mut().and_then(|yes| yes.took.take());
         self.candidates.run();
+        // The server that carried it out is gone: the same as if our process had ended.
+        self.in_doubt |= writes && error.is_some_and(ToolError::is_interrupted);
         // Mostly the first execution is the last.
         self.attempts.reserve_exact(1);
         self.attempts.push(Attempt {

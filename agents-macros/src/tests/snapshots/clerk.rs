@@ -46,7 +46,7 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            use __rt::Listed as _;
+            use __rt::{Listed as _, SpreadSource as _, SpreadTools as _};
             __rt::AgentBuilder::new("clerk")
                 .input_name("request")
                 .prompt("You are a clerk.")
@@ -60,7 +60,7 @@ const _: () = {
                             let tool = Add;
                             tool.__listed()
                         })
-                        .with_all(github()),
+                        .with_all((github()).__spread()),
                 )
                 .memory(self.bank.clone())
                 .knowledge("style_guide", "House style.", || self.style_guide())

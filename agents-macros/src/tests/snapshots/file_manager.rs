@@ -53,7 +53,7 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <Summary as __rt::ModelAnswer>::Type,
         > {
-            use __rt::Listed as _;
+            use __rt::{Listed as _, SpreadSource as _, SpreadTools as _};
             __rt::AgentBuilder::new("file_manager")
                 .input_name("request")
                 .prompt(self.prompt())

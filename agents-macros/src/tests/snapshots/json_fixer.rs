@@ -44,7 +44,7 @@ const _: () = {
             <Repair as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            use __rt::Listed as _;
+            use __rt::{Listed as _, SpreadSource as _, SpreadTools as _};
             __rt::AgentBuilder::new("json_fixer")
                 .input_name("request")
                 .prompt("You are a JSON repair tool.\nReturn ONLY the fixed JSON.")
@@ -55,7 +55,7 @@ const _: () = {
                             let tool = ReadFile;
                             tool.__listed()
                         })
-                        .with_all(more()),
+                        .with_all((more()).__spread()),
                 )
                 .budget(__rt::Budget::new().max_turns(1))
                 .strict()

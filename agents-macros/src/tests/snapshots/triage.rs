@@ -41,11 +41,11 @@ const _: () = {
             <String as __rt::AgentData>::Type,
             <String as __rt::ModelAnswer>::Type,
         > {
-            use __rt::Listed as _;
+            use __rt::{Listed as _, SpreadSource as _, SpreadTools as _};
             __rt::AgentBuilder::new("triage")
                 .input_name("request")
                 .prompt("You sort issues.")
-                .tools(__rt::ToolSet::new().with_all(self.github()))
+                .tools(__rt::ToolSet::new().with_all((self.github()).__spread()))
                 .policy("github_*", ToolPolicy::new().confirm())
                 .on_error_of_named(
                     "github_*",

@@ -14,9 +14,12 @@ use agents::{
     model::Model,
     rate::RateLimiter,
     recovery::{CallError, Decision, Kind, Plan, Repair, *},
-    run::{Approval, ApprovalRequest, Event, Finding, Findings},
+    run::{Approval, ApprovalRequest, Event, Finding, Findings, RunContext},
     team::{Member, delegate_named},
-    tool::{Cache, FnTool, NeedsApproval as Asks, ToolContext, ToolSpec, done, not_done},
+    tool::{
+        Cache, FnTool, IntoTool, NeedsApproval as Asks, Pattern, RemoteTool, SharedTool,
+        ToolContext, ToolSet, ToolSource, ToolSpec, done, not_done,
+    },
 };
 use models::{Down, Drafting, Flaky, Helping, Planned, Relieving, Scribe};
 use proptest::{prelude::*, sample::select};
@@ -146,7 +149,7 @@ fn tries(deadly: bool, is_race: bool) -> impl Strategy<Value = Vec<Try>> {
     prop::collection::vec(one, 0..4)
 }
 
-const TOOLS: [&str; 21] = [
+const TOOLS: [&str; 22] = [
     "look",
     "read",
     "note",
@@ -167,6 +170,7 @@ const TOOLS: [&str; 21] = [
     "clerk",
     "mail",
     "mail",
+    "far_read",
     "hand_off_to_relief",
 ];
 
@@ -339,6 +343,34 @@ fn looker(world: &World) -> FnTool {
         let n = number(&args);
         async move { Ok::<_, String>("x".repeat(if n % 6 == 5 { 300 } else { 3 })) }
     })
+}
+
+/// Source that lists a tool which reads.
+#[derive(Clone)]
+struct Elsewhere(World);
+
+#[async_trait]
+impl ToolSource for Elsewhere {
+    fn names(&self) -> Pattern {
+        "far_*".into()
+    }
+
+    async fn list(&self, _: &RunContext) -> Result<Vec<RemoteTool>, Error> {
+        self.0.ask();
+        tokio::task::yield_now().await;
+        let schema = spec("far_read", Effects::Reads).input_schema;
+        let listed = json!([{"name": "far_read", "inputSchema": schema, "annotations": {"readOnlyHint": true}}]);
+        Ok(serde_json::from_value(listed).unwrap())
+    }
+
+    fn tool(&self, listed: RemoteTool) -> SharedTool {
+        let world = self.0.clone();
+        let tool = listed.into_tool(move |args, _| {
+            world.ask();
+            async move { Ok::<_, String>(number(&args)) }
+        });
+        tool.into_tool()
+    }
 }
 
 type Worker<O> = ModelAgent<'static, String, O>;
@@ -555,6 +587,7 @@ fn lead(case: &Case, world: &World, token: &CancellationToken) -> Worker<u32> {
         .approval(Asks::Always);
     let mailed = spec("mail", Effects::Writes).idempotent_for(REMEMBERED);
     let lead = AgentBuilder::new("lead")
+        .tools(ToolSet::new().with_all(&Elsewhere(world.clone())))
         .tool(looker(world))
         .tool(reader(world))
         .tool(writer(

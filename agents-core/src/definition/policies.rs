@@ -1,0 +1,35 @@
+//! Policies of an agent for tools by their names.
+
+use super::AgentDefinition;
+use crate::tool::{Pattern, ToolPolicy, ToolSet};
+
+impl AgentDefinition<'_> {
+    /// Returns the tools with the agent's policies applied.
+    pub(crate) fn governed(&self, mut tools: ToolSet) -> ToolSet {
+        for (pattern, policy) in &self.policies {
+            tools = tools.mapped(|tool| match pattern.matches(&tool.spec().name) {
+                true => policy.over(tool),
+                false => tool,
+            });
+        }
+        tools
+    }
+
+    /// Returns a defect for each policy that would loosen a tool's own demand for approval.
+    pub(crate) fn loosened(&self, tools: &ToolSet) -> Vec<String> {
+        let each = |(pattern, policy): &(Pattern, ToolPolicy)| {
+            let loosened = tools
+                .specs()
+                .filter(|spec| pattern.matches(&spec.name) && policy.loosens(spec));
+            let names: Vec<_> = loosened.map(|spec| format!("`{}`", spec.name)).collect();
+            (!names.is_empty()).then(|| {
+                format!(
+                    "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
+                    self.name,
+                    names.join(", ")
+                )
+            })
+        };
+        self.policies.iter().filter_map(each).collect()
+    }
+}

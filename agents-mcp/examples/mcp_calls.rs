@@ -1,0 +1,60 @@
+//! An agent that calls tools of a server: `mcp_calls [TOOL ARGUMENTS].. URL`, or `mcp_calls [TOOL ARGUMENTS].. -- PROGRAM ARGS..`.
+//! Without a tool it calls each tool of the server that needs no arguments, and `add_numbers`.
+//!
+//! The calls come from a script, so that no model is needed. `scripts/mcp-conformance` uses this program as a client.
+
+use agents::{
+    AgentBuilder,
+    prelude::*,
+    testing::{Script, ScriptedModel},
+    tool::{Scope, ToolSet},
+};
+use agents_mcp::{self as mcp, ListedTool, Mcp};
+use std::{env, error::Error};
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let mut args: Vec<String> = env::args().skip(1).collect();
+    let usage = "usage: mcp_calls [TOOL ARGUMENTS].. URL, or mcp_calls [TOOL ARGUMENTS].. -- PROGRAM ARGS..";
+    let server = match args.iter().position(|arg| arg == "--") {
+        Some(at) => {
+            let mut command = args.split_off(at).into_iter().skip(1);
+            mcp::stdio(command.next().ok_or(usage)?, command)
+        }
+        None => mcp::http(args.pop().ok_or(usage)?),
+    };
+    let server = server.named("server").trust_hints();
+    let server = Mcp::new(move |_| server.clone());
+    let mut calls: Vec<_> = args
+        .chunks_exact(2)
+        .map(|call| (format!("server_{}", call[0]), call[1].clone()))
+        .collect();
+    if calls.is_empty() {
+        let listed = server.tools(&Scope::default()).await?;
+        calls = listed.iter().filter_map(call_of).collect();
+    }
+
+    let names: Vec<_> = calls.iter().map(|(name, _)| name.clone()).collect();
+    let (model, handle) = ScriptedModel::new([Script::calls(calls), Script::text("done")]);
+    let agent = AgentBuilder::<String, String>::new("caller")
+        .tools(ToolSet::new().with_all(&server))
+        .build();
+    let approve = |_| async { Approval::Approve };
+    agent.run("go").model(model).approver(approve).await?;
+    if let Some(request) = handle.requests().last() {
+        for (name, (_, result)) in names.iter().zip(request.results()) {
+            println!("{name}: {result}");
+        }
+    }
+    Ok(())
+}
+
+fn call_of(listed: &ListedTool) -> Option<(String, String)> {
+    let name = listed.tool.name.clone();
+    if listed.own_name == "add_numbers" {
+        return Some((name, r#"{"a": 1, "b": 2}"#.to_owned()));
+    }
+    let required = listed.tool.input_schema["required"].as_array();
+    let needs_nothing = required.is_none_or(Vec::is_empty);
+    needs_nothing.then(|| (name, "{}".to_owned()))
+}

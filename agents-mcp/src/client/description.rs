@@ -1,0 +1,259 @@
+//! Descriptions of servers: how a server is reached, and how far its hints are trusted.
+
+use super::names;
+use agents_core::tool::Pattern;
+use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+
+/// Description of an MCP server: how it is reached, and how far its hints are trusted. A description does not connect.
+///
+/// ```
+/// use agents_mcp as mcp;
+/// use std::time::Duration;
+///
+/// let tracker = mcp::stdio("github-mcp-server", ["stdio"])
+///     .inherit_env("GITHUB_TOKEN")
+///     .reads("github_get_*")
+///     .timeout(Duration::from_secs(20));
+/// ```
+#[derive(Clone)]
+#[must_use = "a server is used by an `Mcp`: `mcp::lazy(|scope| server)`"]
+pub struct Server {
+    pub(super) reached: Reached,
+    name: Option<String>,
+    pub(super) trusts_hints: bool,
+    pub(super) reads: Vec<Pattern>,
+    pub(super) pins: BTreeMap<String, String>,
+    pub(super) timeout: Option<Duration>,
+    pub(super) connect_timeout: Duration,
+    pub(super) max_message_bytes: usize,
+    pub(super) max_tools: usize,
+}
+
+/// Way to a server.
+#[derive(Clone)]
+pub(super) enum Reached {
+    Child(Child),
+    #[cfg(feature = "http")]
+    Url(Url),
+}
+
+/// Server that is a child process.
+#[derive(Clone)]
+pub(super) struct Child {
+    pub(super) program: String,
+    pub(super) args: Vec<String>,
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) inherited: Vec<String>,
+    pub(super) folder: Option<PathBuf>,
+}
+
+/// Server that is reached by HTTP.
+#[cfg(feature = "http")]
+#[derive(Clone)]
+pub(super) struct Url {
+    pub(super) url: String,
+    pub(super) headers: BTreeMap<String, String>,
+}
+
+/// Describes a server that is a child process, which speaks on its standard input and output.
+///
+/// The process is started when its tools are needed, and ends with its runtime. It inherits no environment but what a
+/// program needs to run, such as `PATH` and `HOME`; see [`Server::env`] and [`Server::inherit_env`]. What it writes to its
+/// standard error goes to `tracing`.
+pub fn stdio<A: Into<String>>(
+    program: impl Into<String>,
+    args: impl IntoIterator<Item = A>,
+) -> Server {
+    Server::new(Reached::Child(Child {
+        program: program.into(),
+        args: args.into_iter().map(Into::into).collect(),
+        env: BTreeMap::new(),
+        inherited: Vec::new(),
+        folder: None,
+    }))
+}
+
+/// Describes a server that is reached by streamable HTTP at this URL. HTTPS needs the feature `tls`.
+#[cfg(feature = "http")]
+pub fn http(url: impl Into<String>) -> Server {
+    Server::new(Reached::Url(Url {
+        url: url.into(),
+        headers: BTreeMap::new(),
+    }))
+}
+
+impl Server {
+    fn new(reached: Reached) -> Self {
+        Server {
+            reached,
+            name: None,
+            trusts_hints: false,
+            reads: Vec::new(),
+            pins: BTreeMap::new(),
+            timeout: None,
+            connect_timeout: Duration::from_secs(30),
+            max_message_bytes: 4 << 20,
+            max_tools: 256,
+        }
+    }
+
+    /// Sets the name of the server, with which the names of its tools begin: `github` makes `github_search`.
+    ///
+    /// By default, the name is made of the program's name or of the URL's host: `github-mcp-server` is `github`. A server
+    /// that is started by another program, such as `npx`, needs a name.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets a variable of the environment of a child process.
+    pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        match &mut self.reached {
+            Reached::Child(child) => _ = child.env.insert(name.into(), value.into()),
+            #[cfg(feature = "http")]
+            Reached::Url(_) => {}
+        }
+        self
+    }
+
+    /// Lets a child process inherit this variable of our environment.
+    pub fn inherit_env(mut self, name: impl Into<String>) -> Self {
+        match &mut self.reached {
+            Reached::Child(child) => child.inherited.push(name.into()),
+            #[cfg(feature = "http")]
+            Reached::Url(_) => {}
+        }
+        self
+    }
+
+    /// Sets the folder in which a child process starts.
+    pub fn current_dir(mut self, folder: impl Into<PathBuf>) -> Self {
+        match &mut self.reached {
+            Reached::Child(child) => child.folder = Some(folder.into()),
+            #[cfg(feature = "http")]
+            Reached::Url(_) => {}
+        }
+        self
+    }
+
+    /// Sets a header of every request to a server that is reached by HTTP.
+    #[cfg(feature = "http")]
+    pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        match &mut self.reached {
+            Reached::Url(url) => _ = url.headers.insert(name.into(), value.into()),
+            Reached::Child(_) => {}
+        }
+        self
+    }
+
+    /// Sets the token that authorizes requests to a server that is reached by HTTP, as `Authorization: Bearer ..`.
+    #[cfg(feature = "http")]
+    pub fn bearer(self, token: impl fmt::Display) -> Self {
+        self.header("authorization", format!("Bearer {token}"))
+    }
+
+    /// Trusts the server's hints about its tools: a tool for which it hints so only reads, may be repeated, or stays within
+    /// the organisation.
+    ///
+    /// By default, every tool of a server is taken for one that writes outside of the organisation, so that its calls need
+    /// approval, and a hint can only make that stricter.
+    pub fn trust_hints(mut self) -> Self {
+        self.trusts_hints = true;
+        self
+    }
+
+    /// Declares that the tools whose names match the pattern only read. The names are those that the model knows, such as
+    /// `github_get_issue`.
+    pub fn reads(mut self, pattern: impl Into<Pattern>) -> Self {
+        self.reads.push(pattern.into());
+        self
+    }
+
+    /// Admits the tool of this name only with this digest of its description and its schema. [`ListedTool::digest`] is
+    /// what to write here.
+    ///
+    /// A tool without a pin is admitted as the process sees it first. In either case, a tool that the server changes
+    /// afterwards is not offered and not called until it is [admitted](super::Mcp::admit).
+    ///
+    /// [`ListedTool::digest`]: super::ListedTool::digest
+    pub fn pin(mut self, tool: impl Into<String>, digest: impl Into<String>) -> Self {
+        self.pins.insert(tool.into(), digest.into());
+        self
+    }
+
+    /// Sets the timeout of one call. By default, the run's timeout of tools holds.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the time within which the server has to start and to list its tools; 30 seconds by default.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// Sets the size of the largest message that is read from the server; 4 MiB by default. A larger message is dropped.
+    pub fn max_message_bytes(mut self, bytes: usize) -> Self {
+        self.max_message_bytes = bytes;
+        self
+    }
+
+    /// Sets the largest number of tools that the server may list; 256 by default.
+    pub fn max_tools(mut self, count: usize) -> Self {
+        self.max_tools = count;
+        self
+    }
+
+    /// Returns the name of the server, as a part of names of tools.
+    pub(super) fn name(&self) -> String {
+        if let Some(name) = &self.name {
+            return names::written(name);
+        }
+        match &self.reached {
+            Reached::Child(child) => names::of_program(&child.program),
+            #[cfg(feature = "http")]
+            Reached::Url(url) => names::of_url(&url.url),
+        }
+    }
+}
+
+/// Shows neither the values of variables nor those of headers.
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Server");
+        shown.field("name", &self.name());
+        match &self.reached {
+            Reached::Child(child) => shown.field("program", &child.program),
+            #[cfg(feature = "http")]
+            Reached::Url(url) => shown.field("url", &names::without_query(&url.url)),
+        };
+        shown
+            .field("trusts_hints", &self.trusts_hints)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_description_shows_no_secrets() {
+        let child = stdio("tracker-mcp", [""; 0]).env("TOKEN", "sesame");
+        let shown = format!("{child:?}");
+        assert!(
+            shown.contains("tracker") && !shown.contains("sesame"),
+            "{shown}"
+        );
+        #[cfg(feature = "http")]
+        {
+            let url = http("https://ada:sesame@mcp.example.org/x?key=sesame").bearer("sesame");
+            let shown = format!("{url:?}");
+            assert!(
+                shown.contains("mcp.example.org/x") && !shown.contains("sesame"),
+                "{shown}"
+            );
+        }
+    }
+}

@@ -1,0 +1,88 @@
+use agents_core::{Code, ToolFailure};
+use std::{error::Error, fmt, time::Duration};
+
+/// Error of a server, or on the way to it.
+///
+/// Arms get this error from the tools of a server:
+///
+/// ```
+/// use agents_core::recovery::{CallError, Execution, Failure, retry};
+/// use agents_core::AgentBuilder;
+/// use agents_mcp::{McpError, McpErrorKind};
+///
+/// let triage = AgentBuilder::<String, String>::new("triage").on_error(|error, _| match error {
+///     CallError::Execution(Failure::Returned(error)) => match error.downcast_ref::<McpError>()?.kind() {
+///         McpErrorKind::Unreachable => Some(retry::<Execution>().max_attempts(3).into()),
+///         _ => None,
+///     },
+///     _ => None,
+/// });
+/// ```
+#[derive(Clone, Debug)]
+pub struct McpError {
+    kind: McpErrorKind,
+    message: String,
+    retry_after: Option<Duration>,
+}
+
+/// Kind of an [`McpError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum McpErrorKind {
+    /// The server could not be started or reached, or did not answer; it was asked for no effect.
+    Unreachable,
+    /// The server wants to know who asks.
+    Unauthorized,
+    /// The server refused the arguments.
+    InvalidArguments,
+    /// The server does not have the tool, or has changed it since it was admitted.
+    Changed,
+    /// The server said that the call has failed.
+    Failed,
+    /// The server sent what the protocol does not allow, or more than is read.
+    Protocol,
+}
+
+impl McpError {
+    pub(super) fn new(kind: McpErrorKind, message: impl Into<String>) -> Self {
+        McpError {
+            kind,
+            message: message.into(),
+            retry_after: None,
+        }
+    }
+
+    pub(super) fn after(mut self, wait: Duration) -> Self {
+        self.retry_after = Some(wait);
+        self
+    }
+
+    /// Returns the kind of the error.
+    pub fn kind(&self) -> McpErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for McpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for McpError {}
+
+impl ToolFailure for McpError {
+    fn code(&self) -> Code {
+        match self.kind {
+            McpErrorKind::Unreachable => Code::NetworkError,
+            McpErrorKind::Unauthorized => Code::AuthRequired,
+            McpErrorKind::InvalidArguments => Code::ValidationError,
+            McpErrorKind::Changed => Code::PolicyDenied,
+            McpErrorKind::Failed | McpErrorKind::Protocol => Code::ProviderError,
+        }
+    }
+
+    fn retry_after(&self) -> Option<Duration> {
+        self.retry_after
+    }
+}

@@ -1,0 +1,28 @@
+//! Servers that are reached by streamable HTTP.
+
+use super::description::Url;
+use http::{HeaderName, HeaderValue};
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+};
+
+/// Creates the transport; it connects when the first message is sent.
+///
+/// # Errors
+/// When a header cannot be sent. The error does not show its value.
+pub(super) fn transport(
+    url: &Url,
+    max_message_bytes: usize,
+) -> Result<impl rmcp::transport::Transport<rmcp::RoleClient> + use<>, String> {
+    let mut config = StreamableHttpClientTransportConfig::with_uri(url.url.as_str());
+    for (name, value) in &url.headers {
+        let unfit = |_| format!("the header `{name}` cannot be sent; check its name and its value");
+        let key = HeaderName::try_from(name).map_err(|_| unfit(()))?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| unfit(()))?;
+        value.set_sensitive(true);
+        config.custom_headers.insert(key, value);
+    }
+    config.max_json_response_size = max_message_bytes;
+    config.max_sse_event_size = max_message_bytes;
+    Ok(StreamableHttpClientTransport::from_config(config))
+}

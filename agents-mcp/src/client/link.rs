@@ -1,0 +1,199 @@
+//! The link to a server for one scope: a connection that is made when it is needed, and made again when it is lost.
+
+use super::{
+    McpError, McpErrorKind, Server,
+    connection::Connection,
+    listing::{ListedTool, Listing},
+};
+use agents_core::tool::RemoteTool;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+use tokio::{
+    runtime::{self, Handle},
+    sync::Mutex,
+    time::Instant,
+};
+
+/// Wait after the first failed connection; it doubles with each further one.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+
+/// Longest wait between two connections.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
+/// Time for which a connection has to last to count as a success.
+const STEADY: Duration = Duration::from_secs(10);
+
+/// Link to a server for one scope.
+pub(super) struct Link {
+    name: String,
+    pub(super) server: Server,
+    state: Mutex<State>,
+    /// Digest of each tool, as it was admitted.
+    admitted: SyncMutex<BTreeMap<String, String>>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// Time at which the connection was made, and the runtime in which it was.
+    since: Option<(Instant, runtime::Id)>,
+    failures: u32,
+    /// Time before which no connection is made, and the error of the last one.
+    rest: Option<(Instant, McpError)>,
+}
+
+impl Link {
+    pub(super) fn new(name: String, server: Server) -> Self {
+        Link {
+            name,
+            admitted: SyncMutex::new(server.pins.clone()),
+            server,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Returns the connection, which is made if there is none.
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
+        let mut state = self.state.lock().await;
+        if let Some(connection) = &state.connection {
+            if !connection.is_closed() {
+                return Ok(connection.clone());
+            }
+            state.connection = None;
+            // A connection ends with its runtime, which is no failure of the server.
+            let is_failure = state.since.take().is_some_and(|(since, runtime)| {
+                since.elapsed() <= STEADY && runtime == Handle::current().id()
+            });
+            match is_failure {
+                false => state.failures = 0,
+                true => {
+                    let why = format!("the MCP server `{}` ended soon after its start", self.name);
+                    self.failed(&mut state, McpError::new(McpErrorKind::Unreachable, why));
+                }
+            }
+        }
+        if let Some((until, error)) = &state.rest {
+            let wait = until.saturating_duration_since(Instant::now());
+            if !wait.is_zero() {
+                let why = format!("{error}; it is tried again in {wait:.1?}");
+                return Err(McpError::new(error.kind(), why).after(wait));
+            }
+        }
+        let opening = Connection::open(&self.server, &self.name);
+        let limit = self.server.connect_timeout;
+        let opened = tokio::time::timeout(limit, opening).await;
+        let opened = opened.unwrap_or_else(|_| {
+            let why = format!(
+                "the MCP server `{}` is not ready within {limit:?}",
+                self.name
+            );
+            Err(McpError::new(McpErrorKind::Unreachable, why))
+        });
+        match opened {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(connection.clone());
+                state.since = Some((Instant::now(), Handle::current().id()));
+                state.rest = None;
+                Ok(connection)
+            }
+            Err(error) => {
+                self.failed(&mut state, error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    fn failed(&self, state: &mut State, error: McpError) {
+        let wait = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(state.failures));
+        let wait = wait.min(LONGEST_WAIT);
+        state.failures = state.failures.saturating_add(1);
+        // The first loss may be chance.
+        if state.failures > 1 {
+            state.rest = Some((Instant::now() + wait, error));
+        }
+    }
+
+    /// Returns all tools that the server lists, changed ones included.
+    pub(super) async fn listing(&self) -> Result<Arc<Listing>, McpError> {
+        self.connection().await?.listing().await
+    }
+
+    /// Returns the tools that may be offered: those that are as they were admitted. A tool that is seen for the first time
+    /// is admitted.
+    pub(super) async fn offered(&self) -> Result<Vec<RemoteTool>, McpError> {
+        let listing = self.listing().await?;
+        let mut admitted = self.admitted();
+        let offered = listing.iter().filter(|(name, listed)| {
+            let digest = admitted
+                .entry((*name).clone())
+                .or_insert_with(|| listed.digest.clone());
+            let is_same = *digest == listed.digest;
+            if !is_same {
+                tracing::warn!(
+                    server = self.name, tool = name, digest = listed.digest,
+                    "the server has changed the description or the schema of a tool, which is not offered until it is admitted"
+                );
+            }
+            is_same
+        });
+        Ok(offered.map(|(_, listed)| listed.tool.clone()).collect())
+    }
+
+    /// Returns the tools that the server has changed since they were admitted.
+    pub(super) async fn changed(&self) -> Result<Vec<ListedTool>, McpError> {
+        let listing = self.listing().await?;
+        let admitted = self.admitted();
+        let changed = listing.iter().filter(|(name, listed)| {
+            let digest = admitted.get(*name);
+            digest.is_some_and(|digest| *digest != listed.digest)
+        });
+        Ok(changed.map(|(_, listed)| listed.clone()).collect())
+    }
+
+    /// Admits the tool of this name as the server lists it now.
+    pub(super) async fn admit(&self, tool: &str) -> Result<(), McpError> {
+        let listing = self.listing().await?;
+        let listed = listing.get(tool).ok_or_else(|| self.unknown(tool))?;
+        self.admitted()
+            .insert(tool.to_owned(), listed.digest.clone());
+        Ok(())
+    }
+
+    /// Returns a connection, and the name by which its server knows the tool, if the server has the tool as it was listed
+    /// and admitted.
+    pub(super) async fn find(
+        &self,
+        tool: &str,
+        digest: &str,
+    ) -> Result<(Arc<Connection>, String), McpError> {
+        let connection = self.connection().await?;
+        let listing = connection.listing().await?;
+        let listed = listing.get(tool).ok_or_else(|| self.unknown(tool))?;
+        let mut admitted = self.admitted();
+        let admitted = admitted
+            .entry(tool.to_owned())
+            .or_insert_with(|| listed.digest.clone());
+        if listed.digest != digest || *admitted != digest {
+            let why = format!(
+                "the MCP server `{}` has changed the description or the schema of `{tool}`; it is not called until it is admitted and listed anew",
+                self.name
+            );
+            return Err(McpError::new(McpErrorKind::Changed, why));
+        }
+        let own_name = listed.own_name.clone();
+        Ok((connection, own_name))
+    }
+
+    fn unknown(&self, tool: &str) -> McpError {
+        let why = format!("the MCP server `{}` does not list `{tool}`", self.name);
+        McpError::new(McpErrorKind::Changed, why)
+    }
+
+    fn admitted(&self) -> MutexGuard<'_, BTreeMap<String, String>> {
+        self.admitted.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,30 @@
+//! The client: tools of MCP servers as tools of our agents.
+//!
+//! ```text
+//! Mcp ── scope ──► Link ── connects, again if need be ──► Connection ── rmcp ──► the server
+//!  │                                                        │
+//!  └─ tools of a list: tool ── calls by way of the link ────┘
+//! ```
+
+mod connection;
+mod description;
+mod digest;
+mod error;
+mod handler;
+#[cfg(feature = "http")]
+mod http;
+mod link;
+mod listing;
+mod names;
+mod output;
+mod source;
+mod stdio;
+mod tool;
+
+pub use description::Server;
+#[cfg(feature = "http")]
+pub use description::http;
+pub use description::stdio;
+pub use error::{McpError, McpErrorKind};
+pub use listing::ListedTool;
+pub use source::{Mcp, lazy};

@@ -1,0 +1,243 @@
+//! The server: our tools, agents and teams for any MCP host.
+//!
+//! A call from a host is a run of its own. An agent without a prompt stands for the host: its model is a plan of one call.
+//! So the call is read, checked, gated, bounded and recorded like any other.
+
+mod handler;
+mod host;
+
+use agents_core::{
+    Agent, AgentBuilder, Budget,
+    agent::ModelAgent,
+    model::Model,
+    run::{Approval, ApprovalRequest, Approver},
+    team::{Member, Team},
+    tool::{IntoTool, Scope, ToolSet, ToolSource},
+};
+use rmcp::{ServiceExt, transport::async_rw::AsyncRwTransport};
+use std::{fmt, io, sync::Arc};
+
+pub use handler::Handler;
+#[cfg(feature = "http")]
+pub use http::HttpService;
+
+/// Agent that stands for the host.
+type Host = ModelAgent<'static, String, String>;
+
+/// Tools and agents that are offered to MCP hosts; [`serve`] begins it.
+#[must_use = "nothing is served until `.stdio().await` or `.http()`"]
+pub struct Serve {
+    tools: ToolSet,
+    agents: Vec<Box<dyn FnOnce(Member<Host>) -> Member<Host> + Send>>,
+    settings: Settings,
+}
+
+/// Settings of the runs that calls are.
+#[derive(Clone)]
+struct Settings {
+    name: String,
+    instructions: Option<String>,
+    scope: Scope,
+    model: Option<Arc<dyn Model>>,
+    budget: Budget,
+    approver: Arc<dyn Approver>,
+}
+
+/// Begins a server for MCP hosts.
+///
+/// ```no_run
+/// use agents::prelude::*;
+/// use agents_mcp as mcp;
+///
+/// /// Adds two numbers.
+/// #[agents::tool(none)]
+/// async fn add(
+///     /// The first.
+///     a: i64,
+///     /// The second.
+///     b: i64,
+/// ) -> i64 {
+///     a + b
+/// }
+///
+/// #[tokio::main]
+/// async fn main() -> std::io::Result<()> {
+///     mcp::serve().tool(Add).stdio().await
+/// }
+/// ```
+///
+/// A call that needs approval is not run. It is answered with a sentence that says so: see
+/// [`approval_at`](Serve::approval_at).
+pub fn serve() -> Serve {
+    Serve {
+        tools: ToolSet::new(),
+        agents: Vec::new(),
+        settings: Settings {
+            name: "agents".to_owned(),
+            instructions: None,
+            scope: Scope::default(),
+            model: None,
+            budget: Budget::new(),
+            approver: Arc::new(denies(None)),
+        },
+    }
+}
+
+/// Returns the approver that denies, and says where the call can be approved.
+fn denies(place: Option<String>) -> impl Approver {
+    move |request: ApprovalRequest| {
+        let what = match request.effect_description {
+            Some(effect) => format!(" ({effect})"),
+            None => String::new(),
+        };
+        let reason = match &place {
+            Some(place) => {
+                format!("this call needs a person's approval{what}; ask for it at {place}")
+            }
+            None => {
+                format!("this call needs a person's approval{what}, and this server asks nobody")
+            }
+        };
+        async move { Approval::Deny { reason } }
+    }
+}
+
+impl Serve {
+    /// Adds a tool.
+    pub fn tool(mut self, tool: impl IntoTool) -> Self {
+        self.tools = self.tools.with(tool);
+        self
+    }
+
+    /// Adds the tools of another server, or of any other source.
+    pub fn source(mut self, source: &(impl ToolSource + Clone)) -> Self {
+        self.tools = self.tools.with_all(source);
+        self
+    }
+
+    /// Adds an agent or a team as a tool of its name: its input is the arguments, its answer is the result.
+    pub fn agent<A>(mut self, agent: A) -> Self
+    where
+        A: Agent + Send + 'static,
+        A::In: schemars::JsonSchema,
+    {
+        let place = move |host: Member<Host>| host.delegate(Member::new(agent));
+        self.agents.push(Box::new(place));
+        self
+    }
+
+    /// Sets the name by which the server introduces itself; `agents` by default.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
+    /// Sets what hosts are told about the server as a whole.
+    pub fn instructions(mut self, instructions: impl Into<String>) -> Self {
+        self.settings.instructions = Some(instructions.into());
+        self
+    }
+
+    /// Sets the scope that all calls work for.
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.settings.scope = scope.into();
+        self
+    }
+
+    /// Sets the model of agents that bring none.
+    pub fn model(mut self, model: impl Model) -> Self {
+        self.settings.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Sets the budget of each call.
+    pub fn budget(mut self, budget: Budget) -> Self {
+        self.settings.budget = budget;
+        self
+    }
+
+    /// Sets the place where calls that need approval can be approved, such as the address of a control room. It is named in
+    /// the answer to such a call, which is not run.
+    pub fn approval_at(mut self, place: impl Into<String>) -> Self {
+        self.settings.approver = Arc::new(denies(Some(place.into())));
+        self
+    }
+
+    /// Sets an approver, which decides about calls while the host waits.
+    pub fn approver(mut self, approver: impl Approver) -> Self {
+        self.settings.approver = Arc::new(approver);
+        self
+    }
+
+    /// Serves a host on standard input and output, until the input ends. Nothing else may print to standard output.
+    ///
+    /// # Errors
+    /// When the host breaks the handshake off.
+    pub async fn stdio(self) -> io::Result<()> {
+        self.on(tokio::io::stdin(), tokio::io::stdout()).await
+    }
+
+    /// Serves a host on these streams, until the input ends.
+    ///
+    /// # Errors
+    /// When the host breaks the handshake off.
+    pub async fn on(
+        self,
+        input: impl tokio::io::AsyncRead + Send + Unpin + 'static,
+        output: impl tokio::io::AsyncWrite + Send + Unpin + 'static,
+    ) -> io::Result<()> {
+        let transport = AsyncRwTransport::new(input, output);
+        let service = self.into_handler().serve(transport).await;
+        let service = service.map_err(io::Error::other)?;
+        service.waiting().await.map_err(io::Error::other)?;
+        Ok(())
+    }
+
+    fn into_handler(self) -> Handler {
+        let Serve {
+            tools,
+            agents,
+            settings,
+        } = self;
+        let host = AgentBuilder::new("host").prompt(host::PROMPT).tools(tools);
+        let host = Member::new(host.build());
+        let team: Team<Host> = agents
+            .into_iter()
+            .fold(host, |host, place| place(host))
+            .build();
+        Handler::new(team, settings)
+    }
+}
+
+impl fmt::Debug for Serve {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Serve")
+            .field("name", &self.settings.name)
+            .field("tools", &self.tools)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(feature = "http")]
+mod http {
+    use super::{Handler, Serve};
+    use rmcp::transport::streamable_http_server::{
+        StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+    };
+
+    /// Service of `tower` that serves hosts by streamable HTTP.
+    pub type HttpService = StreamableHttpService<Handler, LocalSessionManager>;
+
+    impl Serve {
+        /// Returns a service of `tower` that serves hosts by streamable HTTP, for a router: `nest_service("/mcp", service)`.
+        ///
+        /// It answers requests to this machine only (`localhost`, `127.0.0.1`), and only to programs: a request of a browser,
+        /// which has an `Origin`, is refused. It asks nobody who they are. To open it to others, put a layer before it that
+        /// does, and change the `config` of the service.
+        pub fn http(self) -> HttpService {
+            let handler = self.into_handler();
+            let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+            StreamableHttpService::new(move || Ok(handler.clone()), Default::default(), config)
+        }
+    }
+}
