@@ -7,9 +7,10 @@ use super::{
     runs::{text, time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
+    AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
+    wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
@@ -84,7 +85,7 @@ pub(super) async fn ended(
         &signed(now),
     ];
     let row = db.row(&sql, values).await?;
-    let row = read(&row.ok_or_else(|| missing(&finish.id))?)?;
+    let row = read(&row.ok_or_else(|| wording::no_execution(&finish.id))?)?;
     let kind = match row.effect_unknown {
         true => AuditKind::InDoubt,
         false => AuditKind::Ended,
@@ -136,7 +137,7 @@ async fn insert(
         &took.map(signed),
     ];
     let row = db.row(&sql, values).await?;
-    read(&row.ok_or_else(|| missing(&begin.id))?)
+    read(&row.ok_or_else(|| wording::no_execution(&begin.id))?)
 }
 
 /// Adds an event about an execution to the trail of its run.
@@ -167,12 +168,8 @@ pub(super) async fn undone(
     let sql = "UPDATE agent_tool_executions SET rolled_back = TRUE, rolled_back_at = $2
          WHERE id = $1 AND NOT rolled_back";
     db.execute(sql, &[&id, &signed(now)]).await?;
-    let stored = find(&db.db, id).await?.ok_or_else(|| missing(id))?;
+    let stored = find(&db.db, id).await?.ok_or_else(|| wording::no_execution(id))?;
     Ok(db.key.of_undo(&stored).to_vec())
-}
-
-fn missing(id: &str) -> StoreError {
-    StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"))
 }
 
 pub(super) async fn find(

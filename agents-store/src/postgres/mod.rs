@@ -12,6 +12,7 @@ mod leases;
 mod runs;
 mod tables;
 mod texts;
+mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
@@ -112,12 +113,7 @@ impl PostgresStore {
     /// When the address cannot be read, the server cannot be reached, or the tables were written by a later version.
     pub async fn connect(address: &str) -> Result<Self, StoreError> {
         // The error could quote the address, which may have a password.
-        let mut config: Config = address.parse().map_err(|_| {
-            StoreError::new(
-                ErrorKind::Failed,
-                "the address of the store cannot be read; expected `postgres://USER:PASSWORD@HOST/DATABASE`",
-            )
-        })?;
+        let mut config: Config = address.parse().map_err(|_| wording::not_an_address())?;
         if config.get_application_name().is_none() {
             config.application_name("agents");
         }

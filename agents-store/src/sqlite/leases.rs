@@ -7,7 +7,7 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError, columns::millis, trail::About,
+    AuditKind, Claim, Lease, Renewed, Rest, StoreError, columns::millis, trail::About, wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
@@ -51,9 +51,7 @@ pub(super) fn any(tx: &Tx<'_>, claim: &Claim) -> Result<bool, StoreError> {
 pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreError> {
     while let Some((run, claims)) = next(tx, claim)? {
         if claims >= claim.most_claims {
-            let why = format!(
-                "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
-            );
+            let why = wording::claimed_in_vain(claims.into());
             hold(tx, &run, &why, None)?;
             continue;
         }
@@ -107,13 +105,7 @@ pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     )?;
     match found.exists(params![lease.run.id, lease.fence])? {
         true => Ok(()),
-        false => Err(StoreError::new(
-            ErrorKind::LeaseLost,
-            format!(
-                "worker `{}` no longer has run `{}`: its lease {} has ended",
-                lease.worker, lease.run.id, lease.fence
-            ),
-        )),
+        false => Err(wording::lease_lost(lease)),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Tx, audit::append, conversations};
 use crate::{
-    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit,
-    trail::About,
+    AuditKind, End, NewRun, Run, RunFilter, RunStatus, StoreError, columns::limit, trail::About,
+    wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
@@ -108,8 +108,7 @@ pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Run>, StoreError>
 
 /// Returns the run with this id, which has to be there.
 pub(super) fn known(db: &Connection, id: &str) -> Result<Run, StoreError> {
-    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"));
-    find(db, id)?.ok_or_else(missing)
+    find(db, id)?.ok_or_else(|| wording::no_run(id))
 }
 
 pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
