@@ -254,7 +254,7 @@ fn role_for(text: &str) -> Result<(Risk, String), String> {
         _ => None,
     };
     said.and_then(|(word, role)| Some((risk(word)?, role.to_owned())))
-        .ok_or_else(|| "expected a risk and a role, such as high=treasurer".to_owned())
+        .ok_or_else(crate::wording::no_risk_and_role)
 }
 
 #[cfg(test)]

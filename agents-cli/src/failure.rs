@@ -73,11 +73,11 @@ impl From<StoreError> for Failure {
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let way_out = match error.kind() {
-            RuntimeErrorKind::Forbidden => "; another person has to decide",
+            RuntimeErrorKind::Forbidden => crate::wording::ANOTHER_PERSON,
             RuntimeErrorKind::Store(ErrorKind::Settled) => {
-                "; `agents approvals` lists those that are open"
+                crate::wording::OPEN_REQUESTS
             }
-            RuntimeErrorKind::Store(ErrorKind::Unavailable) => "; try again",
+            RuntimeErrorKind::Store(ErrorKind::Unavailable) => crate::wording::TRY_AGAIN,
             _ => "",
         };
         Failure::failed(format!("{error}{way_out}"))

@@ -275,10 +275,7 @@ impl Approvals {
     ) -> Result<agents_store::Approval, RuntimeError> {
         let found = self.client.bare_store().approval(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
-        own.ok_or_else(|| {
-            let why = format!("there is no request `{id}`");
-            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
-        })
+        own.ok_or_else(|| crate::wording::no_request(id))
     }
 
     fn may_decide(
@@ -286,26 +283,20 @@ impl Approvals {
         stored: &agents_store::Approval,
         by: &Principal,
     ) -> Result<(), RuntimeError> {
-        let forbidden = |why: String| Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
         let id = by.id();
         let is = |whom: &Option<String>| !by.is_operator() && whom.as_deref() == Some(id);
         if is(&stored.started_by) {
-            return forbidden(format!(
-                "`{id}` started the run, and may not decide about its requests"
-            ));
+            return Err(crate::wording::started_the_run(id));
         }
         if is(&stored.user_id) {
-            return forbidden(format!(
-                "the run works for `{id}`, who may not decide about its requests"
-            ));
+            return Err(crate::wording::run_works_for(id));
         }
         let needed = self.roles.range(..=stored.risk_level);
         let missing = needed.map(|(_, role)| role).find(|role| !by.has_role(role));
         match missing {
-            Some(role) if !by.is_operator() => forbidden(format!(
-                "calls of {:?} risk need the role `{role}`, which `{id}` has not",
-                stored.risk_level
-            )),
+            Some(role) if !by.is_operator() => {
+                Err(crate::wording::role_missing(id, role, stored.risk_level))
+            }
             _ => Ok(()),
         }
     }
@@ -316,32 +307,25 @@ impl Approvals {
         stored: &agents_store::Approval,
         args: &Json,
     ) -> Result<(Vec<u8>, String), RuntimeError> {
-        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
         let run = self.client.known(&stored.run).await?;
         let key = key_of(&run, &*self.client.keys()?)?;
         let detail: RequestDetail = opened(&key, &detail_of(&stored.request), &stored.detail)?;
         let tool = &stored.tool_name;
         let Some(schema) = &detail.schema else {
-            return Err(invalid(format!(
-                "the arguments of `{tool}` cannot be changed: their schema is not known"
-            )));
+            return Err(crate::wording::schema_missing(tool));
         };
         let schema = agents_core::reader::Schema::new(schema);
         schema
             .fits(args.as_str())
-            .map_err(|misfit| invalid(format!("the arguments do not fit `{tool}`: {misfit}")))?;
+            .map_err(|misfit| crate::wording::misfit(tool, &misfit))?;
         let commits = self.client.bare_store().commits(&run.id, 0).await?;
         let mut follower = Follower::new();
         for entry in entries(&key, 0, &commits)? {
             follower.on(&entry).map_err(RuntimeError::unreadable)?;
         }
         let digest = follower.args_digest(&stored.request, args);
-        let digest = digest.ok_or_else(|| {
-            RuntimeError::unreadable(format!(
-                "the journal of run `{}` has no request `{}`",
-                run.id, stored.request
-            ))
-        })?;
+        let digest =
+            digest.ok_or_else(|| crate::wording::request_missing(&run.id, &stored.request))?;
         Ok((sealed(&key, &edited_of(&stored.request), args)?, digest))
     }
 }
@@ -379,12 +363,10 @@ pub(crate) fn check_decision(
     let proof = stored.proof.as_deref().unwrap_or_default();
     match opened::<Proof>(key, &decision_of(&stored.request), proof) {
         Ok(proof) if proof == expected => Ok(()),
-        _ => Err(RuntimeError::new(
-            RuntimeErrorKind::Sealed,
-            format!(
-                "the decision about request `{}` ({} by {}) was not made by a decider: its row was written by hand",
-                stored.id, stored.status, expected.by
-            ),
+        _ => Err(crate::wording::not_decided(
+            &stored.id,
+            &stored.status,
+            &expected.by,
         )),
     }
 }

@@ -90,10 +90,7 @@ impl Decisions {
         match one.status {
             ApprovalStatus::Pending | ApprovalStatus::Cancelled => return Ok(None),
             ApprovalStatus::Expired => {
-                let why = match one.decided_by {
-                    None => "nobody decided in time (APPROVAL_EXPIRED)",
-                    Some(_) => "the approval was not used in time; ask again (APPROVAL_EXPIRED)",
-                };
+                let why = crate::wording::expired(one.decided_by.is_some());
                 return Ok(Some(Approval::deny(why).into()));
             }
             _ => check_decision(one, &self.key)?,

@@ -50,11 +50,11 @@ impl Client {
         of_tenant(tenant, by)?;
         let runs = self.all_of(Some(tenant)).await?;
         if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
-            let why = format!(
-                "run `{}` of tenant `{tenant}` is {}; cancel it, and erase the tenant when it is over",
-                open.id, open.status
-            );
-            return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+            return Err(crate::wording::tenant_at_work(
+                &open.id,
+                tenant,
+                open.status,
+            ));
         }
         self.keys()?.erase(tenant).map_err(RuntimeError::sealed)?;
         self.erase_all(runs, by).await
@@ -82,8 +82,7 @@ impl Client {
     /// When the principal is no operator, or the store fails.
     pub async fn hold_all(&self, why: &str, by: &Principal) -> Result<u64, RuntimeError> {
         if !by.is_operator() {
-            let why = format!("`{}` is no operator, and may not hold all runs", by.id());
-            return Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
+            return Err(crate::wording::no_operator(by.id()));
         }
         Ok(self.store().await?.hold_all(why, by.id()).await?)
     }
@@ -124,6 +123,5 @@ fn of_tenant(tenant: &str, by: &Principal) -> Result<(), RuntimeError> {
     if by.tenant().is_none_or(|own| own == tenant) {
         return Ok(());
     }
-    let why = format!("`{}` does not belong to tenant `{tenant}`", by.id());
-    Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why))
+    Err(crate::wording::no_member(by.id(), tenant))
 }

@@ -74,6 +74,7 @@ mod summary;
 mod texts;
 mod undo;
 mod verify;
+mod wording;
 mod work;
 
 pub use agent_ref::{AgentRef, Start};
@@ -93,7 +94,7 @@ pub use manifest::{AgentManifest, Manifest, Misfit, ToolManifest};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
-pub use undo::{Undo, UndoRun, Undone};
+pub use undo::{Undo, UndoOutcome, UndoRun};
 pub use verify::{Flaw, Verdict};
 
 #[cfg(doctest)]

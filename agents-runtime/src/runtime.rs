@@ -211,10 +211,7 @@ impl Runtime {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let before = agents.insert(name.clone(), registered);
-        assert!(
-            before.is_none(),
-            "the runtime has two agents of the name `{name}`: stored runs find their agent by its name"
-        );
+        assert!(before.is_none(), "{}", crate::wording::two_agents(&name));
         AgentRef::new(self.clone(), name)
     }
 
@@ -224,13 +221,7 @@ impl Runtime {
             return Ok(keeper.clone());
         }
         let started = Keeper::start(self.client.bare_store().clone(), self.settings.lease);
-        let started = started.map_err(|error| {
-            let why = format!("the thread that renews leases cannot start: {error}");
-            RuntimeError::new(
-                RuntimeErrorKind::Store(agents_store::ErrorKind::Failed),
-                why,
-            )
-        })?;
+        let started = started.map_err(|error| crate::wording::no_lease_thread(&error))?;
         Ok(self.shared.keeper.get_or_init(|| started).clone())
     }
 

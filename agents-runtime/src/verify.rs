@@ -1,6 +1,10 @@
 //! Checks of the audit trail.
 
-use crate::{Head, RuntimeError, keys::hex};
+use crate::{
+    Head, RuntimeError,
+    keys::hex,
+    wording::flaws::{EDITED, INSERTED, OUT_OF_ORDER, REMOVED, REMOVED_LATER, REWRITTEN},
+};
 use agents_store::{
     ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind, Execution,
     ExecutionFilter, RowDigest, Run, RunFilter, Store,
@@ -108,9 +112,6 @@ const EVENTS: &str = "agent_audit_events";
 const RUNS: &str = "agent_runs";
 const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
-const EDITED: &str = "was edited";
-const REMOVED: &str = "was removed";
-const INSERTED: &str = "was inserted by hand";
 
 /// Flaw of a run whose id is known.
 type Found = (&'static str, String, &'static str);
@@ -233,12 +234,12 @@ impl<'a> Verify<'a> {
             let row = |what| Some((EVENTS, event.seq.to_string(), what));
             if event.seq > seq {
                 return match events.iter().any(|other| other.seq == seq) {
-                    true => row("is out of order"),
+                    true => row(OUT_OF_ORDER),
                     false => Some((EVENTS, seq.to_string(), REMOVED)),
                 };
             }
             if event.seq < seq {
-                return row("is out of order");
+                return row(OUT_OF_ORDER);
             }
             if !self.key.is_digest_of(before, event) || event.tenant_id != run.tenant {
                 return row(EDITED);
@@ -264,11 +265,11 @@ impl<'a> Verify<'a> {
         }
         let at = usize::try_from(anchor.events).unwrap_or(usize::MAX) - 1;
         match events.get(at) {
-            None => Some((behind.0, behind.1, "was removed since its head was kept")),
+            None => Some((behind.0, behind.1, REMOVED_LATER)),
             Some(event) if hex(&event.digest) == anchor.digest => None,
             Some(event) => {
                 let row = event.seq.to_string();
-                Some((EVENTS, row, "was rewritten since its head was kept"))
+                Some((EVENTS, row, REWRITTEN))
             }
         }
     }

@@ -110,9 +110,7 @@ impl Runtime {
                 RunStatus::Done => return Ok(()),
                 RunStatus::Held => {
                     let why = stored.held.unwrap_or_default();
-                    return Err(RuntimeError::unreadable(format!(
-                        "run `{run}` is held: {why}"
-                    )));
+                    return Err(crate::wording::held(&run, &why));
                 }
                 _ => tokio::time::sleep(PAUSE).await,
             }
@@ -280,7 +278,7 @@ async fn went(
     let input = with.data.input.to().map_err(|error| {
         Error::new(
             ErrorKind::Build,
-            format!("the stored input cannot be read: {error}"),
+            crate::wording::not_the_agents_input(&error),
         )
     })?;
     go_on(undoing, input, with).await

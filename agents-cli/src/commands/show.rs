@@ -183,7 +183,7 @@ fn print(
         field("held", run.held.as_deref().unwrap_or_default())?;
         field(
             "",
-            &format!("way out: mend the reason, then `agents release {}`", run.id),
+            &crate::wording::way_out_of_a_hold(&run.id),
         )?;
     }
     let mut table = Table::new(&[
