@@ -74,9 +74,7 @@ impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let way_out = match error.kind() {
             RuntimeErrorKind::Forbidden => crate::wording::ANOTHER_PERSON,
-            RuntimeErrorKind::Store(ErrorKind::Settled) => {
-                crate::wording::OPEN_REQUESTS
-            }
+            RuntimeErrorKind::Store(ErrorKind::Settled) => crate::wording::OPEN_REQUESTS,
             RuntimeErrorKind::Store(ErrorKind::Unavailable) => crate::wording::TRY_AGAIN,
             _ => "",
         };

@@ -84,7 +84,9 @@ impl Session {
     /// Returns a run that exists for this session.
     pub(crate) async fn run(&self, id: &str) -> Result<Run, Failure> {
         let found = self.store.run(id).await?;
-        found.filter(|run| self.sees(&run.tenant)).ok_or_else(|| crate::wording::no_run(id))
+        found
+            .filter(|run| self.sees(&run.tenant))
+            .ok_or_else(|| crate::wording::no_run(id))
     }
 
     /// Returns a request that exists for this session.

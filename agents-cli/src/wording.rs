@@ -7,7 +7,9 @@ use std::{fmt::Display, path::Path};
 
 pub(crate) fn no_keyring_there(path: &Path) -> Failure {
     let path = path.display();
-    Failure::failed(format!("there is no keyring {path}; check the path after --keyring"))
+    Failure::failed(format!(
+        "there is no keyring {path}; check the path after --keyring"
+    ))
 }
 
 pub(crate) fn no_keyring_at(path: &Path) -> String {
@@ -26,7 +28,9 @@ pub(crate) fn keyring_needed(missing: &str) -> Failure {
 }
 
 pub(crate) fn no_store(error: &impl Display) -> Failure {
-    Failure::failed(format!("{error}; check the path, since this program creates no store"))
+    Failure::failed(format!(
+        "{error}; check the path, since this program creates no store"
+    ))
 }
 
 #[cfg(not(feature = "postgres"))]
@@ -89,7 +93,9 @@ pub(crate) fn way_out_of_a_hold(run: &str) -> String {
 // ---- approvals ----
 
 pub(crate) fn no_request(id: &str) -> Failure {
-    Failure::failed(format!("there is no request `{id}`; `agents approvals` lists them"))
+    Failure::failed(format!(
+        "there is no request `{id}`; `agents approvals` lists them"
+    ))
 }
 
 pub(crate) fn no_request_about(tool: &str) -> Failure {

@@ -1,9 +1,6 @@
 //! Handles of registered agents, which start runs.
 
-use crate::{
-    Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, error::RuntimeErrorKind,
-    keys::RunKey,
-};
+use crate::{Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, keys::RunKey};
 use agents_core::{
     Budget, Error, Json,
     agent::{Data, Shorten},

@@ -246,11 +246,7 @@ impl Approvals {
         };
         let run = self.client.known(&stored.run).await?;
         if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
-            let why = format!(
-                "`{}` wrote in the conversation, and may not decide about requests that are made in it",
-                by.id()
-            );
-            return Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
+            return Err(crate::wording::wrote_in_the_conversation(by.id()));
         }
         let key = key_of(&run, &*self.client.keys()?)?;
         let proof = Proof {

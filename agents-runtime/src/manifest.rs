@@ -151,7 +151,7 @@ impl AgentManifest {
                 (was, there) => {
                     let now = there.iter().filter_map(|own| own.version.as_deref());
                     let now = now.collect::<Vec<_>>().join(", ");
-                    crate::wording::open_call_of_other_version(tool, was, &now)
+                    crate::wording::open_call_of_other_version(tool, was.as_deref(), &now)
                 }
             };
             if !reasons.contains(&reason) {

@@ -2,7 +2,6 @@
 
 use crate::{
     AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, RuntimeError,
-    error::RuntimeErrorKind,
     lease::Keeper,
     registered::{MadeFor, Registered},
 };

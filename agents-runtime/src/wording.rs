@@ -7,6 +7,14 @@ use std::fmt::Display;
 
 // ---- whoever asks for what is not there, or not theirs ----
 
+pub(crate) fn no_run(id: &str) -> RuntimeError {
+    not_found(format!("there is no run `{id}`"))
+}
+
+pub(crate) fn no_conversation(id: &str) -> RuntimeError {
+    invalid(format!("there is no conversation `{id}`"))
+}
+
 pub(crate) fn no_request(id: &str) -> RuntimeError {
     not_found(format!("there is no request `{id}`"))
 }
@@ -36,6 +44,12 @@ pub(crate) fn started_the_run(id: &str) -> RuntimeError {
 pub(crate) fn run_works_for(id: &str) -> RuntimeError {
     forbidden(format!(
         "the run works for `{id}`, who may not decide about its requests"
+    ))
+}
+
+pub(crate) fn wrote_in_the_conversation(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` wrote in the conversation, and may not decide about requests that are made in it"
     ))
 }
 
@@ -91,6 +105,27 @@ pub(crate) fn lease_about_to_end() -> &'static str {
 pub(crate) fn tenant_at_work(run: &str, tenant: &str, status: RunStatus) -> RuntimeError {
     invalid(format!(
         "run `{run}` of tenant `{tenant}` is {status}; cancel it, and erase the tenant when it is over"
+    ))
+}
+
+pub(crate) fn conversation_at_work(
+    conversation: &str,
+    run: &str,
+    status: RunStatus,
+) -> RuntimeError {
+    invalid(format!(
+        "run `{run}` of conversation `{conversation}` is {status}; cancel it, and erase the conversation when it is over"
+    ))
+}
+
+/// Returns the text of the store's error, with the way out.
+pub(crate) fn conversation_taken(error: &StoreError) -> String {
+    format!("{error}; give each conversation an id of its own")
+}
+
+pub(crate) fn moved_to_another_conversation(run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "run `{run}` was put into another conversation than the one it was started in: its row was changed by hand"
     ))
 }
 

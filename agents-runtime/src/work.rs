@@ -227,10 +227,7 @@ impl Runtime {
     /// Returns the conversation that a run is a part of, as the run before has left it.
     async fn talk(&self, run: &Run, data: &RunData) -> Result<Option<Talk>, RuntimeError> {
         if run.conversation != data.conversation {
-            return Err(RuntimeError::sealed(format!(
-                "run `{}` was put into another conversation than the one it was started in: its row was changed by hand",
-                run.id
-            )));
+            return Err(crate::wording::moved_to_another_conversation(&run.id));
         }
         let Some(conversation) = self.client.conversation_of(run) else {
             return Ok(None);

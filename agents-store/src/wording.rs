@@ -14,6 +14,16 @@ pub(crate) fn no_execution(id: &str) -> StoreError {
     StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"))
 }
 
+pub(crate) fn no_conversation_of(run: &str) -> StoreError {
+    let why = format!("run `{run}` belongs to no conversation");
+    StoreError::new(ErrorKind::NotFound, why)
+}
+
+pub(crate) fn conversation_of_another(conversation: &str, agent: &str) -> StoreError {
+    let why = format!("the conversation `{conversation}` is one with `{agent}`");
+    StoreError::new(ErrorKind::OtherAgent, why)
+}
+
 pub(crate) fn request_never_made(run: &str, request: &str) -> StoreError {
     not_approved(format!("run `{run}` has made no request `{request}`"))
 }

@@ -37,8 +37,8 @@ pub(crate) async fn approve(
             return Err(crate::wording::arguments_of_one());
         }
         Some(args) => {
-            let args = Json::parse(args)
-                .map_err(|error| crate::wording::arguments_unreadable(&error))?;
+            let args =
+                Json::parse(args).map_err(|error| crate::wording::arguments_unreadable(&error))?;
             Approval::ApproveWith { args }
         }
     };

@@ -181,10 +181,7 @@ fn print(
     }
     if run.status == RunStatus::Held {
         field("held", run.held.as_deref().unwrap_or_default())?;
-        field(
-            "",
-            &crate::wording::way_out_of_a_hold(&run.id),
-        )?;
+        field("", &crate::wording::way_out_of_a_hold(&run.id))?;
     }
     let mut table = Table::new(&[
         "CALL",

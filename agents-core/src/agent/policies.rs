@@ -1,6 +1,6 @@
 //! Policies and error handlers of an agent for tools by their names, also for tools that are not known in advance.
 
-use super::{AgentBuilder, ModelAgent, io::Data};
+use super::{AgentBuilder, ModelAgent, io::Data, wording};
 use crate::{
     error::AnyError,
     place::Defect,
@@ -70,18 +70,15 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .definition
             .arms
             .patterns()
-            .map(|pattern| ("`on_error` arms for", pattern, true));
+            .map(|pattern| (wording::ARMS_FOR, pattern, true));
         let policies = self
             .policies
             .iter()
-            .map(|(pattern, _)| ("a policy for", pattern, false));
+            .map(|(pattern, _)| (wording::POLICY_FOR, pattern, false));
         arms.chain(policies)
             .filter(|(_, pattern, _)| !self.definition.tools.fits_any(pattern))
             .map(|(what, pattern, for_delegates)| Defect {
-                text: format!(
-                    "agent `{}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it",
-                    self.definition.name
-                ),
+                text: wording::idle_pattern(&self.definition.name, what, pattern),
                 lacks: for_delegates.then(|| pattern.clone()),
             })
             .collect()
@@ -93,14 +90,8 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             let loosened = tools
                 .specs()
                 .filter(|spec| pattern.matches(&spec.name) && policy.loosens(spec));
-            let names: Vec<_> = loosened.map(|spec| format!("`{}`", spec.name)).collect();
-            (!names.is_empty()).then(|| {
-                format!(
-                    "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
-                    self.definition.name,
-                    names.join(", ")
-                )
-            })
+            let names: Vec<_> = loosened.map(|spec| &*spec.name).collect();
+            (!names.is_empty()).then(|| wording::loosened(&self.definition.name, pattern, &names))
         };
         self.policies.iter().filter_map(each).collect()
     }

@@ -25,6 +25,7 @@ mod parallel;
 pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
+mod wording;
 
 pub(crate) use drive::{Driven, drive};
 pub(crate) use model::turn_of;
