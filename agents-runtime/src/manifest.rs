@@ -112,7 +112,7 @@ impl Manifest {
         for policy in recorded.policies() {
             match given.iter().position(|given| *given == policy) {
                 Some(at) => _ = given.swap_remove(at),
-                None => reasons.push(crate::wording::no_policy(&policy)),
+                None => reasons.push(crate::wording::no_policy(policy)),
             }
         }
         reasons

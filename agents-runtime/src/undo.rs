@@ -260,7 +260,7 @@ impl Runtime {
                 RunStatus::Done => return self.client.result_of(run).await,
                 RunStatus::Held => {
                     return Ok(UndoOutcome::Failed {
-                        error: crate::wording::undo_held(&run, &stored.held.unwrap_or_default()),
+                        error: crate::wording::undo_held(run, &stored.held.unwrap_or_default()),
                     });
                 }
                 RunStatus::Waiting => {

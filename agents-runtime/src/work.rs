@@ -110,7 +110,7 @@ impl Runtime {
                 RunStatus::Done => return Ok(()),
                 RunStatus::Held => {
                     let why = stored.held.unwrap_or_default();
-                    return Err(crate::wording::held(&run, &why));
+                    return Err(crate::wording::held(run, &why));
                 }
                 _ => tokio::time::sleep(PAUSE).await,
             }
