@@ -168,7 +168,9 @@ pub(super) async fn undone(
     let sql = "UPDATE agent_tool_executions SET rolled_back = TRUE, rolled_back_at = $2
          WHERE id = $1 AND NOT rolled_back";
     db.execute(sql, &[&id, &signed(now)]).await?;
-    let stored = find(&db.db, id).await?.ok_or_else(|| wording::no_execution(id))?;
+    let stored = find(&db.db, id)
+        .await?
+        .ok_or_else(|| wording::no_execution(id))?;
     Ok(db.key.of_undo(&stored).to_vec())
 }
 
