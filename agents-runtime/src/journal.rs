@@ -13,6 +13,7 @@ use crate::{
 use agents_core::{
     async_trait,
     journal::{Asked, Began, CallStep, Ended, Entry, Follower, Journal, JournalError},
+    tool::Effects,
 };
 use agents_store::{
     AuditKind, Begin, Commit, Finish, NewApproval, NewEvent, Store, StoreError, Timestamp,
