@@ -8,6 +8,7 @@ mod out;
 mod screen;
 mod session;
 mod table;
+mod wording;
 
 use args::{Cli, Command};
 use clap::Parser;

@@ -26,10 +26,7 @@ impl Session {
         let store = open_store(&args.store).await?;
         let keyring = match args.keyring {
             Some(path) if !path.exists() => {
-                let path = path.display();
-                return Err(Failure::failed(format!(
-                    "there is no keyring {path}; check the path after --keyring"
-                )));
+                return Err(crate::wording::no_keyring_there(&path));
             }
             Some(path) => Some(path),
             None => store.keys_beside(),
@@ -45,8 +42,8 @@ impl Session {
                 client = client.keyring(FileKeyring::open(&path)?);
                 None
             }
-            Some(path) => Some(format!("there is no keyring {}", path.display())),
-            None => Some("the store has no keyring beside it".to_owned()),
+            Some(path) => Some(crate::wording::no_keyring_at(&path)),
+            None => Some(crate::wording::no_keyring_beside()),
         };
         let (who, tenant) = match args.name {
             None => (Principal::operator(), tenant),
@@ -74,9 +71,7 @@ impl Session {
     pub(crate) fn with_keys(&self) -> Result<&Client, Failure> {
         match &self.missing_keyring {
             None => Ok(&self.client),
-            Some(missing) => Err(Failure::failed(format!(
-                "{missing}, without which nobody can read the contents of the store; name it with --keyring FILE"
-            ))),
+            Some(missing) => Err(crate::wording::keyring_needed(missing)),
         }
     }
 
@@ -92,20 +87,16 @@ impl Session {
     /// Returns a run that exists for this session.
     pub(crate) async fn run(&self, id: &str) -> Result<Run, Failure> {
         let found = self.store.run(id).await?;
-        found.filter(|run| self.sees(&run.tenant)).ok_or_else(|| {
-            Failure::failed(format!("there is no run `{id}`; `agents runs` lists them"))
-        })
+        found
+            .filter(|run| self.sees(&run.tenant))
+            .ok_or_else(|| crate::wording::no_run(id))
     }
 
     /// Returns a request that exists for this session.
     pub(crate) async fn request(&self, id: &str) -> Result<Approval, Failure> {
         let found = self.store.approval(id).await?;
         let own = found.filter(|request| self.sees(&request.tenant_id));
-        own.ok_or_else(|| {
-            Failure::failed(format!(
-                "there is no request `{id}`; `agents approvals` lists them"
-            ))
-        })
+        own.ok_or_else(|| crate::wording::no_request(id))
     }
 }
 
@@ -117,9 +108,7 @@ async fn open_store(url: &str) -> Result<Arc<dyn Store>, Failure> {
             let path = rest.strip_prefix("//").unwrap_or(rest);
             let opened = SqliteStore::open_existing(Path::new(path)).await;
             let opened = opened.map_err(|error| match error.kind() {
-                agents_store::ErrorKind::NotFound => Failure::failed(format!(
-                    "{error}; check the path, since this program creates no store"
-                )),
+                agents_store::ErrorKind::NotFound => crate::wording::no_store(&error),
                 _ => error.into(),
             });
             Ok(Arc::new(opened?))
@@ -130,13 +119,7 @@ async fn open_store(url: &str) -> Result<Arc<dyn Store>, Failure> {
             Ok(Arc::new(store))
         }
         #[cfg(not(feature = "postgres"))]
-        "postgres" | "postgresql" => Err(Failure::Usage(
-            "this program was built without PostgreSQL; build it with `--features postgres`"
-                .to_owned(),
-        )),
-        // The address may have a password.
-        _ => Err(Failure::Usage(
-            "--store, or AGENTS_STORE, is no store; name one as sqlite:FILE or postgres://USER@HOST/DATABASE".to_owned(),
-        )),
+        "postgres" | "postgresql" => Err(crate::wording::without_postgres()),
+        _ => Err(crate::wording::not_a_store()),
     }
 }

@@ -48,6 +48,15 @@ use crate::{
 pub use futures_util::future::BoxFuture;
 use std::{error::Error as StdError, marker::PhantomData};
 
+/// Type that a macro made. The macro marks it by its name. If another type has the name too, the mark goes to that type,
+/// and the bound on the generated type fails.
+#[diagnostic::on_unimplemented(
+    message = "the generated type `{Self}` has the name of another type",
+    label = "give the generated type another name with `name = \"..\"`",
+    note = "the type of a tool or of an agent is named after its function"
+)]
+pub trait GeneratedType {}
+
 /// Parts of a function's return type: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
     /// Type of the value.

@@ -1,9 +1,6 @@
 //! Handles of registered agents, which start runs.
 
-use crate::{
-    Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, error::RuntimeErrorKind,
-    keys::RunKey,
-};
+use crate::{Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, keys::RunKey};
 use agents_core::{
     Budget, Error, Json,
     agent::{Data, Shorten},
@@ -185,8 +182,7 @@ impl<Out: Data> Start<Out> {
             labels,
             ..
         } = self;
-        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
-        let input = input.map_err(|why| invalid(format!("the input cannot be stored: {why}")))?;
+        let input = input.map_err(|why| crate::wording::input_not_stored(&why))?;
         let client = runtime.client.clone();
         let (id, keyring) = (Uuid::now_v7().to_string(), client.keys()?);
         let (data_key, wrapped) = RunKey::create(&*keyring, scope.tenant_id(), &id)?;
@@ -220,9 +216,7 @@ impl<Out: Data> Start<Out> {
                 && before.conversation == data.conversation;
             if !is_same {
                 let (name, key) = (&stored.agent, stored.key.unwrap_or_default());
-                return Err(invalid(format!(
-                    "the key `{key}` belongs to a run of `{name}` with another input, scope or conversation; give each piece of work a key of its own"
-                )));
+                return Err(crate::wording::key_of_other_work(&key, name));
             }
         }
         runtime.shared.news.notify_waiters();

@@ -300,11 +300,7 @@ impl Approvals {
         };
         let run = self.client.known(&stored.run).await?;
         if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
-            let why = format!(
-                "`{}` wrote in the conversation, and may not decide about requests that are made in it",
-                by.id()
-            );
-            return Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why));
+            return Err(crate::wording::wrote_in_the_conversation(by.id()));
         }
         let key = key_of(&run, &*self.client.keys()?)?;
         let proof = Proof {
@@ -330,10 +326,7 @@ impl Approvals {
     ) -> Result<agents_store::Approval, RuntimeError> {
         let found = self.client.bare_store().approval(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
-        own.ok_or_else(|| {
-            let why = format!("there is no request `{id}`");
-            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
-        })
+        own.ok_or_else(|| crate::wording::no_request(id))
     }
 
     fn may_decide(
@@ -359,32 +352,25 @@ impl Approvals {
         stored: &agents_store::Approval,
         args: &Json,
     ) -> Result<(Vec<u8>, String), RuntimeError> {
-        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
         let run = self.client.known(&stored.run).await?;
         let key = key_of(&run, &*self.client.keys()?)?;
         let detail: RequestDetail = opened(&key, &detail_of(&stored.request), &stored.detail)?;
         let tool = &stored.tool_name;
         let Some(schema) = &detail.schema else {
-            return Err(invalid(format!(
-                "the arguments of `{tool}` cannot be changed: their schema is not known"
-            )));
+            return Err(crate::wording::schema_missing(tool));
         };
         let schema = agents_core::reader::Schema::new(schema);
         schema
             .fits(args.as_str())
-            .map_err(|misfit| invalid(format!("the arguments do not fit `{tool}`: {misfit}")))?;
+            .map_err(|misfit| crate::wording::misfit(tool, &misfit))?;
         let commits = self.client.bare_store().commits(&run.id, 0).await?;
         let mut follower = Follower::new();
         for entry in entries(&key, 0, &commits)? {
             follower.on(&entry).map_err(RuntimeError::unreadable)?;
         }
         let digest = follower.args_digest(&stored.request, args);
-        let digest = digest.ok_or_else(|| {
-            RuntimeError::unreadable(format!(
-                "the journal of run `{}` has no request `{}`",
-                run.id, stored.request
-            ))
-        })?;
+        let digest =
+            digest.ok_or_else(|| crate::wording::request_missing(&run.id, &stored.request))?;
         Ok((sealed(&key, &edited_of(&stored.request), args)?, digest))
     }
 }

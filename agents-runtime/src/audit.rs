@@ -159,10 +159,8 @@ impl Audit {
             filter.after = last.number;
             for record in &page {
                 let line = serde_json::to_string(record).map_err(RuntimeError::unreadable)?;
-                writeln!(to, "{line}").map_err(|error| {
-                    let why = format!("the audit trail cannot be written: {error}");
-                    RuntimeError::new(RuntimeErrorKind::Unreadable, why)
-                })?;
+                writeln!(to, "{line}")
+                    .map_err(|error| crate::wording::trail_not_written(&error))?;
             }
         }
     }

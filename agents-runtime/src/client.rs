@@ -169,19 +169,14 @@ impl Client {
     pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));
-        own.ok_or_else(|| missing(run))
+        own.ok_or_else(|| crate::wording::no_run(run))
     }
 
     /// Returns the run with this id.
     pub(crate) async fn known(&self, run: &str) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
-        found.ok_or_else(|| missing(run))
+        found.ok_or_else(|| crate::wording::no_run(run))
     }
-}
-
-fn missing(run: &str) -> RuntimeError {
-    let why = format!("there is no run `{run}`");
-    agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
 }
 
 impl std::fmt::Debug for Client {

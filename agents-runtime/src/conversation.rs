@@ -3,7 +3,6 @@
 use crate::{
     Client, Principal, RuntimeError,
     data::{key_of, opened, sealed},
-    error::RuntimeErrorKind,
     keys::RunKey,
 };
 use agents_core::{
@@ -87,15 +86,15 @@ impl ConversationRef {
             true => self.runs().await?,
             false => Vec::new(),
         };
-        let invalid = |why| RuntimeError::new(RuntimeErrorKind::Invalid, why);
         if runs.is_empty() {
-            return Err(invalid(format!("there is no conversation `{}`", self.id)));
+            return Err(crate::wording::no_conversation(&self.id));
         }
         if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
-            return Err(invalid(format!(
-                "run `{}` of conversation `{}` is {}; cancel it, and erase the conversation when it is over",
-                open.id, self.id, open.status
-            )));
+            return Err(crate::wording::conversation_at_work(
+                &self.id,
+                &open.id,
+                open.status,
+            ));
         }
         self.client.erase_all(runs, by).await
     }

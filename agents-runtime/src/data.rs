@@ -65,8 +65,7 @@ pub(crate) fn opened<T: for<'de> Deserialize<'de>>(
 }
 
 fn read_json<T: for<'de> Deserialize<'de>>(what: &str, json: &[u8]) -> Result<T, RuntimeError> {
-    serde_json::from_slice(json)
-        .map_err(|error| RuntimeError::unreadable(format!("the {what} cannot be read: {error}")))
+    serde_json::from_slice(json).map_err(|error| crate::wording::unreadable(what, &error))
 }
 
 /// Encrypts the entries behind the entry with this number.
@@ -92,9 +91,7 @@ pub(crate) fn entries(
     let mut all = Vec::new();
     for commit in commits {
         if commit.after != after {
-            return Err(RuntimeError::unreadable(format!(
-                "the journal has no entries behind {after}: a commit was removed, or another one put in its place"
-            )));
+            return Err(crate::wording::commit_missing(after));
         }
         let what = entries_after(after);
         let json = unpack(key.unseal(&what, &commit.entries)?, after)?;

@@ -55,11 +55,11 @@ impl Client {
         self.roles.allow(Action::Erase, by)?;
         let runs = self.all_of(Some(tenant)).await?;
         if let Some(open) = runs.iter().find(|run| run.status != RunStatus::Done) {
-            let why = format!(
-                "run `{}` of tenant `{tenant}` is {}; cancel it, and erase the tenant when it is over",
-                open.id, open.status
-            );
-            return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+            return Err(crate::wording::tenant_at_work(
+                &open.id,
+                tenant,
+                open.status,
+            ));
         }
         self.keys()?.erase(tenant).map_err(RuntimeError::sealed)?;
         self.erase_all(runs, by).await
@@ -163,6 +163,5 @@ fn of_tenant(tenant: &str, by: &Principal) -> Result<(), RuntimeError> {
     if by.tenant().is_none_or(|own| own == tenant) {
         return Ok(());
     }
-    let why = format!("`{}` does not belong to tenant `{tenant}`", by.id());
-    Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why))
+    Err(crate::wording::no_member(by.id(), tenant))
 }

@@ -296,7 +296,7 @@ impl StoredJournal {
             version: request.tool_version.clone(),
             args_summary: summary(&request.args),
             effect_description: effect.map_or_else(
-                || described(&request.tool_name, request.effects),
+                || crate::wording::effect(&request.tool_name, request.effects),
                 |effect| masked(&effect),
             ),
             risk_level: request.risk,
@@ -439,15 +439,6 @@ fn ends(entry: &Entry) -> bool {
     entry.kind() == "finished" && entry.is_of_the_outermost_run()
 }
 
-/// Describes a call of a tool that does not say what it does.
-fn described(tool: &str, effects: Effects) -> String {
-    match effects {
-        Effects::None => format!("Runs `{tool}`, which changes nothing."),
-        Effects::Reads => format!("Runs `{tool}`, which reads."),
-        Effects::Writes => format!("Runs `{tool}`, which writes."),
-    }
-}
-
 #[async_trait]
 impl Journal for StoredJournal {
     async fn read(&self) -> Result<Vec<Entry>, JournalError> {
@@ -487,7 +478,7 @@ impl Journal for StoredJournal {
             return Ok(());
         }
         // There is nothing wrong with the run: it is given back, and goes on under another lease.
-        let why = "the lease of the run is about to end, so the tool is not run";
+        let why = crate::wording::lease_about_to_end();
         let failed = StoreError::new(agents_store::ErrorKind::Unavailable, why);
         inner.failed = Some(failed);
         Err(JournalError::new(why))

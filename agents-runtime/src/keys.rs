@@ -157,12 +157,12 @@ impl FileKeyring {
                 .permissions()
                 .mode();
             if mode & 0o077 != 0 {
-                let why = "others can read it; make it yours alone: `chmod 600`";
+                let why = crate::wording::keyring_readable();
                 return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, why)));
             }
         }
         let file: File = serde_json::from_str(&text).map_err(|error| {
-            let why = format!("this is no keyring: {error}");
+            let why = crate::wording::no_keyring(&error);
             failed(io::Error::new(io::ErrorKind::InvalidData, why))
         })?;
         match file.agents_keyring {
@@ -171,7 +171,7 @@ impl FileKeyring {
                 audit: file.audit,
             }),
             other => {
-                let why = format!("it has format {other}; this version reads format 1");
+                let why = crate::wording::keyring_of_other_format(other);
                 Err(failed(io::Error::new(io::ErrorKind::InvalidData, why)))
             }
         }
@@ -305,9 +305,7 @@ impl Keyring for MemoryKeyring {
     }
 
     fn erase(&self, _: &str) -> io::Result<()> {
-        Err(io::Error::other(
-            "a store in memory has no keys that could be destroyed; give the runtime a keyring with `.keyring(..)`",
-        ))
+        Err(io::Error::other(crate::wording::keys_in_memory()))
     }
 
     fn audit_key(&self) -> io::Result<AuditKey> {
@@ -321,8 +319,7 @@ pub(crate) fn default_keyring(store: &dyn Store) -> Result<Box<dyn Keyring>, Run
         return Ok(Box::new(MemoryKeyring));
     }
     let Some(path) = store.keys_beside() else {
-        let why = "the runtime has no keyring for the contents of this store; give it one with `.keyring(..)`";
-        return Err(RuntimeError::new(RuntimeErrorKind::Sealed, why));
+        return Err(crate::wording::keyring_missing());
     };
     FileKeyring::open(path)
         .map(|keyring| Box::new(keyring) as Box<dyn Keyring>)
@@ -400,20 +397,17 @@ impl RunKey {
         run: &str,
         wrapped: &[u8],
     ) -> Result<RunKey, RuntimeError> {
-        let failed = |why: String| RuntimeError::new(RuntimeErrorKind::Sealed, why);
         if wrapped.is_empty() {
-            return Err(failed(format!("run `{run}` was erased")));
+            return Err(crate::wording::erased(run));
         }
-        let altered = || failed(format!("the key of run `{run}` was altered"));
+        let altered = || crate::wording::key_altered(run);
         let (version, data) = wrapped.split_first_chunk::<4>().ok_or_else(altered)?;
         let version = u32::from_le_bytes(*version);
         let key = keyring
             .version(tenant, version)
-            .map_err(|error| failed(error.to_string()))?;
+            .map_err(RuntimeError::sealed)?;
         let Some(key) = key else {
-            return Err(failed(format!(
-                "the keyring has no version {version} of the key of tenant `{tenant}`: run `{run}` was stored with another keyring, or its tenant was erased"
-            )));
+            return Err(crate::wording::key_version_missing(run, tenant, version));
         };
         let data = opened(&cipher(&key.0), run, "key", data)?;
         let data: [u8; 32] = data.try_into().map_err(|_| altered())?;
@@ -446,16 +440,14 @@ fn sealed(
     what: &str,
     contents: &[u8],
 ) -> Result<Vec<u8>, RuntimeError> {
-    let failed = |why: String| RuntimeError::new(RuntimeErrorKind::Sealed, why);
-    let nonce: [u8; NONCE] = random().map_err(|error| failed(error.to_string()))?;
+    let nonce: [u8; NONCE] = random().map_err(RuntimeError::sealed)?;
     let place = place(run, what);
     let payload = Payload {
         msg: contents,
         aad: place.as_bytes(),
     };
     let sealed = cipher.encrypt(&XNonce::from(nonce), payload);
-    let sealed =
-        sealed.map_err(|_| failed("the contents are too long to be encrypted".to_owned()))?;
+    let sealed = sealed.map_err(|_| crate::wording::too_long())?;
     Ok([&nonce[..], &sealed].concat())
 }
 
@@ -465,10 +457,7 @@ fn opened(
     what: &str,
     contents: &[u8],
 ) -> Result<Vec<u8>, RuntimeError> {
-    let altered = || {
-        let why = format!("the {what} of run `{run}` was altered, or its key is another one");
-        RuntimeError::new(RuntimeErrorKind::Sealed, why)
-    };
+    let altered = || crate::wording::altered(what, run);
     let (nonce, sealed) = contents.split_first_chunk::<NONCE>().ok_or_else(altered)?;
     let place = place(run, what);
     let payload = Payload {

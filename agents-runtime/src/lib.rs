@@ -80,6 +80,7 @@ mod texts;
 mod undo;
 mod verify;
 mod webhook;
+mod wording;
 mod work;
 
 pub use agent_ref::{AgentRef, Start};
@@ -104,7 +105,7 @@ pub use roles::{Action, Roles};
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
 pub use spoken::Spoken;
-pub use undo::{Undo, UndoRun, Undone};
+pub use undo::{Undo, UndoOutcome, UndoRun};
 pub use verify::{Flaw, Verdict};
 #[cfg(feature = "webhooks")]
 pub use webhook::HttpDelivery;

@@ -93,14 +93,11 @@ impl Manifest {
     /// # Errors
     /// When the text is no manifest, or has a later format.
     pub fn read(json: &str) -> Result<Self, RuntimeError> {
-        let invalid = |why: String| RuntimeError::new(RuntimeErrorKind::Invalid, why);
-        let manifest: Manifest = serde_json::from_str(json)
-            .map_err(|error| invalid(format!("this is no manifest of a runtime: {error}")))?;
+        let manifest: Manifest =
+            serde_json::from_str(json).map_err(|error| crate::wording::no_manifest(&error))?;
         match manifest.agents_manifest {
             FORMAT => Ok(manifest),
-            other => Err(invalid(format!(
-                "the manifest has format {other}, and this version reads format {FORMAT}; use the later program"
-            ))),
+            other => Err(crate::wording::manifest_of_other_format(other, FORMAT)),
         }
     }
 
@@ -108,7 +105,7 @@ impl Manifest {
     fn refuses(&self, run: &Run, recorded: Option<&Recorded>) -> Vec<String> {
         let name = &run.agent;
         let Some(agent) = self.agents.get(name) else {
-            return vec![format!("there is no agent `{name}`")];
+            return vec![crate::wording::no_agent(name)];
         };
         let Some(recorded) = recorded else {
             return Vec::new();
@@ -118,7 +115,7 @@ impl Manifest {
         for policy in recorded.policies() {
             match given.iter().position(|given| *given == policy) {
                 Some(at) => _ = given.swap_remove(at),
-                None => reasons.push(format!("there is no policy `{policy}`")),
+                None => reasons.push(crate::wording::no_policy(policy)),
             }
         }
         if let Some(models) = &self.models {
@@ -152,7 +149,7 @@ impl AgentManifest {
         let mut reasons = Vec::new();
         let answer = recorded.answer_digest();
         if answer.is_some() && answer != self.answer.as_deref() {
-            reasons.push("the type of the answer has changed".to_owned());
+            reasons.push(crate::wording::other_answer());
         }
         for call in recorded.open_calls() {
             let tool = &call.tool;
@@ -163,18 +160,12 @@ impl AgentManifest {
             let reason = match (&call.version, &there[..]) {
                 (None, []) => continue,
                 (Some(_), []) if !call.is_declared => continue,
-                (Some(version), []) => format!(
-                    "an open call of `{tool}` is of version {version}, and there is no such tool"
-                ),
+                (Some(version), []) => crate::wording::open_call_without_tool(tool, version),
                 (_, there) if there.iter().any(fits) => continue,
                 (was, there) => {
-                    let was = match was {
-                        Some(version) => format!("is of version {version}"),
-                        None => "was made when there was no such tool".to_owned(),
-                    };
                     let now = there.iter().filter_map(|own| own.version.as_deref());
                     let now = now.collect::<Vec<_>>().join(", ");
-                    format!("an open call of `{tool}` {was}, and there is version {now}")
+                    crate::wording::open_call_of_other_version(tool, was.as_deref(), &now)
                 }
             };
             if !reasons.contains(&reason) {

@@ -85,8 +85,10 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
         let input: A::In = with.data.input.to().map_err(|error| {
-            let why = format!("the stored input is none of the agent's: {error}");
-            Error::new(ErrorKind::Build, why)
+            Error::new(
+                ErrorKind::Build,
+                crate::wording::not_the_agents_input(&error),
+            )
         })?;
         let agent = (self.0)(&with.data.scope);
         go_on(&agent, input, with).await

@@ -116,9 +116,7 @@ impl<Out: Data> RunRef<Out> {
     pub(crate) async fn outcome(&self) -> Result<Outcome<Out>, RuntimeError> {
         let recorded = self.client.recorded(&self.id).await?;
         let outcome = recorded.and_then(|recorded| recorded.outcome());
-        outcome.ok_or_else(|| {
-            RuntimeError::unreadable(format!("the journal of run `{}` has no end", self.id))
-        })
+        outcome.ok_or_else(|| crate::wording::no_end(&self.id))
     }
 }
 

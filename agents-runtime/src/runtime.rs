@@ -247,10 +247,7 @@ impl Runtime {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         let before = agents.insert(name.clone(), registered);
-        assert!(
-            before.is_none(),
-            "the runtime has two agents of the name `{name}`: stored runs find their agent by its name"
-        );
+        assert!(before.is_none(), "{}", crate::wording::two_agents(&name));
         AgentRef::new(self.clone(), name)
     }
 

@@ -47,7 +47,7 @@ pub struct UndoRun<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
-pub enum Undone {
+pub enum UndoOutcome {
     /// The effect of the execution is undone.
     Undone,
     /// The effect was undone before.
@@ -76,33 +76,33 @@ pub enum Undone {
     },
 }
 
-impl Undone {
+impl UndoOutcome {
     /// Returns `true` if the effect is not there any more.
     pub fn is_undone(&self) -> bool {
-        matches!(self, Undone::Undone | Undone::AlreadyUndone)
+        matches!(self, UndoOutcome::Undone | UndoOutcome::AlreadyUndone)
     }
 
     /// Returns `true` if what was done before may not be undone yet, since this is still there and may depend on it.
     fn stops(&self) -> bool {
-        !self.is_undone() && !matches!(self, Undone::Irreversible { .. })
+        !self.is_undone() && !matches!(self, UndoOutcome::Irreversible { .. })
     }
 }
 
-impl fmt::Display for Undone {
+impl fmt::Display for UndoOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Undone::Undone => f.write_str("undone"),
-            Undone::AlreadyUndone => f.write_str("already undone"),
-            Undone::Irreversible { why } => write!(f, "irreversible: {why}"),
-            Undone::Conflict { what } => write!(f, "not undone, conflict: {what}"),
-            Undone::Failed { error } => write!(f, "not undone: {error}"),
-            Undone::Pending(requests) => {
+            UndoOutcome::Undone => f.write_str("undone"),
+            UndoOutcome::AlreadyUndone => f.write_str("already undone"),
+            UndoOutcome::Irreversible { why } => write!(f, "irreversible: {why}"),
+            UndoOutcome::Conflict { what } => write!(f, "not undone, conflict: {what}"),
+            UndoOutcome::Failed { error } => write!(f, "not undone: {error}"),
+            UndoOutcome::Pending(requests) => {
                 f.write_str("waits for approval:")?;
                 requests
                     .iter()
                     .try_for_each(|request| write!(f, " {}", request.id))
             }
-            Undone::InDoubt { what } => write!(f, "in doubt: {what}"),
+            UndoOutcome::InDoubt { what } => write!(f, "in doubt: {what}"),
         }
     }
 }
@@ -158,7 +158,7 @@ impl Undo<'_> {
     /// # Errors
     /// When there is no such execution for this principal, it has no output, its tool is not there in the version that ran,
     /// or the store fails.
-    pub async fn by(self, by: &Principal) -> Result<Undone, RuntimeError> {
+    pub async fn by(self, by: &Principal) -> Result<UndoOutcome, RuntimeError> {
         let Undo { runtime, execution } = self;
         let execution = runtime.client.execution(&execution, by).await?;
         let run = runtime.client.steered(Action::Undo, &execution.run, by);
@@ -173,15 +173,11 @@ impl UndoRun<'_> {
     /// # Errors
     /// When there is no such run for this principal, it is not over, a tool is not there in the version that ran, or the
     /// store fails.
-    pub async fn by(self, by: &Principal) -> Result<Vec<(String, Undone)>, RuntimeError> {
+    pub async fn by(self, by: &Principal) -> Result<Vec<(String, UndoOutcome)>, RuntimeError> {
         let UndoRun { runtime, run } = self;
         let run = runtime.client.steered(Action::Undo, &run, by).await?;
         if !matches!(run.status, RunStatus::Done | RunStatus::Held) {
-            let why = format!(
-                "run `{}` is {}; cancel it, and undo it when it is over",
-                run.id, run.status
-            );
-            return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+            return Err(crate::wording::run_not_over(&run.id, run.status));
         }
         let mut steps = Vec::new();
         for execution in runtime.executions(&run.id).await?.into_iter().rev() {
@@ -235,13 +231,7 @@ impl Runtime {
     ) -> Result<SharedTool, RuntimeError> {
         let agent = self.shared.agent(&run.agent);
         let found = agent.and_then(|agent| agent.profile(&data.scope).find_tool(tool, version));
-        found.ok_or_else(|| {
-            let why = format!(
-                "the runtime has no agent `{}` with version {version} of the tool `{tool}`; undo it with the program that ran it",
-                run.agent
-            );
-            RuntimeError::new(RuntimeErrorKind::Invalid, why)
-        })
+        found.ok_or_else(|| crate::wording::tool_missing(&run.agent, tool, version))
     }
 
     async fn undo_execution(
@@ -249,7 +239,7 @@ impl Runtime {
         run: &Run,
         execution: &Execution,
         by: &Principal,
-    ) -> Result<Undone, RuntimeError> {
+    ) -> Result<UndoOutcome, RuntimeError> {
         let key = key_of(run, &*self.client.keys()?)?;
         let data = RunData::of(run, &key)?;
         self.tool(run, &data, &execution.tool_name, &execution.version)?;
@@ -260,7 +250,7 @@ impl Runtime {
     }
 
     /// Works on the run of an undo until it is over or waits.
-    async fn follow(&self, run: &str) -> Result<Undone, RuntimeError> {
+    async fn follow(&self, run: &str) -> Result<UndoOutcome, RuntimeError> {
         loop {
             if self.step(run).await? {
                 continue;
@@ -269,11 +259,8 @@ impl Runtime {
             match stored.status {
                 RunStatus::Done => return self.client.result_of(run).await,
                 RunStatus::Held => {
-                    return Ok(Undone::Failed {
-                        error: format!(
-                            "run `{run}` of the undo is held: {}",
-                            stored.held.unwrap_or_default()
-                        ),
+                    return Ok(UndoOutcome::Failed {
+                        error: crate::wording::undo_held(run, &stored.held.unwrap_or_default()),
                     });
                 }
                 RunStatus::Waiting => {
@@ -283,7 +270,7 @@ impl Runtime {
                         ..ApprovalFilter::default()
                     };
                     let requests = self.client.approvals().list(&filter).await?;
-                    return Ok(Undone::Pending(requests));
+                    return Ok(UndoOutcome::Pending(requests));
                 }
                 RunStatus::Ready | RunStatus::Running => tokio::time::sleep(PAUSE).await,
             }
@@ -306,7 +293,7 @@ impl Runtime {
             return Ok(());
         }
         let (kind, because) = match undone {
-            Undone::Undone => (AuditKind::Undone, None),
+            UndoOutcome::Undone => (AuditKind::Undone, None),
             other => {
                 let key = key_of(&run, &*self.client.keys()?);
                 let because = key.ok().and_then(|key| reason(&key, &other.to_string()));
@@ -322,7 +309,7 @@ impl Runtime {
 /// Answer to the wish to undo an execution.
 enum Asked {
     /// The outcome is known.
-    Told(Undone),
+    Told(UndoOutcome),
     /// A run with this id undoes it.
     Run(String),
 }
@@ -342,7 +329,7 @@ impl Client {
         let run = self.steered(Action::Undo, &execution.run, by).await?;
         match self.asked(&run, &execution, by).await? {
             Asked::Run(undo) => Ok(Some(self.run(undo))),
-            Asked::Told(Undone::AlreadyUndone) => Ok(None),
+            Asked::Told(UndoOutcome::AlreadyUndone) => Ok(None),
             Asked::Told(other) => Err(RuntimeError::new(
                 RuntimeErrorKind::Invalid,
                 other.to_string(),
@@ -358,10 +345,7 @@ impl Client {
     ) -> Result<Execution, RuntimeError> {
         let found = self.bare_store().execution(id).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant_id));
-        own.ok_or_else(|| {
-            let why = format!("there is no execution `{id}`");
-            agents_store::StoreError::new(agents_store::ErrorKind::NotFound, why).into()
-        })
+        own.ok_or_else(|| crate::wording::no_execution(id))
     }
 
     async fn asked(
@@ -371,23 +355,15 @@ impl Client {
         by: &Principal,
     ) -> Result<Asked, RuntimeError> {
         if execution.rolled_back {
-            return Ok(Asked::Told(Undone::AlreadyUndone));
+            return Ok(Asked::Told(UndoOutcome::AlreadyUndone));
         }
         let tool = &execution.tool_name;
         let Some(output) = &execution.output else {
             return match execution.effect_unknown {
-                true => Ok(Asked::Told(Undone::InDoubt {
-                    what: format!(
-                        "it is not known whether `{tool}` took effect, and it has no output"
-                    ),
+                true => Ok(Asked::Told(UndoOutcome::InDoubt {
+                    what: crate::wording::effect_not_known(tool),
                 })),
-                false => Err(RuntimeError::new(
-                    RuntimeErrorKind::Invalid,
-                    format!(
-                        "execution `{}` of `{tool}` has no output, so its effect cannot be undone",
-                        execution.id
-                    ),
-                )),
+                false => Err(crate::wording::output_missing(&execution.id, tool)),
             };
         };
         let key = key_of(run, &*self.keys()?)?;
@@ -416,7 +392,7 @@ impl Client {
             let may_try_again = is_over
                 && matches!(
                     self.result_of(&stored.id).await?,
-                    Undone::Failed { .. } | Undone::Conflict { .. }
+                    UndoOutcome::Failed { .. } | UndoOutcome::Conflict { .. }
                 );
             if !may_try_again {
                 return Ok(Asked::Run(stored.id));
@@ -436,7 +412,7 @@ impl Client {
     ) -> Result<(Run, bool), RuntimeError> {
         let id = Uuid::now_v7().to_string();
         let (key, wrapped) = RunKey::create(&*self.keys()?, &run.tenant, &id)?;
-        let input = format!("Undo execution {} of `{}`.", undo.execution, undo.tool);
+        let input = crate::wording::undo_input(&undo.execution, &undo.tool);
         let data = RunData {
             input: Json::of(&input).map_err(RuntimeError::unreadable)?,
             scope: scope.clone(),
@@ -465,7 +441,7 @@ impl Client {
     }
 
     /// Returns what became of an undo whose run is over.
-    async fn result_of(&self, run: &str) -> Result<Undone, RuntimeError> {
+    async fn result_of(&self, run: &str) -> Result<UndoOutcome, RuntimeError> {
         let recorded = self.recorded(run).await?;
         let receipts = recorded
             .as_ref()
@@ -475,12 +451,12 @@ impl Client {
             // The plan had nothing to call, and its answer says why.
             let outcome = recorded.and_then(|recorded| recorded.outcome::<String>());
             return Ok(match outcome.map(|outcome| outcome.result) {
-                Some(Ok(why)) => Undone::Irreversible { why },
-                Some(Err(error)) => Undone::Failed {
+                Some(Ok(why)) => UndoOutcome::Irreversible { why },
+                Some(Err(error)) => UndoOutcome::Failed {
                     error: error.to_string(),
                 },
-                None => Undone::Failed {
-                    error: "the undo has not run".to_owned(),
+                None => UndoOutcome::Failed {
+                    error: crate::wording::undo_not_run().to_owned(),
                 },
             });
         };
@@ -520,10 +496,10 @@ fn event(
 }
 
 /// Returns what the receipt of an undo tells.
-fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> Undone {
+fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> UndoOutcome {
     let failed = |error: String| match is_doubtful {
-        true => Undone::InDoubt { what: error },
-        false => Undone::Failed { error },
+        true => UndoOutcome::InDoubt { what: error },
+        false => UndoOutcome::Failed { error },
     };
     if let Some(error) = &receipt.error {
         return failed(error.message.clone());
@@ -533,11 +509,11 @@ fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> Undone {
         .and_then(|output| output.to().ok())
         .unwrap_or_default();
     match (&output["undone"], output["conflict"].as_str()) {
-        (Value::Bool(true), _) => Undone::Undone,
-        (_, Some(what)) => Undone::Conflict {
+        (Value::Bool(true), _) => UndoOutcome::Undone,
+        (_, Some(what)) => UndoOutcome::Conflict {
             what: what.to_owned(),
         },
-        _ => failed("the undo says nothing of its outcome".to_owned()),
+        _ => failed(crate::wording::undo_without_outcome().to_owned()),
     }
 }
 
@@ -557,8 +533,8 @@ impl Runtime {
         let agent = AgentBuilder::<String, String>::new("undo");
         let why = match (&spec.irreversible, undo_tool(&tool)) {
             (Some(why), _) => why.to_string(),
-            (None, _) if spec.effects != Effects::Writes => format!("`{name}` changes nothing"),
-            (None, None) => format!("`{name}` does not say how it is undone"),
+            (None, _) if spec.effects != Effects::Writes => crate::wording::changes_nothing(name),
+            (None, None) => crate::wording::says_no_undo(name),
             (None, Some(undoing)) => {
                 let call = ToolCall {
                     id: String::new(),

@@ -1,6 +1,10 @@
 //! Checks of the audit trail.
 
-use crate::{Head, RuntimeError, keys::hex};
+use crate::{
+    Head, RuntimeError,
+    keys::hex,
+    wording::flaws::{EDITED, INSERTED, OUT_OF_ORDER, REMOVED, REMOVED_LATER, REWRITTEN},
+};
 use agents_store::{
     ALL_TENANTS, ApprovalFilter, ApprovalStatus, AuditEvent, AuditFilter, AuditKey, AuditKind,
     Execution, ExecutionFilter, PLATFORM, RowDigest, Run, RunFilter, Store, StoredMode,
@@ -109,9 +113,6 @@ const RUNS: &str = "agent_runs";
 const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
 const MODES: &str = "agent_modes";
-const EDITED: &str = "was edited";
-const REMOVED: &str = "was removed";
-const INSERTED: &str = "was inserted by hand";
 
 /// Trail of a run, or of what belongs to no run.
 struct Trail<'a> {
@@ -308,12 +309,12 @@ impl<'a> Verify<'a> {
             let row = |what| Some((EVENTS, event.seq.to_string(), what));
             if event.seq > seq {
                 return match events.iter().any(|other| other.seq == seq) {
-                    true => row("is out of order"),
+                    true => row(OUT_OF_ORDER),
                     false => Some((EVENTS, seq.to_string(), REMOVED)),
                 };
             }
             if event.seq < seq {
-                return row("is out of order");
+                return row(OUT_OF_ORDER);
             }
             let is_of_tenant = trail.tenant.is_none_or(|own| own == event.tenant_id);
             if !self.key.is_digest_of(before, event) || !is_of_tenant {
@@ -340,11 +341,11 @@ impl<'a> Verify<'a> {
         }
         let at = usize::try_from(anchor.events).unwrap_or(usize::MAX) - 1;
         match events.get(at) {
-            None => Some((behind.0, behind.1, "was removed since its head was kept")),
+            None => Some((behind.0, behind.1, REMOVED_LATER)),
             Some(event) if hex(&event.digest) == anchor.digest => None,
             Some(event) => {
                 let row = event.seq.to_string();
-                Some((EVENTS, row, "was rewritten since its head was kept"))
+                Some((EVENTS, row, REWRITTEN))
             }
         }
     }

@@ -133,9 +133,7 @@ impl Runtime {
                 RunStatus::Done => return Ok(()),
                 RunStatus::Held => {
                     let why = stored.held.unwrap_or_default();
-                    return Err(RuntimeError::unreadable(format!(
-                        "run `{run}` is held: {why}"
-                    )));
+                    return Err(crate::wording::held(run, &why));
                 }
                 _ => tokio::time::sleep(PAUSE).await,
             }
@@ -269,10 +267,7 @@ impl Runtime {
     /// Returns the conversation that a run is a part of, as the run before has left it.
     async fn talk(&self, run: &Run, data: &RunData) -> Result<Option<Talk>, RuntimeError> {
         if run.conversation != data.conversation {
-            return Err(RuntimeError::sealed(format!(
-                "run `{}` was put into another conversation than the one it was started in: its row was changed by hand",
-                run.id
-            )));
+            return Err(crate::wording::moved_to_another_conversation(&run.id));
         }
         let Some(conversation) = self.client.conversation_of(run) else {
             return Ok(None);
@@ -351,7 +346,7 @@ async fn went(
     let input = with.data.input.to().map_err(|error| {
         Error::new(
             ErrorKind::Build,
-            format!("the stored input cannot be read: {error}"),
+            crate::wording::not_the_agents_input(&error),
         )
     })?;
     go_on(undoing, input, with).await

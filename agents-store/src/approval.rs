@@ -144,6 +144,34 @@ pub struct Decision {
     pub proof: Vec<u8>,
 }
 
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores check approvals")
+)]
+impl Approval {
+    /// Returns `true` if the approval was used before, for these arguments, and `false` if it may be used now. `covers` is
+    /// the digest of the arguments that were approved.
+    pub(crate) fn was_used_for(
+        &self,
+        covers: &str,
+        digest: &str,
+        now: u64,
+    ) -> Result<bool, StoreError> {
+        if covers != digest {
+            return Err(wording::other_arguments(&self.tool_name));
+        }
+        let is_late = |use_by: Timestamp| use_by.as_millis() <= now;
+        match self.status {
+            ApprovalStatus::Consumed => Ok(true),
+            ApprovalStatus::Approved if self.use_by.is_some_and(is_late) => {
+                Err(wording::used_too_late(&self.tool_name))
+            }
+            ApprovalStatus::Approved => Ok(false),
+            _ => Err(wording::not_approved_yet(self)),
+        }
+    }
+}
+
 /// Answer to a request for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {

@@ -48,13 +48,6 @@ impl StoreError {
         }
     }
 
-    /// Creates the error for a message to a conversation with another agent.
-    #[cfg(any(feature = "sqlite", feature = "postgres"))]
-    pub(crate) fn of_another_agent(conversation: &str, agent: &str) -> Self {
-        let why = format!("the conversation `{conversation}` is one with `{agent}`");
-        StoreError::new(ErrorKind::OtherAgent, why)
-    }
-
     /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.kind

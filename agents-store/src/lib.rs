@@ -51,6 +51,11 @@ mod text;
     allow(dead_code, reason = "the stores add events")
 )]
 mod trail;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores fail with them")
+)]
+mod wording;
 
 pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};

@@ -1,4 +1,4 @@
-use super::HttpError;
+use super::{HttpError, wording};
 use agents_core::Json;
 use reqwest::{
     Response,
@@ -120,7 +120,7 @@ impl HttpAnswer {
         let kind = self.content_type.clone().unwrap_or_default();
         let Some(text) = decoded(body, &kind, self.truncated) else {
             let kind = if kind.is_empty() {
-                "of a kind that is not said"
+                wording::UNKNOWN_KIND
             } else {
                 &kind
             };

@@ -1,4 +1,4 @@
-use super::address::NotPublic;
+use super::{address::NotPublic, wording};
 use agents_core::{Code, ToolFailure, secret::SecretError};
 use std::{error::Error as StdError, time::Duration};
 
@@ -41,10 +41,7 @@ impl HttpError {
     }
 
     pub(super) fn timed_out(after: Duration) -> Self {
-        HttpError::new(
-            Code::Timeout,
-            format!("no whole answer came within {after:?}"),
-        )
+        HttpError::new(Code::Timeout, wording::timed_out(after))
     }
 
     /// Creates the error for a failure status. `without` is the server's origin, if a redirect kept a secret from
@@ -56,27 +53,15 @@ impl HttpError {
         without: Option<String>,
     ) -> Self {
         let (code, what) = match status {
-            401 | 403 => (
-                Code::AuthRequired,
-                "requires credentials, or refused those that were sent",
-            ),
-            429 => (Code::RateLimit, "was asked too often"),
-            _ => (Code::ProviderError, "failed"),
+            401 | 403 => (Code::AuthRequired, wording::CREDENTIALS_REFUSED),
+            429 => (Code::RateLimit, wording::ASKED_TOO_OFTEN),
+            _ => (Code::ProviderError, wording::FAILED),
         };
-        let without = match without {
-            Some(server) if code == Code::AuthRequired => format!(
-                "; no secret was sent to `{server}`, because a redirect from another origin led there"
-            ),
-            _ => String::new(),
-        };
-        let said = match said.trim() {
-            "" => String::new(),
-            said => format!(": {said}"),
-        };
+        let without = without.as_deref().filter(|_| code == Code::AuthRequired);
         HttpError {
             status: Some(status),
             retry_after,
-            ..HttpError::new(code, format!("the server {what} ({status}){without}{said}"))
+            ..HttpError::new(code, wording::of_status(what, status, without, said))
         }
     }
 
@@ -90,15 +75,18 @@ impl HttpError {
             }
         }
         let what = match (error.is_connect(), error.is_builder()) {
-            (true, _) => "cannot be reached",
-            (_, true) => "cannot be asked",
-            _ => "broke off",
+            (true, _) => wording::NOT_REACHED,
+            (_, true) => wording::NOT_ASKED,
+            _ => wording::BROKE_OFF,
         };
         let host = error
             .url()
             .and_then(|url| url.host_str())
             .unwrap_or_default();
-        HttpError::new(Code::NetworkError, format!("`{host}` {what}: {innermost}"))
+        HttpError::new(
+            Code::NetworkError,
+            wording::of_transport(host, what, &innermost),
+        )
     }
 
     /// Returns the HTTP status code, or `None` if the server did not respond.
@@ -108,9 +96,7 @@ impl HttpError {
 }
 
 pub(super) fn private(host: &str) -> HttpError {
-    HttpError::denied(format!(
-        "`{host}` leads to a private address, which is not allowed"
-    ))
+    HttpError::denied(wording::private_address(host))
 }
 
 impl ToolFailure for HttpError {

@@ -1,3 +1,4 @@
+use super::wording;
 use reqwest::Url;
 use std::fmt;
 
@@ -44,15 +45,15 @@ impl Pattern {
             None => (false, named),
         };
         if rest.is_empty() || rest.contains(['/', '*', '@', '?', '#', '\\']) {
-            return Err("write `example.com`, `*.example.com` or `example.com:8443`");
+            return Err(wording::HOW_HOSTS_ARE_WRITTEN);
         }
         // The URL parser normalises the host, so that both sides of a comparison have the same
         // spelling.
-        let url = Url::parse(&format!("http://{rest}/")).map_err(|_| "it cannot be read")?;
+        let url = Url::parse(&format!("http://{rest}/")).map_err(|_| wording::HOST_UNREADABLE)?;
         let host = normal(url.host_str().unwrap_or_default());
         let port = match rest.rsplit_once(':') {
             Some((_, port)) if !rest.ends_with(']') => {
-                Some(port.parse().map_err(|_| "its port is no number")?)
+                Some(port.parse().map_err(|_| wording::PORT_UNREADABLE)?)
             }
             _ => None,
         };

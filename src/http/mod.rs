@@ -51,6 +51,7 @@ mod error;
 mod hosts;
 mod method;
 mod send;
+mod wording;
 
 pub use answer::HttpAnswer;
 pub use error::HttpError;
@@ -253,16 +254,13 @@ impl HttpTool {
     pub fn secret_header(self, host: &str, header: &str, secret: impl Into<String>) -> Self {
         match HeaderName::from_bytes(header.as_bytes()) {
             Ok(name) => self.send(host, name, "", secret.into()),
-            Err(_) => panic!("`{header}` is no header"),
+            Err(_) => panic!("{}", wording::not_a_header(header)),
         }
     }
 
     fn send(mut self, host: &str, name: HeaderName, prefix: &'static str, secret: String) -> Self {
         let to = pattern(host);
-        assert!(
-            !to.is_clear(),
-            "a secret is never sent over plain HTTP: leave out the `http://` of `{host}`"
-        );
+        assert!(!to.is_clear(), "{}", wording::secret_over_plain_http(host));
         self.headers.push(Sent {
             to,
             name,
@@ -308,29 +306,23 @@ impl HttpTool {
     fn describe(&self) -> ToolSpec {
         let methods: Vec<_> = self.methods.iter().map(|method| method.as_str()).collect();
         let hosts: Vec<_> = self.hosts.iter().map(ToString::to_string).collect();
-        let hosts = match hosts.is_empty() {
-            true => "none".to_owned(),
-            false => hosts.join(", "),
-        };
         let mut schema = json!({
             "type": "object",
             "properties": {
-                "url": { "type": "string", "description": format!("The whole URL. Allowed hosts: {hosts}.") },
-                "method": { "type": "string", "enum": methods, "description": "GET where nothing is said." },
+                "url": { "type": "string", "description": wording::url(&hosts) },
+                "method": { "type": "string", "enum": methods, "description": wording::METHOD },
             },
             "required": ["url"],
             "additionalProperties": false,
         });
         let effects = match self.writes() {
             true => {
-                schema["properties"]["body"] =
-                    json!({ "description": "What to send: JSON, or a string as plain text." });
+                schema["properties"]["body"] = json!({ "description": wording::BODY });
                 Effects::Writes
             }
             false => Effects::Reads,
         };
-        let description = "Ask a server over HTTP. The answer has the status, some headers, and the body as JSON or text; long bodies are cut.";
-        let spec = ToolSpec::new(self.name.clone(), description, effects, schema)
+        let spec = ToolSpec::new(self.name.clone(), wording::DESCRIPTION, effects, schema)
             .external()
             .category(Category::Api)
             .timeout(self.timeout + Duration::from_secs(5));
@@ -344,7 +336,7 @@ impl HttpTool {
 fn pattern(host: &str) -> Pattern {
     match Pattern::parse(host) {
         Ok(pattern) => pattern,
-        Err(why) => panic!("`{host}` is no host: {why}"),
+        Err(why) => panic!("{}", wording::not_a_host(host, why)),
     }
 }
 

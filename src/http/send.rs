@@ -5,6 +5,7 @@ use super::{
     address::{NoMetadata, PublicOnly, is_public},
     answer, error,
     hosts::Pattern,
+    wording,
 };
 use agents_core::{Code, Json, ToolContext};
 use reqwest::{
@@ -22,12 +23,8 @@ impl HttpTool {
         cx: &ToolContext,
     ) -> Result<HttpAnswer, HttpError> {
         let method = self.allowed(args.method)?;
-        let mut url = Url::parse(&args.url).map_err(|error| {
-            HttpError::new(
-                Code::ValidationError,
-                format!("`url` is not an absolute URL: {error}"),
-            )
-        })?;
+        let mut url = Url::parse(&args.url)
+            .map_err(|error| HttpError::new(Code::ValidationError, wording::not_a_url(&error)))?;
         let clients = self.clients()?;
         let asked = url.origin();
         let mut by_way_of = Vec::new();
@@ -56,10 +53,9 @@ impl HttpTool {
                 return self.answer(response, by_way_of, is_withheld).await;
             };
             if by_way_of.len() >= self.redirects {
-                let most = self.redirects;
                 return Err(HttpError::new(
                     Code::ProviderError,
-                    format!("the server redirects more than {most} times"),
+                    wording::too_many_redirects(self.redirects),
                 ));
             }
             by_way_of.push(url.to_string());
@@ -73,9 +69,8 @@ impl HttpTool {
             return Ok(method);
         }
         let allowed: Vec<_> = self.methods.iter().map(ToString::to_string).collect();
-        let allowed = allowed.join(", ");
-        Err(HttpError::denied(format!(
-            "the method `{method}` is not allowed; allowed are {allowed}"
+        Err(HttpError::denied(wording::method_refused(
+            &method, &allowed,
         )))
     }
 
@@ -83,15 +78,15 @@ impl HttpTool {
     fn check(&self, url: &Url, is_first: bool) -> Result<Place, HttpError> {
         let invalid = |what: &str| {
             Err(match is_first {
-                true => HttpError::new(Code::ValidationError, format!("`url` {what}")),
-                false => HttpError::denied(format!("the server redirects: the URL {what}")),
+                true => HttpError::new(Code::ValidationError, wording::url_refused(what)),
+                false => HttpError::denied(wording::redirect_refused(what)),
             })
         };
         if !matches!(url.scheme(), "http" | "https") {
-            return invalid("has to begin with `http://` or `https://`");
+            return invalid(wording::NOT_HTTP);
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return invalid("has to be without a user name and a password");
+            return invalid(wording::WITH_PASSWORD);
         }
         let place = match url.port() {
             Some(port) => format!("{}:{port}", url.host_str().unwrap_or_default()),
@@ -99,29 +94,15 @@ impl HttpTool {
         };
         let named: Vec<_> = self.hosts.iter().filter(|host| host.names(url)).collect();
         if named.is_empty() {
-            let hosts: Vec<_> = self.hosts.iter().map(|host| format!("`{host}`")).collect();
-            let allowed = match hosts.is_empty() {
-                true => "no host is".to_owned(),
-                false => format!("allowed are {}", hosts.join(", ")),
-            };
-            return Err(HttpError::denied(match is_first {
-                true => format!("the host `{place}` is not allowed; {allowed}"),
-                false => {
-                    format!("the server redirects to `{place}`, which is not allowed; {allowed}")
-                }
-            }));
+            let hosts: Vec<_> = self.hosts.iter().map(ToString::to_string).collect();
+            return Err(HttpError::denied(wording::host_refused(
+                &place, &hosts, is_first,
+            )));
         }
         if url.scheme() == "http" && !named.iter().any(|host| host.is_clear()) {
-            return Err(HttpError::denied(match is_first {
-                true => {
-                    format!("`{place}` may not be asked over plain HTTP; ask it over `https://`")
-                }
-                false => {
-                    format!(
-                        "the server redirects to `{place}` over plain HTTP, which is not allowed"
-                    )
-                }
-            }));
+            return Err(HttpError::denied(wording::plain_http_refused(
+                &place, is_first,
+            )));
         }
         if named.iter().any(|host| host.is_private()) {
             return Ok(Place::Private);
@@ -171,10 +152,7 @@ impl HttpTool {
             let secret = cx.secret(&sent.secret).await?;
             let value = format!("{}{}", sent.prefix, secret.expose_secret().trim());
             let mut value = HeaderValue::from_str(&value).map_err(|_| {
-                HttpError::new(
-                    Code::AuthRequired,
-                    format!("the secret `{}` cannot be sent in a header", sent.secret),
-                )
+                HttpError::new(Code::AuthRequired, wording::secret_unfit(&sent.secret))
             })?;
             value.set_sensitive(true);
             headers.insert(sent.name.clone(), value);
@@ -271,10 +249,7 @@ fn redirected(response: &Response, from: &Url) -> Result<Option<Url>, HttpError>
         .to_str()
         .ok()
         .and_then(|location| from.join(location).ok());
-    location.map(Some).ok_or_else(|| {
-        HttpError::new(
-            Code::ProviderError,
-            "the server redirects to an invalid URL",
-        )
-    })
+    location
+        .map(Some)
+        .ok_or_else(|| HttpError::new(Code::ProviderError, wording::REDIRECT_UNREADABLE))
 }

@@ -8,7 +8,7 @@
 //! A digest covers the digest before it and the exact bytes of the entries. A line has no other spelling than this
 //! one, so that its digest covers every byte of it.
 
-use super::{Entry, Journal, JournalError, Key, Recorded};
+use super::{Entry, Journal, JournalError, Key, Recorded, wording};
 use crate::files;
 use agents_core::async_trait;
 use serde::Deserialize;
@@ -85,8 +85,7 @@ impl FileJournal {
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let why = "the journal is open already, here or in another process";
-                let error = io::Error::new(io::ErrorKind::WouldBlock, why);
+                let error = io::Error::new(io::ErrorKind::WouldBlock, wording::OPEN_ALREADY);
                 return Err(files::of(path, error));
             }
             Err(TryLockError::Error(error)) => return Err(files::of(path, error)),
@@ -269,28 +268,20 @@ impl Lines {
         };
         let format = found.agents_journal;
         if format != FORMAT {
-            return Err(invalid(format!(
-                "the journal has format {format}; this version reads format {FORMAT}"
-            )));
+            return Err(invalid(wording::of_other_format(format, FORMAT)));
         }
         match (found.keyed, self.key.is_secret()) {
             (true, false) => {
-                return Err(invalid(
-                    "the journal was written with a key; open it with that key",
-                ));
+                return Err(invalid(wording::KEY_MISSING));
             }
             (false, true) => {
-                return Err(invalid(
-                    "the journal was written without a key, so a key cannot verify it; open it with `Key::none()`",
-                ));
+                return Err(invalid(wording::KEY_NEEDLESS));
             }
             (true, true) | (false, false) => {}
         }
         let (digest, expected) = header(&self.key);
         if line != expected.as_bytes() {
-            return Err(invalid(
-                "line 1 was altered, or the journal has another key",
-            ));
+            return Err(invalid(wording::HEADER_ALTERED));
         }
         self.digest = digest;
         Ok(())
@@ -298,11 +289,7 @@ impl Lines {
 
     fn read_line(&mut self, number: usize, line: &[u8]) -> io::Result<()> {
         let first = self.entries.last().map_or(0, Entry::seq).saturating_add(1);
-        let altered = || {
-            invalid(format!(
-                "line {number} was altered, or lines before it are missing; it should begin with entry {first}"
-            ))
-        };
+        let altered = || invalid(wording::line_altered(number, first));
         let Ok(read) = serde_json::from_slice::<Line<'_>>(line) else {
             return Err(altered());
         };
@@ -373,16 +360,12 @@ fn not_a_journal(bytes: &[u8]) -> io::Error {
     let text = String::from_utf8_lossy(bytes);
     let is_snapshot = ["\"version\":", "\"run_id\":", "\"root\":"];
     if is_snapshot.iter().all(|part| text.contains(part)) {
-        return invalid(
-            "this is a snapshot, which earlier versions stored (format 2); this version reads journals, so finish the run with the version that stored it",
-        );
+        return invalid(wording::SNAPSHOT);
     }
     if text.starts_with("{\"tape\":") {
-        return invalid(
-            "this is a recording, which earlier versions wrote (`tape`); this version reads journals",
-        );
+        return invalid(wording::RECORDING);
     }
-    invalid("this is no journal")
+    invalid(wording::NO_JOURNAL)
 }
 
 fn invalid(why: impl Into<String>) -> io::Error {

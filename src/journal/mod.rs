@@ -27,6 +27,7 @@
 
 mod chain;
 mod file;
+mod wording;
 
 pub use agents_core::journal::{
     Asked, Began, CallStep, Difference, Ended, Entry, Followed, Follower, Journal, JournalError,

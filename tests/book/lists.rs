@@ -2,7 +2,11 @@
 //! runs.
 
 use crate::{read, root, texts};
-use std::{collections::BTreeSet, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
 
 /// Checks that the text below each `<!-- {mark}: a b c -->` is what `list` makes of `a b c`.
 fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<String> {
@@ -46,6 +50,31 @@ fn lists(path: &str, mark: &str, list: impl Fn(&str) -> Vec<String>) -> Vec<Stri
         );
     }
     all
+}
+
+/// Returns the source of a list: a file, or a section of it (`wording.rs#the-prompt`).
+fn source(path: &str) -> String {
+    let Some((file, section)) = path.split_once('#') else {
+        return read(path);
+    };
+    let found = sections(file).into_iter().find(|(name, _)| name == section);
+    found.unwrap_or_else(|| panic!("no section {path}")).1
+}
+
+/// Returns the sections of a file of texts. A section begins with its name in `// ---- .. ----`. Constants are written as
+/// the reading of texts needs them.
+fn sections(file: &str) -> Vec<(String, String)> {
+    let text = read(file)
+        .replace("= \"", "=  \"")
+        .replace("=\n    \"", "=  \"");
+    let mut parts = text.split("\n// ---- ");
+    parts.next();
+    let section = |part: &str| {
+        let (name, text) = part.split_once(" ----\n").unwrap();
+        let text = text.split("\n// ==== ").next().unwrap();
+        (name.replace(' ', "-"), text.to_owned())
+    };
+    parts.map(section).collect()
 }
 
 /// Returns the first line of each error, or the label below it if the first line is too general.
@@ -95,7 +124,7 @@ fn every_compile_error_is_explained() {
 #[test]
 fn every_defect_is_listed() {
     let shown = lists("book/src/errors.md", "texts", |path| {
-        let source = read(path);
+        let source = source(path);
         let code = source.split("\n#[cfg(test)]").next().unwrap();
         texts(code)
             .into_iter()
@@ -138,13 +167,21 @@ fn every_defect_is_listed() {
     }
 }
 
-/// Returns `true` if a source file creates such an error, apart from comments.
+/// Returns `true` if a source file creates such an error with a text of its own, apart from comments.
 fn is_made_in(source: &Path) -> bool {
     let source = fs::read_to_string(source).unwrap();
-    let mut code = source
+    let code = source
+        .split(
+            "
+#[cfg(test)]",
+        )
+        .next()
+        .unwrap();
+    let mut lines = code
         .lines()
         .filter(|line| !line.trim_start().starts_with("//"));
-    code.any(|line| line.contains("ErrorKind::Build"))
+    lines.any(|line| line.contains("ErrorKind::Build"))
+        && texts(code).iter().any(|text| is_message(text))
 }
 
 /// Returns `true` if a text is a message for people, with a remedy or a reason.
@@ -190,12 +227,12 @@ fn told(code: &str) -> Vec<String> {
 #[test]
 fn every_text_for_models_is_listed() {
     let shown = lists("book/src/what-models-are-told.md", "told", |path| {
-        told(&read(path))
+        told(&source(path))
     });
     // These files have texts for people alone.
     let for_people = [
-        "agents-core/src/engine/answer.rs",
-        "agents-core/src/engine/climb.rs",
+        "agents-core/src/engine/call.rs",
+        "agents-core/src/engine/giving_up.rs",
         "agents-core/src/engine/list.rs",
         "agents-core/src/engine/model.rs",
         "agents-core/src/engine/offload.rs",
@@ -226,6 +263,7 @@ fn every_text_for_models_is_listed() {
                 .to_string_lossy()
                 .into_owned();
             let is_known = shown.contains(&name) || for_people.contains(&&*name);
+            let is_known = is_known || name.ends_with("/wording.rs");
             if !is_known && !name.contains("tests") && !told(&read(&name)).is_empty() {
                 lacking.push(name);
             }
@@ -234,5 +272,102 @@ fn every_text_for_models_is_listed() {
     assert!(
         lacking.is_empty(),
         "not on the page about what models are told: {lacking:?}"
+    );
+}
+
+#[test]
+fn every_section_of_texts_is_on_a_page() {
+    let pages = [
+        read("book/src/errors.md"),
+        read("book/src/what-models-are-told.md"),
+    ];
+    // Reasons that stand within other texts.
+    let within = ["agents-core/src/engine/wording.rs#answers"];
+    for folder in ["agent", "engine"] {
+        let file = format!("agents-core/src/{folder}/wording.rs");
+        let found = sections(&file);
+        assert!(found.len() > 3, "{file}");
+        for (name, _) in found {
+            let section = format!("{file}#{name}");
+            let is_listed = pages
+                .iter()
+                .any(|page| page.contains(&format!("{section} ")));
+            assert!(
+                is_listed || within.contains(&&*section),
+                "{section} is on no page"
+            );
+        }
+    }
+}
+
+/// Returns the files below a folder, apart from tests.
+fn files_below(folder: PathBuf) -> Vec<PathBuf> {
+    let (mut files, mut folders) = (Vec::new(), vec![folder]);
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false if path.to_string_lossy().contains("tests") => {}
+                false => files.push(path),
+            }
+        }
+    }
+    files
+}
+
+#[test]
+fn a_folder_with_a_file_of_texts_has_all_of_its_texts_there() {
+    let sources = [
+        "agents-core",
+        "agents-store",
+        "agents-runtime",
+        "agents-cli",
+        ".",
+    ];
+    let files = sources.map(|part| files_below(root().join(part).join("src")));
+    let wording = files
+        .iter()
+        .flatten()
+        .filter(|file| file.ends_with("wording.rs"));
+    let (mut folders, mut astray) = (0, Vec::new());
+    let apart = [
+        // A label of a key, which nobody reads.
+        "agents-store/src/audit.rs",
+        // A report, which displays its fields.
+        "agents-runtime/src/verify.rs",
+        // The reason for an attribute.
+        "agents-runtime/src/run_ref.rs",
+    ];
+    for folder in wording.map(|file| file.parent().unwrap()) {
+        folders += 1;
+        for entry in fs::read_dir(folder).unwrap() {
+            let file = entry.unwrap().path();
+            if file.extension().is_none_or(|ending| ending != "rs") || file.ends_with("wording.rs")
+            {
+                continue;
+            }
+            let file = file.strip_prefix(root()).unwrap().to_string_lossy();
+            if apart.contains(&&*file) {
+                continue;
+            }
+            let code = read(&file);
+            let code: String = code
+                .split_inclusive('\n')
+                .filter(|line| !line.starts_with("#[error("))
+                .collect();
+            let is_sql = |text: &str| text.contains(" = '") || text.matches(", ").count() > 8;
+            let begins = |first: char| first.is_lowercase() || first == '`';
+            for text in told(&code) {
+                if is_message(&text) && text.starts_with(begins) && !is_sql(&text) {
+                    astray.push(format!("{file}: {text}"));
+                }
+            }
+        }
+    }
+    assert!(folders > 6, "{folders}");
+    assert!(
+        astray.is_empty(),
+        "these belong in `wording.rs`: {astray:#?}"
     );
 }

@@ -90,12 +90,7 @@ fn heads_of(path: &Path) -> Result<Vec<Head>, Failure> {
     let text = read(path)?;
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     let heads = lines.enumerate().map(|(n, line)| {
-        serde_json::from_str(line).map_err(|error| {
-            let (path, n) = (path.display(), n + 1);
-            Failure::failed(format!(
-                "line {n} of {path} is no head: {error}; the file has what `agents heads` prints"
-            ))
-        })
+        serde_json::from_str(line).map_err(|error| crate::wording::no_head(n + 1, path, &error))
     });
     heads.collect()
 }

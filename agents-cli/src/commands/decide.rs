@@ -22,9 +22,7 @@ pub(crate) async fn approve(
         let meant = open.filter(|one| one.tool_name == *tool && one.risk_level <= most);
         let ids: Vec<_> = meant.map(|request| request.id).collect();
         if ids.is_empty() {
-            return Err(Failure::failed(format!(
-                "no open request is about `{tool}` at that risk; `agents approvals` lists them"
-            )));
+            return Err(crate::wording::no_request_about(tool));
         }
         return decide(session, &ids, &Approval::Approve, out).await;
     }
@@ -36,14 +34,11 @@ pub(crate) async fn approve(
     let approval = match args {
         None => Approval::Approve,
         Some(_) if asked.ids.len() > 1 => {
-            return Err(Failure::Usage(
-                "changed arguments belong to one request; approve the others by themselves"
-                    .to_owned(),
-            ));
+            return Err(crate::wording::arguments_of_one());
         }
         Some(args) => {
-            let args = Json::parse(args)
-                .map_err(|error| Failure::Usage(format!("the arguments are no JSON: {error}")))?;
+            let args =
+                Json::parse(args).map_err(|error| crate::wording::arguments_unreadable(&error))?;
             Approval::ApproveWith { args }
         }
     };

@@ -42,9 +42,6 @@ fn read(path: &Path) -> Result<String, Failure> {
         Some("-") => std::io::stdin().read_to_string(&mut text).map(drop),
         _ => std::fs::read_to_string(path).map(|all| text = all),
     };
-    read.map_err(|error| {
-        let path = path.display();
-        Failure::failed(format!("the file {path} cannot be read: {error}"))
-    })?;
+    read.map_err(|error| crate::wording::file_unreadable(path, &error))?;
     Ok(text)
 }

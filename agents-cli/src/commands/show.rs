@@ -181,10 +181,7 @@ fn print(
     }
     if run.status == RunStatus::Held {
         field("held", run.held.as_deref().unwrap_or_default())?;
-        field(
-            "",
-            &format!("way out: mend the reason, then `agents release {}`", run.id),
-        )?;
+        field("", &crate::wording::way_out_of_a_hold(&run.id))?;
     }
     let mut table = Table::new(&[
         "CALL",

@@ -7,13 +7,10 @@ use agents_store::RunStatus;
 pub(crate) async fn cancel(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
     let found = session.run(run).await?;
     if found.status == RunStatus::Done {
-        return Err(Failure::failed(format!(
-            "the run `{run}` is over already: {}; `agents show {run}` shows what it did",
-            state(&found)
-        )));
+        return Err(crate::wording::is_over(run, &state(&found)));
     }
     session.with_keys()?.cancel(run, &session.who).await?;
-    print(session, run, "cancelled; a worker ends it", out).await
+    print(session, run, crate::wording::CANCELLED, out).await
 }
 
 pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
@@ -35,7 +32,7 @@ pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Resu
         )));
     }
     session.with_keys()?.release(run, &session.who).await?;
-    print(session, run, "released; a worker goes on with it", out).await
+    print(session, run, crate::wording::RELEASED, out).await
 }
 
 pub(crate) async fn hold_all(
@@ -46,16 +43,14 @@ pub(crate) async fn hold_all(
     let held = session.with_keys()?.hold_all(reason, &session.who).await?;
     match out.is_json() {
         true => out.object(&serde_json::json!({ "held": held })),
-        false => out.line(&format!(
-            "{held} runs are held; `agents runs --status held` lists them, `agents release RUN` lets one go on"
-        )),
+        false => out.line(&crate::wording::all_held(held)),
     }
 }
 
 pub(crate) async fn erase(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
     session.run(run).await?;
     session.with_keys()?.erase(run, &session.who).await?;
-    print(session, run, "erased; its audit trail stays", out).await
+    print(session, run, crate::wording::ERASED, out).await
 }
 
 async fn print(session: &Session, run: &str, what: &str, out: &mut Out) -> Result<(), Failure> {

@@ -116,9 +116,7 @@ pub(crate) async fn undo(session: &Session, execution: &str, out: &mut Out) -> R
         });
     }
     match run {
-        None => out.line(&format!("{execution} was undone before")),
-        Some(run) => out.line(&format!(
-            "{execution} is undone by run {run}; `agents show {run}` tells what became of it"
-        )),
+        None => out.line(&crate::wording::undone_before(execution)),
+        Some(run) => out.line(&crate::wording::undone_by(execution, run)),
     }
 }

@@ -1,4 +1,4 @@
-use super::{Agent, IntoInput, Run, held::Held, prompt_of};
+use super::{Agent, IntoInput, Run, held::Held, prompt_of, wording};
 use crate::{
     Error, ErrorKind, Json,
     context::{Earlier, Exchange, Talk, Unfinished},
@@ -143,13 +143,13 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// a composition.
     pub fn go_on(&mut self) -> Result<Run<'_, A>, Error> {
         let unfinished = self.talk().unfinished.clone();
-        let unfinished = unfinished.ok_or_else(|| {
-            let why = "there is no unfinished message to go on with; send one";
-            Error::new(ErrorKind::InvalidInput, why)
-        })?;
+        let unfinished = unfinished
+            .ok_or_else(|| Error::new(ErrorKind::InvalidInput, wording::NOTHING_UNFINISHED))?;
         let input: A::In = unfinished.input.to().map_err(|error| {
-            let why = format!("the unfinished message cannot be read: {error}");
-            Error::new(ErrorKind::InvalidInput, why)
+            Error::new(
+                ErrorKind::InvalidInput,
+                wording::unfinished_unreadable(&error),
+            )
         })?;
         let exchange = self.exchange(&input).from(unfinished.until);
         Ok(self.part_of(Run::new(&*self.agent, input), exchange))
@@ -370,12 +370,9 @@ impl Conversation {
     fn check(&self, agent: &str) -> Result<(), Error> {
         let (version, wanted) = (self.version, Self::VERSION);
         let problem = if version != wanted {
-            format!(
-                "the stored conversation has format {version}; this version reads format {wanted}"
-            )
+            wording::chat_of_other_format(version, wanted)
         } else if self.agent != agent {
-            let other = &self.agent;
-            format!("the stored conversation was had with agent `{other}`, not with `{agent}`")
+            wording::chat_of_another(&self.agent, agent)
         } else {
             return Ok(());
         };

@@ -1,6 +1,6 @@
 //! Equipment of a model for each skill, and checks that all parts of an agent fit together.
 
-use super::{ModelAgent, Skill, io::Data};
+use super::{ModelAgent, Skill, io::Data, wording};
 use crate::{
     Error, ErrorKind,
     definition::{AgentDefinition, Knowledge},
@@ -76,7 +76,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let of_budget = self
             .definition
             .budget
-            .defect(&format!("agent `{}`", self.definition.name));
+            .defect(&wording::of_agent(&self.definition.name));
         defects.extend(of_budget.map(Defect::from));
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
@@ -99,11 +99,11 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             let named = tools.specs().filter(|spec| spec.name == one.name());
             named.count() > 1
         });
-        let defect = format!("agent `{}`: {defect}", self.definition.name);
-        Some(match is_known {
-            true => format!("{defect} (what an agent knows has a name among its tools)"),
-            false => defect,
-        })
+        Some(wording::tools_defect(
+            &self.definition.name,
+            &defect,
+            is_known,
+        ))
     }
 
     /// Returns defects of arms for a tool that the agent does not have, or that fails with another error type.
@@ -112,11 +112,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             name, arms, tools, ..
         } = &self.definition;
         arms.tools().filter_map(move |(tool, written_for)| {
-            let said = format!("agent `{name}` has `on_error` arms for `{tool}`");
             // Arms for another type would never be told of a returned error.
-            let of_another = |own: ErrorType| {
-                format!("{said} that are written for errors of type `{written_for}`, but it fails with `{own}`")
-            };
+            let of_another = |own| wording::arms_for_another_error(name, tool, written_for, own);
             let of_delegates = ErrorType::of::<Error>();
             match tools.get(tool) {
                 Some(own) => {
@@ -126,11 +123,14 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 // What a source will list is not known yet.
                 None if tools.may_list(tool) => None,
                 None if written_for == of_delegates => Some(Defect {
-                    text: format!("{said}, which is neither among its tools nor a delegate of it"),
+                    text: wording::arms_for_no_tool_or_delegate(name, tool),
                     lacks: Some(Pattern::from(tool.to_owned())),
                 }),
-                None => Some(Defect::from(format!(
-                    "{said}, which is not among its tools (arms for a delegate are written for `{of_delegates}`, and these for `{written_for}`)"
+                None => Some(Defect::from(wording::arms_for_no_tool(
+                    name,
+                    tool,
+                    written_for,
+                    of_delegates,
                 ))),
             }
         })
@@ -139,50 +139,43 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     /// Returns defects of arms for a skill that does not exist, or that makes no calls.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
         let agent = &self.definition.name;
-        self.definition.arms.skills().filter_map(move |name| match self.skill_named(name) {
-            Some(skill) if skill.body().is_none() => None,
-            Some(_) => Some(format!(
-                "agent `{agent}` has `on_error` arms for its skill `{name}`, which has a body: no model makes calls there; remove the one or the other"
-            )),
-            None => Some(format!(
-                "agent `{agent}` has `on_error` arms for the skill `{name}`, which is not among its skills; correct the name, or remove them"
-            )),
-        })
+        self.definition
+            .arms
+            .skills()
+            .filter_map(move |name| match self.skill_named(name) {
+                Some(skill) if skill.body().is_none() => None,
+                Some(_) => Some(wording::arms_for_a_body(agent, name)),
+                None => Some(wording::arms_for_no_skill(agent, name)),
+            })
     }
 
     fn idle_memory(&self) -> Option<String> {
         let asks = |skill: &Skill<'a, I, O>| skill.memory;
         let idle =
             self.memory.is_some() && !self.skills.is_empty() && !self.skills.iter().any(asks);
-        idle.then(|| {
-            format!(
-                "agent `{}` has a memory that none of its skills asks for; mark one `#[skill(memory)]`, or call `.with_memory()` on it",
-                self.definition.name
-            )
-        })
+        idle.then(|| wording::idle_memory(&self.definition.name))
     }
 
     fn skill_defects(&self, at: usize, skill: &Skill<'a, I, O>) -> Vec<String> {
         let (agent, name) = (&self.definition.name, skill.name());
         let mut defects = Vec::new();
         if self.skills[..at].iter().any(|other| other.name() == name) {
-            defects.push(format!(
-                "agent `{agent}` has two skills called `{name}`; rename one or remove it"
-            ));
+            defects.push(wording::two_skills(agent, name));
         }
         let for_models = [
-            (skill.listed().is_some(), "lists tools"),
-            (skill.memory, "asks for the memory"),
+            (skill.listed().is_some(), wording::LISTS_TOOLS),
+            (skill.memory, wording::ASKS_FOR_MEMORY),
         ];
         if skill.body().is_some() {
-            defects.extend(for_models.iter().filter(|(said, _)| *said).map(|(_, what)| {
-                format!("skill `{name}` of agent `{agent}` {what}, and it has a body: no model is there to use that; remove the one or the other")
-            }));
+            defects.extend(
+                for_models
+                    .iter()
+                    .filter(|(said, _)| *said)
+                    .map(|(_, what)| wording::model_equipment_for_a_body(agent, name, what)),
+            );
         }
         if skill.memory && self.memory.is_none() {
-            defects.push(format!(
-                "skill `{name}` asks for the memory, and agent `{agent}` has none; give it one with `.memory(bank)`"
-            ));
+            defects.push(wording::no_memory(agent, name));
         }
         defects
     }
@@ -193,13 +186,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let listed = skill.listed().unwrap_or_default().iter();
         let missing = listed.filter(|pattern| !self.definition.tools.fits_any(pattern));
         missing.map(move |pattern| {
-            let what = match pattern.is_name() {
-                true => "tool",
-                false => "tools by the pattern",
-            };
-            let text = format!(
-                "skill `{name}` lists the {what} `{pattern}`, and agent `{agent}` has none; add it to the agent's tools, or remove it from the list"
-            );
+            let text = wording::skill_lists_no_tool(agent, name, pattern, pattern.is_name());
             Defect {
                 text,
                 lacks: Some(pattern.clone()),

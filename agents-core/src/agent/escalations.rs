@@ -1,6 +1,6 @@
 //! Agent at work, and the escalations that reach it meanwhile.
 
-use super::{Agent, Data};
+use super::{Agent, Data, wording};
 use crate::{
     Error, ErrorKind, Json,
     context::RunContext,
@@ -99,11 +99,11 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
 /// Returns the reason that is given for the unsettled calls of dropped work: what the agent did instead.
 fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
-        Instead::Skill(skill) => format!("turned to its skill `{skill}`"),
-        Instead::Agent(other) => format!("left the work to `{}`", other.name()),
-        Instead::Partial(_) => "returned a partial result".to_owned(),
+        Instead::Skill(skill) => wording::left::for_a_skill(skill),
+        Instead::Agent(other) => wording::left::for_an_agent(other.name()),
+        Instead::Partial(_) => wording::left::FOR_A_PARTIAL_RESULT.to_owned(),
     };
-    format!("`{agent}` {did} after an escalation")
+    wording::left::after_an_escalation(agent, &did)
 }
 
 /// Asks the agent's handler, and replies to the agent that raised the escalation. Returns the replacement of the handling
@@ -136,10 +136,9 @@ async fn judge<I: Data, O: Data>(
             drop(reply.send(Reply { escalation, model }));
             return None;
         }
-        Some(Ok(Resolution(Verb::Model(model)))) => Some((
-            format!("give the model `{}`", model.id()),
-            format!("the failed agent has gone on with {MOST_MODELS} other models already"),
-        )),
+        Some(Ok(Resolution(Verb::Model(model)))) => {
+            Some(wording::refused::model(model.id(), MOST_MODELS))
+        }
         // The escalation was decided before the run was stored, and then by a model.
         Some(Ok(_)) if ticket.is_none() => None,
         Some(Ok(Resolution(Verb::Throw(reason)))) => {
@@ -159,10 +158,7 @@ async fn judge<I: Data, O: Data>(
             }
             Err(refused) => Some(refused),
         },
-        Some(Err(panic)) => Some((
-            "decide".to_owned(),
-            format!("its `on_escalation` panicked: {}", cx.masker().text(&panic)),
-        )),
+        Some(Err(panic)) => Some(wording::refused::panicked(&cx.masker().text(&panic))),
     };
     if let Some((wanted, why)) = refused {
         let agent = name;
@@ -188,10 +184,9 @@ fn settlement<I: Data, O: Data>(
     let name = cx.node.agent().to_string();
     let count = cx.node.taken().map_or(0, |taken| taken.count);
     match instead {
-        Instead::Skill(_) | Instead::Agent(_) if count >= MOST_RESTARTS => Err((
-            "begin anew".to_owned(),
-            format!("it has done so {count} times"),
-        )),
+        Instead::Skill(_) | Instead::Agent(_) if count >= MOST_RESTARTS => {
+            Err(wording::refused::restart(count))
+        }
         Instead::Skill(skill) => match unknown(skill, &agent.skills()) {
             None => Ok((
                 Settlement::ReroutedToSkill {
@@ -200,7 +195,7 @@ fn settlement<I: Data, O: Data>(
                 },
                 None,
             )),
-            Some(why) => Err((format!("turn to its skill `{skill}`"), why)),
+            Some(why) => Err(wording::refused::skill(skill, why)),
         },
         Instead::Agent(other) => match agent.may_leave_to(&**other, cx) {
             Ok(()) => Ok((
@@ -210,14 +205,11 @@ fn settlement<I: Data, O: Data>(
                 },
                 None,
             )),
-            Err(why) => Err((format!("leave its work to `{}`", other.name()), why)),
+            Err(why) => Err(wording::refused::agent(other.name(), why)),
         },
         Instead::Partial(value) => match Json::of(value) {
             Ok(json) => Ok((Settlement::PartialResult { agent: name }, Some(json))),
-            Err(error) => Err((
-                "end with a partial result".to_owned(),
-                format!("it cannot be written as JSON: {error}"),
-            )),
+            Err(error) => Err(wording::refused::partial_result(&error)),
         },
     }
 }
@@ -228,16 +220,8 @@ fn unknown(skill: &str, skills: &[&str]) -> Option<String> {
     if skills.contains(&skill) {
         return None;
     }
-    let known: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
     let meant = nearest(skill, skills.iter().copied());
-    Some(match (&known[..], meant) {
-        ([], _) => "it has no skills".to_owned(),
-        (known, None) => format!("it has none of that name; it has {}", known.join(", ")),
-        (known, Some(meant)) => {
-            let known = known.join(", ");
-            format!("it has none of that name; it has {known}; did you mean `{meant}`?")
-        }
-    })
+    Some(wording::refused::no_such_skill(skills, meant))
 }
 
 /// Returns the replacement of the agent's own work with which a stored run goes on.
@@ -251,10 +235,7 @@ fn resumed<I: Data, O: Data>(
         return Ok(None);
     };
     let stale = |what: &str| {
-        let agent = cx.node.agent();
-        let message = format!(
-            "the stored run of `{agent}` went on with {what} after an escalation, which is not there now"
-        );
+        let message = wording::stale_replacement(&cx.node.agent(), what);
         Error::new(ErrorKind::Replay, message)
     };
     let escalation: Escalation = taken.receipt.escalation;

@@ -1,6 +1,6 @@
 //! Hand-off of a conversation to another agent, which answers in place of the first.
 
-use super::{Agent, Data, ModelAgent, Profile, Skill};
+use super::{Agent, Data, ModelAgent, Profile, Skill, wording};
 use crate::{
     Error, ErrorKind,
     context::{Earlier, Handover, RunContext},
@@ -38,9 +38,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         let name = &self.definition.name;
         let successor = self.hand_offs.iter().find(|one| one.name() == to);
         let successor = successor.ok_or_else(|| {
-            let why = format!(
-                "the conversation was handed to `{to}`, which is not among the hand-offs of agent `{name}`"
-            );
+            let why = wording::handed_off_to_a_stranger(name, to);
             Error::new(ErrorKind::Build, why)
         })?;
         let model = self.definition.model.as_ref();
@@ -100,17 +98,11 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         let name = &self.definition.name;
         let first = self.hand_offs.first()?.name();
         if self.hand_offs.iter().any(|one| *one.name() == **name) {
-            return Some(format!(
-                "agent `{name}` hands the conversation to itself; name other agents in `hand_off`"
-            ));
+            return Some(wording::hands_off_to_itself(name));
         }
         let is_code = |skill: &Skill<'_, I, O>| skill.body().is_some();
         let is_idle = !self.skills.is_empty() && self.skills.iter().all(is_code);
-        is_idle.then(|| {
-            format!(
-                "agent `{name}` can hand the conversation to `{first}`, but all of its skills have bodies, so no model decides that; call the agent from the body"
-            )
-        })
+        is_idle.then(|| wording::idle_hand_off(name, first))
     }
 }
 
@@ -144,11 +136,8 @@ impl Drop for Making {
 fn tool(successor: &dyn Agent<In = impl Data, Out = impl Data>) -> SharedTool {
     let to = successor.name();
     let name = format!("hand_off_to_{}", tool_name(to));
-    let description = match successor.description() {
-        "" => format!("Hands the conversation to `{to}`, who answers instead of you."),
-        said => format!("Hands the conversation to `{to}`, who answers instead of you: {said}"),
-    };
-    let reason = json!({ "type": "string", "description": "Why, in one sentence." });
+    let description = wording::hands_off(to, successor.description());
+    let reason = json!({ "type": "string", "description": wording::WHY_HANDED_OFF });
     let schema = json!({ "type": "object", "properties": { "reason": reason } });
     let spec = ToolSpec::new(name, description, Effects::None, schema).innate();
     let to: Box<str> = to.into();
@@ -158,14 +147,12 @@ fn tool(successor: &dyn Agent<In = impl Data, Out = impl Data>) -> SharedTool {
             let cx = &context.cx;
             let had = |before: &Handover| before.by.iter().any(|name| **name == *to);
             if cx.handover().is_some_and(had) {
-                return Err(format!(
-                    "`{to}` had the conversation before you and handed it on; answer yourself, or hand it to another agent"
-                ));
+                return Err(wording::handed_back(&to));
             }
             if cx.node.add(Fact::HandedOff { to: to.clone() }).ignored {
-                return Err("the conversation was handed to another agent already".to_owned());
+                return Err(wording::HANDED_OFF_ALREADY.to_owned());
             }
-            Ok(format!("The conversation is with `{to}` now, who answers."))
+            Ok(wording::handed_off(&to))
         }
     });
     Arc::new(tool.part_of_the_run())

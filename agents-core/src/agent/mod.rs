@@ -18,6 +18,7 @@ mod signature;
 mod skill;
 mod skill_choice;
 mod summarize;
+mod wording;
 mod work;
 
 pub use crate::{
@@ -196,10 +197,7 @@ pub trait Agent: Send + Sync {
             return done.to().map_err(|error| {
                 Error::new(
                     ErrorKind::Replay,
-                    format!(
-                        "the stored answer of `{}` does not fit: {error}",
-                        self.name()
-                    ),
+                    wording::stored_answer_misfits(self.name(), &error),
                 )
             });
         }
@@ -279,10 +277,7 @@ pub trait Agent: Send + Sync {
 }
 
 pub(crate) fn unwritable(agent: &str, what: &str, error: &serde_json::Error) -> Error {
-    Error::new(
-        ErrorKind::Failed,
-        format!("the {what} of agent `{agent}` cannot be written as JSON: {error}"),
-    )
+    Error::new(ErrorKind::Failed, wording::not_json(what, agent, error))
 }
 
 #[async_trait]

@@ -1,6 +1,6 @@
 //! Policies and error handlers of an agent for tools by their names, also for tools that are not known in advance.
 
-use super::{AgentBuilder, ModelAgent, io::Data};
+use super::{AgentBuilder, ModelAgent, io::Data, wording};
 use crate::{
     error::AnyError,
     place::Defect,
@@ -59,19 +59,16 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .definition
             .arms
             .patterns()
-            .map(|pattern| ("`on_error` arms for", pattern, true));
+            .map(|pattern| (wording::ARMS_FOR, pattern, true));
         let policies = self
             .definition
             .policies
             .iter()
-            .map(|(pattern, _)| ("a policy for", pattern, false));
+            .map(|(pattern, _)| (wording::POLICY_FOR, pattern, false));
         arms.chain(policies)
             .filter(|(_, pattern, _)| !self.definition.tools.fits_any(pattern))
             .map(|(what, pattern, for_delegates)| Defect {
-                text: format!(
-                    "agent `{}` has {what} `{pattern}`, which fits none of its tools; correct the pattern, or remove it",
-                    self.definition.name
-                ),
+                text: wording::idle_pattern(&self.definition.name, what, pattern),
                 lacks: for_delegates.then(|| pattern.clone()),
             })
             .collect()

@@ -1,6 +1,6 @@
 //! Choice of the skill that answers: by condition, else the only one, else the one that the model names.
 
-use super::{ModelAgent, Skill, io::Data};
+use super::{ModelAgent, Skill, io::Data, wording};
 use crate::{
     Error, ErrorKind,
     context::RunContext,
@@ -15,7 +15,7 @@ use crate::{
     tool::ToolSet,
 };
 use serde_json::{Value, json};
-use std::{fmt::Write, sync::Arc};
+use std::sync::Arc;
 
 /// Number of times that a model may name a skill before the choice is given up.
 const TRIES: u32 = 2;
@@ -41,11 +41,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         // A skill that a stored run has chosen stays chosen, whatever its condition would say now.
         let (chosen, choosing) = cx.node.frame(|frame| (frame.skill.clone(), frame.choosing));
         if let Some(chosen) = chosen {
-            let skill = self.skill_named(&chosen).ok_or_else(|| {
-                self.unselected(&format!(
-                    "the stored run has chosen `{chosen}`, which is not among them"
-                ))
-            })?;
+            let skill = self
+                .skill_named(&chosen)
+                .ok_or_else(|| self.unselected(&wording::stored_skill_missing(&chosen)))?;
             return Ok(Selection::Settled(Some(skill)));
         }
         let mut wanting = self.skills.iter().filter(|_| !choosing);
@@ -55,9 +53,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
                 Ok(false) => {}
                 Err(panic) => {
                     let name = skill.name();
-                    let what = format!("the condition of `{name}`");
+                    let what = wording::condition_of(name);
                     return Err(panics::error(what)(panic)
-                        .context(format!("agent `{}`", self.definition.name)));
+                        .context(wording::of_agent(&self.definition.name)));
                 }
             }
         }
@@ -88,7 +86,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         candidates
             .into_iter()
             .find(|skill| skill.name() == name)
-            .ok_or_else(|| self.unselected("the model has named none of them"))
+            .ok_or_else(|| self.unselected(wording::NAMED_NONE))
     }
 
     pub(super) fn skill_named(&self, name: &str) -> Option<&Skill<'a, I, O>> {
@@ -102,8 +100,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
 
     /// Creates the error for an input that no skill takes: another input may find a skill.
     fn unwanted(&self) -> Error {
-        let why = "no skill takes this input; give another, or add a skill without `when`";
-        Error::new(ErrorKind::InvalidInput, self.of_skills(why))
+        Error::new(
+            ErrorKind::InvalidInput,
+            self.of_skills(wording::NO_SKILL_FOR_THIS),
+        )
     }
 
     fn of_skills(&self, why: &str) -> String {
@@ -146,7 +146,7 @@ async fn ask(
     let tries = definition.budget.clone().max_turns(TRIES.min(turns));
     if cx.node.frame(Frame::is_silent) {
         cx.node.add(Fact::Said {
-            system: SYSTEM.to_owned(),
+            system: wording::CHOOSE.to_owned(),
             said: Arc::default(),
             before: 0,
             task: Some(question(skills, &said, task)),
@@ -158,14 +158,14 @@ async fn ask(
             Next::Chat { turn, must_fit } => {
                 let own = definition.model.as_ref().or(cx.model()).cloned();
                 if cx.root.settings.model_for(own).is_none() {
-                    let why = undecided(&definition.name, &listed);
+                    let why = wording::no_model_to_choose(&definition.name, &listed);
                     return Err(Error::new(ErrorKind::Build, why));
                 }
                 engine::model::ask(definition, cx, turn, Some(&schema), must_fit).await?;
             }
             // Nothing was handed off: the model had no tool for that.
             Next::HandOff(_) => {
-                return Err(no_choice(definition, skills, "it left the conversation"));
+                return Err(no_choice(definition, skills, wording::LEFT_FOR_A_SKILL));
             }
             // The model was offered no tool: each call is answered by saying so.
             Next::Calls => engine::calls(definition, cx).await,
@@ -185,7 +185,7 @@ async fn ask(
                 }
             }
             Next::Stop(Limit::Turns(tried)) if tried < turns => {
-                return Err(no_choice(definition, skills, "it made calls instead"));
+                return Err(no_choice(definition, skills, wording::CALLED_FOR_A_SKILL));
             }
             Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
             Next::Declined { why } => return Err(engine::model::declined(definition, &why)),
@@ -194,25 +194,18 @@ async fn ask(
     }
 }
 
-const SYSTEM: &str = "You choose the skill that answers a request. Say its name and nothing else.";
-
 /// Returns the question in the form that a small model needs: the list, the request, and last what to say.
 fn question(skills: &[(&str, &str)], said: &History, task: &str) -> String {
-    let mut text = String::from("Skills:\n");
-    for (name, description) in skills {
-        let description: Vec<_> = description.split_whitespace().collect();
-        // Writing into a string cannot fail.
-        let _ = writeln!(text, "- {name}: {}", description.join(" "));
-    }
-    let before = latest(said);
-    if !before.is_empty() {
-        let _ = write!(text, "\nWhat was said before:\n{before}");
-    }
-    let _ = write!(
-        text,
-        "\nRequest: {task}\n\nWhich skill answers the request? Say its name and nothing else."
-    );
-    text
+    let skills: Vec<_> = skills
+        .iter()
+        .map(|(name, description)| {
+            (
+                *name,
+                description.split_whitespace().collect::<Vec<_>>().join(" "),
+            )
+        })
+        .collect();
+    wording::which_skill(&skills, &latest(said), task)
 }
 
 /// Returns the last words of a conversation, to which a request such as "and theirs?" may refer.
@@ -266,9 +259,9 @@ fn chooser<'a>(
 }
 
 fn no_choice(definition: &AgentDefinition<'_>, skills: &[(&str, &str)], why: &str) -> Error {
-    let names = names(skills.iter().map(|(name, _)| *name));
-    let message = format!("the model chose none of the skills {names}: {why}");
-    Error::new(ErrorKind::InvalidOutput, message).context(format!("agent `{}`", definition.name))
+    let names: Vec<_> = skills.iter().map(|(name, _)| *name).collect();
+    let message = wording::no_skill_chosen(&names, why);
+    Error::new(ErrorKind::InvalidOutput, message).context(wording::of_agent(&definition.name))
 }
 
 fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
@@ -292,18 +285,9 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
             .map(Skill::name)
             .collect();
         if open.len() > 1 {
-            return Some(undecided(&self.definition.name, &open));
+            return Some(wording::no_model_to_choose(&self.definition.name, &open));
         }
         let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
         is_driven.then(|| self.definition.undriven())
     }
-}
-
-/// Returns the error text for an agent without a model to choose one of these skills.
-fn undecided(agent: &str, skills: &[&str]) -> String {
-    let skills: Vec<_> = skills.iter().map(|skill| format!("`{skill}`")).collect();
-    format!(
-        "agent `{agent}` has no model to choose among its skills {}; give all of them but one a `when = |input| ..`, or name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`",
-        skills.join(", ")
-    )
 }

@@ -1,6 +1,6 @@
 //! Conversations that are summed up.
 
-use super::Agent;
+use super::{Agent, wording};
 use crate::{
     Error, ErrorKind,
     model::{Message, Shorten, last_exchanges},
@@ -66,8 +66,6 @@ impl<A: Agent<In = String, Out = String>> Summarize<A> {
     }
 }
 
-const ASKED: &str = "What have we said so far, in short?";
-
 #[async_trait]
 impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
     async fn shorten(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Error> {
@@ -78,14 +76,11 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
         }
         let summary = self.agent.run(transcript(older)).await?;
         if summary.trim().is_empty() {
-            let why = format!(
-                "agent `{}` has summed the conversation up to nothing",
-                self.agent.name()
-            );
+            let why = wording::empty_summary(self.agent.name());
             return Err(Error::new(ErrorKind::InvalidOutput, why));
         }
         let asked = Message::User {
-            content: ASKED.into(),
+            content: wording::SUMMARY_ASKED.into(),
         };
         let said = Message::Assistant {
             content: summary,

@@ -5,7 +5,7 @@ use super::{
     escalations::{HandlingAgent, attend},
     prompt_of,
     skill_choice::{Selection, settle},
-    unwritable,
+    unwritable, wording,
 };
 use crate::{
     Error, ErrorKind, Json,
@@ -149,9 +149,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         match instead {
             None => self.own(cx, input).await,
             Some(Instead::Skill(name)) => {
-                let skill = self.skill_named(&name).ok_or_else(|| {
-                    self.unselected(&format!("there is no `{name}` to reroute to"))
-                })?;
+                let skill = self
+                    .skill_named(&name)
+                    .ok_or_else(|| self.unselected(&wording::rerouted_skill_missing(&name)))?;
                 let cx = anew(cx, &format!("skill:{name}"));
                 let working = cx.began();
                 let result = self.by(Some(skill), &cx, input).await;
@@ -241,8 +241,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
     }
 
     fn lost_input(&self) -> Error {
-        let name = &self.definition.name;
-        let message = format!("the input of agent `{name}` cannot be read back");
+        let message = wording::input_lost(&self.definition.name);
         Error::new(ErrorKind::Failed, message)
     }
 }

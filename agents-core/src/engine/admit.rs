@@ -1,6 +1,6 @@
 //! Admission: the decision whether a call may be made at all.
 
-use super::read::Rules;
+use super::{read::Rules, wording};
 use crate::{
     Json,
     context::RunContext,
@@ -24,16 +24,14 @@ pub(super) fn admit(
 ) -> Result<SharedTool, String> {
     if seq >= definition.budget.tool_calls() {
         let limit = definition.budget.tool_calls();
-        return Err(format!(
-            "all {limit} tool calls are used up; answer with what you have"
-        ));
+        return Err(wording::no_calls_left(limit));
     }
     let Some(tool) = tool else {
         return Err(unknown(definition, name));
     };
     if let Some(reason) = tool.spec().status.blocked() {
         let key = tool.spec().key();
-        return Err(format!("`{key}` is blocked: {reason}"));
+        return Err(wording::blocked(&key, reason));
     }
     match judge(definition, cx, tool.spec(), None) {
         Verdict::Deny { reason } => Err(reason),
@@ -84,50 +82,34 @@ pub(super) fn ask_model(
     });
     // A policy that panics has not allowed the request.
     let verdict = guarded(|| policies.judge(&action))
-        .unwrap_or_else(|panic| Verdict::deny(format!("a rule panicked: {panic}")));
+        .unwrap_or_else(|panic| Verdict::deny(wording::rule_panicked(&panic)));
     let reason = match verdict {
         Verdict::Allow => return None,
-        Verdict::Confirm => "a policy wants this request confirmed, and only calls of tools can be; let it allow or deny the request".to_owned(),
+        Verdict::Confirm => wording::CONFIRMED_REQUEST.to_owned(),
         Verdict::Deny { reason } => reason,
     };
     tracing::warn!(agent = %definition.name, model, reason, "the model may not be asked");
     Some(Stop::Denied {
         agent: (*definition.name).into(),
-        reason: format!("the model `{model}` may not be asked: {reason}"),
+        reason: wording::model_denied(model, &reason),
     })
 }
 
 fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     let quoted = |name: &str| format!("`{name}`");
     if definition.open.iter().any(|skill| skill == name) {
-        return format!(
-            "`{name}` is a skill and no tool; to choose it, say {name} and nothing else"
-        );
+        return wording::skill_for_a_tool(name);
     }
     if !definition.open.is_empty() {
         let open: Vec<_> = definition.open.iter().map(|skill| quoted(skill)).collect();
-        return format!(
-            "no tool can be called before a skill is chosen; say the name of one and nothing else: {}",
-            open.join(", ")
-        );
+        return wording::no_skill_chosen(&open);
     }
-    let suggestion = match definition.tools.suggest(name) {
-        Some(meant) => format!(" did you mean `{meant}`?"),
-        None => String::new(),
-    };
     let allowed: Vec<_> = definition
         .tools
         .offered()
         .map(|spec| quoted(&spec.name))
         .collect();
-    match &allowed[..] {
-        [] => format!("there is no tool `{name}`; you have no tools, so answer in text"),
-        [_] if !suggestion.is_empty() => format!("there is no tool `{name}`;{suggestion}"),
-        all => format!(
-            "there is no tool `{name}`;{suggestion} you have {}",
-            all.join(", ")
-        ),
-    }
+    wording::no_tool(name, definition.tools.suggest(name), &allowed)
 }
 
 /// Returns the reasons why a call needs approval: the run's policies, earlier executions, the agent's place in its team,

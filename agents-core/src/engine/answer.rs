@@ -1,6 +1,7 @@
 //! Reading of the final answer, in the steps in which arguments are read: strictly, then leniently, then by the agent's
 //! `invalid_output` arms, and last by the model again.
 
+use super::wording;
 use crate::{
     Error, ToolError,
     context::RunContext,
@@ -256,7 +257,7 @@ impl<O> AnswerSite<'_, O> {
         validators: &Validators<'_, O>,
         text: &str,
     ) -> Result<Option<ReadError>, Error> {
-        let what = || format!("a validator of agent `{}`", self.definition.name);
+        let what = || wording::validator_of(&self.definition.name);
         for validator in validators {
             let Ok((value, _)) = self.answer.read(text, self.is_strict()) else {
                 continue;

@@ -1,6 +1,6 @@
 //! Approval: the approver is asked whether the call may run.
 
-use super::call_site::CallSite;
+use super::{call_site::CallSite, wording};
 use crate::{
     context::{Activity, RunContext, Stopwatch},
     journal::{CallFact, Fact},
@@ -56,8 +56,7 @@ impl RunContext {
         let settings = &self.root.settings;
         let activity = settings.activity.as_ref();
         if activity.is_none() && settings.approver.is_none() {
-            return Approval::deny("the run has no approver; give it one with `.approver(..)`")
-                .into();
+            return Approval::deny(wording::NO_APPROVER).into();
         }
         // Whoever decides does so about what is stored. A run that goes on later asks the same.
         let working = activity.map(Activity::work);
@@ -71,7 +70,7 @@ impl RunContext {
         let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
         // An approver that panics has not approved.
         decided.await.unwrap_or_else(|panic: String| {
-            Approval::deny(format!("the approver panicked: {panic}")).into()
+            Approval::deny(wording::approver_panicked(&panic)).into()
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Course of one call, from the reply to its receipt: the next action is looked up, carried out, and added as a fact.
 
-use super::{admit, call_site::CallSite, execute, read, receipt, repair};
+use super::{admit, call_site::CallSite, execute, read, receipt, repair, wording};
 use crate::{
     Json,
     engine::climb::climb,
@@ -86,15 +86,7 @@ impl CallSite<'_> {
         if stored == now {
             return;
         }
-        let version = |version: Option<String>| match version {
-            Some(version) => format!("version {version}"),
-            None => "no such tool".to_owned(),
-        };
-        let reason = format!(
-            "a stored call of `{name}` is not settled; it was made of {}, and now there is {}",
-            version(stored),
-            version(now)
-        );
+        let reason = wording::open_call_of_other_version(name, stored.as_deref(), now.as_deref());
         match self.cx.put_down(reason).await {}
     }
 
@@ -277,10 +269,7 @@ impl CallSite<'_> {
 fn lacking(args: &Json) -> ToolError {
     let missing = references(args.as_str());
     let missing: Vec<_> = missing.iter().map(ToString::to_string).collect();
-    let why = format!(
-        "the stored arguments hold the secret {}, which this run does not have; give it again with `.secret(..)` or `.secrets(..)`",
-        missing.join(", ")
-    );
+    let why = wording::secrets_missing(&missing.join(", "));
     ToolError::Execution {
         args: args.clone(),
         cause: Cause::text(Code::AuthRequired, why),

@@ -1,5 +1,6 @@
 //! The climb of an escalation: from the agent that raised it, inbox by inbox, to the agent that decides about it.
 
+use super::wording;
 use crate::{
     Error, ErrorKind, Json, Severity,
     context::{Ending, Node, Root, RunContext},
@@ -120,10 +121,7 @@ pub(crate) async fn given(cx: &RunContext) -> Result<(), Error> {
         }
         _ => Err(Error::new(
             ErrorKind::Replay,
-            format!(
-                "the stored run went on with the model `{}` after an escalation, and nobody's `on_escalation` gives that model now; say it with `.known_model(..)`",
-                given.model
-            ),
+            wording::given_model_missing(&given.model),
         )),
     }
 }

@@ -4,6 +4,7 @@ use super::{
     answer::{self, Settled},
     list, model,
     receipt::Leaving,
+    wording,
 };
 use crate::{
     Error, ErrorKind,
@@ -150,19 +151,14 @@ fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<Agent
 fn system(prompt: String, schema: Option<&Value>) -> String {
     match schema {
         None => prompt,
-        Some(schema) => {
-            let gap = if prompt.is_empty() { "" } else { "\n\n" };
-            format!(
-                "{prompt}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}",
-            )
-        }
+        Some(schema) => wording::answer_by_schema(&prompt, schema),
     }
 }
 
 fn unusable(definition: &AgentDefinition<'_>, reason: &str, limit: Limit) -> Error {
     Error::new(
         ErrorKind::InvalidOutput,
-        format!("the answer does not fit: {reason}; {limit}"),
+        wording::unusable_answer(reason, &limit),
     )
-    .context(format!("agent `{}`", definition.name))
+    .context(wording::of_agent(&definition.name))
 }

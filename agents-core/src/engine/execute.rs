@@ -1,7 +1,7 @@
 //! An execution: its result comes from a cache, or the tool runs when its turn has come, within its deadline. Whatever the
 //! tool does, the run lives.
 
-use super::call_site::CallSite;
+use super::{call_site::CallSite, wording};
 use crate::{
     Json,
     cache::{CacheKey, CacheQuery, Served, SharedCache},
@@ -103,14 +103,14 @@ impl CallSite<'_> {
         let amiss = match patiently(PATIENCE, limiter.try_acquire(tenant, tool.spec())).await {
             Ok(leave) => {
                 return leave.map_err(|wait| {
-                    let reason = format!("it was called too often; call it again in {wait:.1?}");
+                    let reason = wording::called_too_often(wait);
                     Cause::rate_limited(reason, Some(wait))
                 });
             }
             Err(amiss) => amiss,
         };
         tracing::warn!(tool = %tool.spec().name, "the limiter {amiss}");
-        let reason = format!("the rate limiter {amiss}, so the tool was not run");
+        let reason = wording::limiter_amiss(&amiss);
         Err(Cause::rate_limited(reason, None))
     }
 
@@ -234,7 +234,7 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
 
 /// Leaves it open what an interrupted execution of the tool has done.
 pub(super) fn unknown(tool: &SharedTool) -> Interrupted {
-    let cause = Cause::interrupted("the process ended while it ran");
+    let cause = Cause::interrupted(wording::PROCESS_ENDED);
     Interrupted::Unknown(of_tool(tool.spec(), cause))
 }
 

@@ -3,6 +3,7 @@
 //! They are a last resort. A model is never made to choose between them and its answer, and no worked example shows how
 //! they are called. A model that calls one has to give a reason in its own words.
 
+use super::wording::{ESCALATE, HARM, REPAIR_ENDED, SAYS_NOTHING, SEVERITY, THROW, WHY};
 use crate::{
     Json, Severity,
     context::RepairScope,
@@ -15,18 +16,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::{future::pending, sync::Arc};
 
-const ESCALATE: &str = "Only if it cannot be repaired, since nobody can tell what was meant: gives up, and hands the failure to somebody who can judge it.";
-const THROW: &str =
-    "Only if going on would do harm: ends the whole run, and everybody's work with it.";
-const WHY: &str = "What stands in the way of a repair, in a sentence of your own.";
-const HARM: &str = "What harm it would do, in a sentence of your own.";
-
 impl RepairScope {
     /// Returns the two tools.
     pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
         let severity = json!({
             "type": "string",
-            "description": "How bad it is; HIGH if nothing is said.",
+            "description": SEVERITY,
             "enum": Severity::ALL,
         });
         let escalate = json!({
@@ -63,7 +58,7 @@ impl RepairScope {
             async move {
                 let (end, deed) = end(&args);
                 if !scope.end(end) {
-                    return Err::<(), _>("the repair had ended before");
+                    return Err::<(), _>(REPAIR_ENDED);
                 }
                 let deed = Json::string(deed);
                 context.cx.add_to_call(CallFact::FinalOutput(deed));
@@ -82,10 +77,7 @@ fn reason_of(args: &Value) -> &str {
 fn has_a_reason(args: &Value) -> Result<(), ReadError> {
     match is_said(reason_of(args)) {
         true => Ok(()),
-        false => Err(ReadError::new(
-            "reason",
-            "this says nothing; say in your own words why it cannot be repaired, or else answer with the repaired text",
-        )),
+        false => Err(ReadError::new("reason", SAYS_NOTHING)),
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
 mod repeats;
+mod wording;
 
 pub(crate) use drive::{Driven, drive};
 pub(crate) use model::turn_of;

@@ -1,5 +1,6 @@
 //! Requests to the model, whose reply becomes calls or an answer.
 
+use super::wording;
 use crate::{
     Error, ErrorKind,
     context::{Activity, RunContext},
@@ -112,11 +113,7 @@ fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model)
     let before = cx.node.frame(|frame| frame.model.clone())?;
     let is_meant =
         *before == *id || cx.root.settings.override_model.is_some() || cx.node.given().is_some();
-    (!is_meant).then(|| {
-        format!(
-            "agent `{name}` of the stored run used the model `{before}`, and now has `{id}`; give it `{before}` again, or allow the change with `.override_model(..)`"
-        )
-    })
+    (!is_meant).then(|| wording::another_model(name, &before, id))
 }
 
 async fn send(
@@ -370,8 +367,6 @@ pub(crate) fn declined(definition: &AgentDefinition<'_>, why: &str) -> Error {
 
 /// Creates the error for a model without a price, whose cost cannot be bounded: a model is never taken to be free.
 fn no_price(definition: &AgentDefinition<'_>, model: &str) -> Error {
-    let message = format!(
-        "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"
-    );
-    Error::new(ErrorKind::Build, message).context(format!("agent `{}`", definition.name))
+    Error::new(ErrorKind::Build, wording::no_price(model))
+        .context(wording::of_agent(&definition.name))
 }

@@ -3,6 +3,7 @@
 //! The text is read strictly first. If that fails, and strict reading is not set, it is read as leniently as the schema
 //! allows; every change is reported. A text that still does not fit becomes a [`ToolError`].
 
+use super::wording;
 use crate::{
     Effects, Json,
     context::RunContext,
@@ -166,15 +167,11 @@ fn unread(found: &Diagnosis<'_>) -> String {
         return String::new();
     };
     if found.is_cut_off() {
-        return format!(
-            "the text broke off ({error}): send the whole object again, to its closing bracket"
-        );
+        return wording::broke_off(error);
     }
     // The text is at fault: in a whole object, a field would be.
     match error.kind() {
-        ReadErrorKind::Mismatch => format!(
-            "what can be made out in the text does not fit ({error}): send one whole object"
-        ),
+        ReadErrorKind::Mismatch => wording::does_not_fit(error),
         _ => error.to_string(),
     }
 }
@@ -204,7 +201,7 @@ fn misfitting(
     found: &Diagnosis<'_>,
 ) -> Box<Refused> {
     if !is_object(json) {
-        return unreadable(rules, json, not_an_object(json, &misfit));
+        return unreadable(rules, json, wording::not_an_object(json, misfit.message()));
     }
     let spec = rules.tool.spec();
     let (first, all) = tool::explain(misfit, spec.expected(), found, json, !rules.strict);
@@ -252,34 +249,14 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
 fn nothing_meant(rules: &Rules<'_>, raw: &str) -> Option<Changes> {
     let tool = &**rules.tool;
     let nothing = matches!(raw.trim(), "" | "null" | "[]" | "\"\"");
-    (!rules.strict && nothing && tool.spec().takes_nothing()).then(|| {
-        Changes::from(Change::new(
-            ChangeKind::Coerced,
-            "",
-            "no arguments read as `{}`",
-        ))
-    })
-}
-
-fn not_an_object(raw: &str, misfit: &ReadError) -> String {
-    match raw.trim().bytes().next() {
-        None => "they are empty; send a JSON object".into(),
-        Some(b'n') if raw.trim() == "null" => "they are `null`; send a JSON object".into(),
-        Some(b'[') => format!(
-            "they are a list, or begin like one; send a JSON object ({})",
-            misfit.message()
-        ),
-        _ => format!("they are not a JSON object: {}", misfit.message()),
-    }
+    (!rules.strict && nothing && tool.spec().takes_nothing())
+        .then(|| Changes::from(Change::new(ChangeKind::Coerced, "", wording::NO_ARGUMENTS)))
 }
 
 fn too_long(tool: &dyn DynTool, raw: &str, limit: usize) -> ToolError {
     ToolError::InvalidArgs {
         raw_args: error::shorten(raw),
-        parse_error: format!(
-            "they are {} bytes long, and {limit} are allowed; send less",
-            raw.len()
-        ),
+        parse_error: wording::too_long(raw.len(), limit),
         expected_schema: tool.spec().input_schema.clone(),
     }
 }
@@ -301,13 +278,7 @@ fn told_uncertain(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
     let Change {
         kind, path, note, ..
     } = change;
-    let remedy = match kind {
-        ChangeKind::Extracted => "send the value alone, as JSON has it",
-        ChangeKind::Inferred => "write the name of the field that is meant",
-        ChangeKind::CutOff => "send the whole object again, to its closing bracket",
-        _ => "send one JSON object and nothing else",
-    };
-    let why = format!("{note}, and a tool that writes does not run on that: {remedy}");
+    let why = wording::uncertain(note, kind);
     let object = match is_object(raw) {
         true => Some(raw.into()),
         false => reader::lenient(raw).ok().map(|reading| reading.json),

@@ -2,6 +2,7 @@
 //!
 //! [`Candidates`](crate::journal::candidates::Candidates), which is data, decides what follows from the answers.
 
+use super::wording;
 use crate::{
     context::RunContext,
     definition::AgentDefinition,
@@ -97,12 +98,10 @@ async fn run(
 ) -> Result<String, FixError> {
     let Some(agent) = find(definition, fixer, &repair.tool) else {
         let name = fixer.name();
-        return Err(FixError::Unable(format!(
-            "repair agent `{name}` is not known; list it with `fixers = [..]`"
-        )));
+        return Err(FixError::Unable(wording::repair_agent_unknown(name)));
     };
     let Some(scope) = cx.repair_scope() else {
-        return Err(FixError::Unable("repairs are nested too deep".into()));
+        return Err(FixError::Unable(wording::NESTED_TOO_DEEP.into()));
     };
     let cx = cx.repairing(&scope);
     let answer = {
@@ -110,12 +109,12 @@ async fn run(
         tokio::select! {
             biased;
             end = scope.ended() => {
-                cx.here().abandon("the repair ended with it");
+                cx.here().abandon(wording::REPAIR_ENDED_WITH_IT);
                 Err(end)
             }
             answer = &mut work => match answer {
                 Ok(answer) => answer.map_err(FixError::from),
-                Err(panic) => Err(FixError::Failed(format!("panicked: {panic}"))),
+                Err(panic) => Err(FixError::Failed(wording::repair_agent_panicked(&panic))),
             },
         }
     };
@@ -162,9 +161,7 @@ async fn must_be_listed(
         return;
     }
     let (agent, name) = (&*definition.name, fixer.name());
-    let reason = format!(
-        "an arm names the repair agent `{name}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
-    );
+    let reason = wording::repair_agent_not_listed(name);
     let settings = &cx.root.settings;
     if settings.writer.is_none() {
         tracing::warn!(agent, fixer = name, %reason, "an unlisted repair agent is asked");

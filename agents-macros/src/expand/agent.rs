@@ -1,7 +1,7 @@
 //! Prints agents.
 
 use super::{
-    asserts, hidden,
+    asserts, generated_type, hidden,
     implementation::{Work, built, implementation, outcome, unpacked},
     skills,
 };
@@ -34,6 +34,7 @@ pub(crate) fn agent(agent: &Agent) -> TokenStream {
 ///
 /// const _: () = {
 ///     use ::agents::__rt;
+///     impl __rt::GeneratedType for RegexFixer {}
 ///     impl __rt::Agent for RegexFixer { .. }
 /// };
 /// ```
@@ -48,8 +49,12 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
         };
     }
     let vis = &function.vis;
-    // The type is defined where the function is named.
-    let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
+    let attributes = quote! {
+        #docs #(#cfgs)*
+        #[derive(Clone, Copy, Debug, Default)]
+    };
+    let definition = generated_type::definition(rt, &attributes, vis, ty, None);
+    let marked = generated_type::marked(ty);
     let kept = function.has_body().then(|| quote!(#docs #function));
     let (work, builder) = if agent.broken {
         (Work::none(), None)
@@ -68,11 +73,9 @@ fn of_function(agent: &Agent, function: &Function, ty: &Ident) -> TokenStream {
     };
     let implementation = implementation(agent, &ty.to_token_stream(), &Generics::default(), &work);
     let probe = asserts::no_hidden_result(&agent.output);
-    let items = hidden(rt, cfgs, &quote!(#implementation #builder #probe));
+    let items = hidden(rt, cfgs, &quote!(#marked #implementation #builder #probe));
     quote! {
         #kept
-        #docs #(#cfgs)*
-        #[derive(Clone, Copy, Debug, Default)]
         #definition
         #items
     }

@@ -5,6 +5,7 @@ mod arguments;
 mod asserts;
 mod edges;
 mod fallback;
+mod generated_type;
 mod implementation;
 mod in_doubt;
 mod on_error;

@@ -2,7 +2,7 @@
 
 use super::{
     arguments::{all_bounds, arguments, bounds, injected_bounds, passed, sent},
-    asserts, fallback, hidden, in_doubt, on_error, undo,
+    asserts, fallback, generated_type, hidden, in_doubt, on_error, undo,
 };
 use crate::{
     ast::Example,
@@ -26,6 +26,7 @@ use syn::spanned::Spanned;
 ///
 /// const _: () = {
 ///     use ::agents::__rt;
+///     impl __rt::GeneratedType for ReadFile {}
 ///     pub struct ArgumentsOfReadFile where .. { path: .., lines: .. }
 ///     impl __rt::Tool for ReadFile { .. }
 /// };
@@ -51,8 +52,8 @@ pub(crate) fn tool(tool: &Tool) -> TokenStream {
         let probe = asserts::no_hidden_result(&tool.returns);
         quote!(#arguments #implementation #probe)
     };
-    let cloned = cloned(tool);
-    let items = quote!(#cloned #items);
+    let (marked, cloned) = (generated_type::marked(&tool.ty), cloned(tool));
+    let items = quote!(#marked #cloned #items);
     let items = hidden(rt, cfgs, &items);
     // What warns its users does not warn itself.
     let silent = tool
@@ -78,13 +79,11 @@ fn definition(tool: &Tool) -> TokenStream {
     let vis = &tool.function.vis;
     let deprecated = deprecated(tool);
     if tool.is_unit() {
-        // The type is defined where the function is named.
-        let definition = quote_spanned!(ty.span()=> #vis struct #ty;);
-        return quote! {
+        let attributes = quote! {
             #docs #(#cfgs)* #deprecated
             #[derive(Clone, Copy, Debug, Default)]
-            #definition
         };
+        return generated_type::definition(rt, &attributes, vis, ty, None);
     }
     let fields = tool.fields().map(
         |Param {
@@ -99,11 +98,12 @@ fn definition(tool: &Tool) -> TokenStream {
             quote!(#docs #vis #ident: #ty)
         },
     );
-    let definition = quote_spanned!(ty.span()=> #vis struct #ty { #(#fields),* });
+    let fields = quote!(#(#fields),*);
+    let attributes = quote!(#docs #(#cfgs)* #deprecated);
+    let definition = generated_type::definition(rt, &attributes, vis, ty, Some(&fields));
     // Named by the macro: that nobody uses it is no news, and it does not make the struct one that is used.
     let bare = Ident::new(&ty.to_string(), here(ty.span()));
     quote! {
-        #docs #(#cfgs)* #deprecated
         #definition
         #[doc(hidden)] #(#cfgs)*
         #[allow(deprecated, non_upper_case_globals)]

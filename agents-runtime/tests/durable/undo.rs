@@ -8,7 +8,7 @@ use agents::{
 };
 use agents_runtime::{
     AgentRef, Approval, AuditKind, Principal, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
-    Undone,
+    UndoOutcome,
 };
 use agents_store::{AuditFilter, ErrorKind as Kind, Execution, ExecutionFilter, Store};
 use serde_json::{Value, json};
@@ -176,7 +176,7 @@ impl Desk {
         self.store.executions(&filter).await.unwrap()
     }
 
-    async fn undo(&self, execution: &Execution) -> Undone {
+    async fn undo(&self, execution: &Execution) -> UndoOutcome {
         self.runtime.undo(&execution.id).by(&grace()).await.unwrap()
     }
 
@@ -206,9 +206,9 @@ async fn an_execution_is_undone_once_and_audited() {
     let run = desk.over().await;
     assert_eq!(desk.lead(1).as_deref(), Some("won"));
     let ran = desk.executions(&run).await.remove(0);
-    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::Undone);
     assert_eq!(desk.lead(1).as_deref(), Some("open"));
-    assert_eq!(desk.undo(&ran).await, Undone::AlreadyUndone);
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::AlreadyUndone);
     assert_eq!(desk.crm.lock().unwrap().undone, [1]);
     let ran = desk.executions(&run).await.remove(0);
     assert!(ran.rolled_back && ran.rolled_back_at.is_some());
@@ -228,7 +228,7 @@ async fn a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
     let run = desk.over().await;
     let ran = desk.executions(&run).await.remove(0);
     desk.crm.lock().unwrap().leads.insert(1, "lost".to_owned());
-    let conflict = Undone::Conflict {
+    let conflict = UndoOutcome::Conflict {
         what: "the lead was changed since".to_owned(),
     };
     assert_eq!(desk.undo(&ran).await, conflict);
@@ -240,11 +240,11 @@ async fn a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
         crm.fails = Some("the CRM is away");
     }
     match desk.undo(&ran).await {
-        Undone::Failed { error } => assert!(error.contains("the CRM is away"), "{error}"),
+        UndoOutcome::Failed { error } => assert!(error.contains("the CRM is away"), "{error}"),
         other => panic!("{other}"),
     }
     desk.crm.lock().unwrap().fails = None;
-    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::Undone);
     assert_eq!(desk.lead(1), None);
     let trail = desk.trail(&run).await;
     let not = trail.iter().filter(|kind| **kind == AuditKind::NotUndone);
@@ -261,7 +261,7 @@ async fn what_cannot_be_undone_says_why_and_the_attempt_is_audited() {
     let desk = desk(memory().await, scripts, NeedsApproval::Never);
     let run = desk.over().await;
     let ran = desk.executions(&run).await;
-    let why = |why: &str| Undone::Irreversible {
+    let why = |why: &str| UndoOutcome::Irreversible {
         why: why.to_owned(),
     };
     assert_eq!(desk.undo(&ran[0]).await, why("a mail cannot be unsent"));
@@ -288,7 +288,7 @@ async fn an_undo_asks_if_the_calls_ask_and_whoever_wants_it_may_not_decide() {
     let run = desk.approved().await;
     let approvals = desk.runtime.approvals();
     let ran = desk.executions(&run).await.remove(0);
-    let Undone::Pending(requests) = desk.undo(&ran).await else {
+    let UndoOutcome::Pending(requests) = desk.undo(&ran).await else {
         panic!("it does not ask")
     };
     assert_eq!(requests[0].tool_name, "undo_set_status");
@@ -297,12 +297,16 @@ async fn an_undo_asks_if_the_calls_ask_and_whoever_wants_it_may_not_decide() {
         .await;
     assert_eq!(own.unwrap_err().kind(), RuntimeErrorKind::Forbidden);
     let again = desk.undo(&ran).await;
-    assert_eq!(again, Undone::Pending(requests.clone()), "the same request");
+    assert_eq!(
+        again,
+        UndoOutcome::Pending(requests.clone()),
+        "the same request"
+    );
     approvals
         .decide(&requests[0].id, Approval::Approve, &ada())
         .await
         .unwrap();
-    assert_eq!(desk.undo(&ran).await, Undone::Undone);
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::Undone);
     assert_eq!(desk.lead(1), None);
 }
 
@@ -313,7 +317,7 @@ async fn a_denied_undo_changes_nothing() {
     let run = desk.approved().await;
     let approvals = desk.runtime.approvals();
     let ran = desk.executions(&run).await.remove(0);
-    let Undone::Pending(requests) = desk.undo(&ran).await else {
+    let UndoOutcome::Pending(requests) = desk.undo(&ran).await else {
         panic!("it does not ask")
     };
     approvals
@@ -405,9 +409,9 @@ async fn an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
     assert!(cut_off.await.is_err());
     desk.crm.lock().unwrap().hangs = false;
     let undone = desk.undo(&ran).await;
-    assert!(matches!(undone, Undone::InDoubt { .. }), "{undone}");
+    assert!(matches!(undone, UndoOutcome::InDoubt { .. }), "{undone}");
     let undone = desk.undo(&ran).await;
-    assert!(matches!(undone, Undone::InDoubt { .. }), "{undone}");
+    assert!(matches!(undone, UndoOutcome::InDoubt { .. }), "{undone}");
     assert!(desk.crm.lock().unwrap().undone.is_empty());
     assert!(!desk.executions(&run).await[0].rolled_back);
 }

@@ -11,6 +11,7 @@ use crate::{
     Lease, NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
+    wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
@@ -130,8 +131,9 @@ async fn decided_by_mode(
 
 /// Adds an event about a request to the trail of its run.
 async fn tell(db: &Transaction<'_>, now: u64, kind: AuditKind, id: &str) -> Result<(), StoreError> {
-    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"));
-    let row = find(&db.db, id).await?.ok_or_else(missing)?;
+    let row = find(&db.db, id)
+        .await?
+        .ok_or_else(|| wording::no_request(id))?;
     let row_digest = match kind {
         AuditKind::Requested => db.key.of_request(&row).to_vec(),
         _ => db.key.of_decision(&row).to_vec(),
@@ -159,30 +161,13 @@ pub(super) async fn consume(
          WHERE run_id = $1 AND (request = $2 OR edited_digest = $3)
          ORDER BY request = $2 DESC, number DESC LIMIT 1"
     );
-    let refused = |why: String| Err(StoreError::new(ErrorKind::NotApproved, why));
     let Some(found) = db.row(&sql, &[&run, &request, &digest]).await? else {
-        return refused(format!("request `{request}` of run `{run}` was not made"));
+        return Err(wording::request_never_made(run, request));
     };
     let approval = read(&found)?;
     let covers: &str = found.try_get("covers")?;
-    let tool = &approval.tool_name;
-    if covers != digest {
-        return refused(format!(
-            "the approval of `{tool}` is for other arguments than those that would run"
-        ));
-    }
-    match approval.status {
-        ApprovalStatus::Consumed => return Ok(approval.decided_by),
-        ApprovalStatus::Approved => {}
-        status => return refused(format!("the request about `{tool}` is {status}")),
-    }
-    if approval
-        .use_by
-        .is_some_and(|use_by| use_by.as_millis() <= now)
-    {
-        return refused(format!(
-            "the approval of `{tool}` was not used in time; ask again"
-        ));
+    if approval.was_used_for(covers, digest, now)? {
+        return Ok(approval.decided_by);
     }
     let used = "UPDATE agent_approvals SET status = 'consumed' WHERE id = $1";
     db.execute(used, &[&approval.id]).await?;
@@ -202,25 +187,18 @@ pub(super) async fn decide(
         proof,
     } = decision;
     let own = |approval: &Approval| tenant.as_ref().is_none_or(|own| *own == approval.tenant_id);
-    let missing = || {
-        let why = format!("there is no request `{id}`");
-        Ok(Err(StoreError::new(ErrorKind::NotFound, why)))
-    };
     let Some(approval) = find(&db.db, id).await?.filter(own) else {
-        return missing();
+        return Ok(Err(wording::no_request(id)));
     };
     runs::lock(db, &approval.run).await?;
     let now = db.now().await?;
     expire_those_of(db, now, std::slice::from_ref(&approval.run)).await?;
     // As it is under the lock.
     let Some(approval) = find(&db.db, id).await? else {
-        return missing();
+        return Ok(Err(wording::no_request(id)));
     };
     if approval.status != ApprovalStatus::Pending {
-        let by = approval.decided_by.iter();
-        let by: String = by.map(|by| format!(" by {by}")).collect();
-        let why = format!("the request `{id}` is {}{by} already", approval.status);
-        return Ok(Err(StoreError::new(ErrorKind::Settled, why)));
+        return Ok(Err(wording::settled(&approval)));
     }
     let (kind, note, edited, edited_digest, use_by) = match answer {
         Answer::Approve {
@@ -264,7 +242,7 @@ pub(super) async fn decide(
         proof,
     ];
     let Some(decided) = db.row(&sql, values).await? else {
-        return missing();
+        return Ok(Err(wording::no_request(id)));
     };
     tell(db, now, kind, id).await?;
     wake(db, now, &approval.run).await?;

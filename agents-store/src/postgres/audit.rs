@@ -12,6 +12,7 @@ use crate::{
     StoreError, TrailEnd,
     columns::limit,
     trail::{About, End},
+    wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
@@ -157,7 +158,7 @@ async fn insert(
 async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError> {
     let sql = "SELECT number, tenant_id, audit_seq, audit_digest FROM agent_runs WHERE id = $1";
     let last = db.row(sql, &[&run]).await?;
-    let last = last.ok_or_else(|| runs::missing(run))?;
+    let last = last.ok_or_else(|| wording::no_run(run))?;
     Ok(Ahead {
         number: last.try_get("number")?,
         end: End {
@@ -250,9 +251,6 @@ pub(super) async fn tie(db: &Transaction<'_>, key: &AuditKey) -> Result<(), Stor
     };
     match known {
         Some(known) if known == key.id() => Ok(()),
-        _ => Err(StoreError::new(
-            ErrorKind::OtherKey,
-            "the audit trail of the store was made with the key of another keyring; open the store with that keyring",
-        )),
+        _ => Err(wording::other_key()),
     }
 }

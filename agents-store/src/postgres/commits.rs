@@ -7,7 +7,7 @@ use super::{
     runs::time,
     texts,
 };
-use crate::{Commit, Committed, ErrorKind, Lease, StoreError};
+use crate::{Commit, Committed, Lease, StoreError, wording};
 use deadpool_postgres::GenericClient;
 
 pub(super) async fn commit(
@@ -32,10 +32,7 @@ pub(super) async fn commit(
     }
     let last_seq = held.last_seq;
     if last_seq != *after || last < after {
-        return Err(StoreError::new(
-            ErrorKind::Conflict,
-            format!("the journal of run `{run}` ends with entry {last_seq}, not with {after}"),
-        ));
+        return Err(wording::journal_went_on(run, last_seq, *after));
     }
     let now = held.now;
     let (after, last, at) = (signed(*after), signed(*last), signed(now));
@@ -60,7 +57,7 @@ pub(super) async fn commit(
     }
     texts::insert(db, now, lease, said).await?;
     let Some(trail) = db.trail().take() else {
-        return Err(StoreError::new(ErrorKind::Failed, "the trail has no end"));
+        return Err(wording::trail_without_end());
     };
     let advance = "UPDATE agent_runs
          SET last_seq = $2, last_commit = $3, claims = 0, advanced_at = $4, audit_seq = $5, audit_digest = $6

@@ -1,7 +1,7 @@
 //! Connections to the server, on a thread of their own, and transactions.
 
-use super::Clock;
-use crate::{AuditKey, ErrorKind, StoreError, trail::End};
+use super::{Clock, wording};
+use crate::{AuditKey, StoreError, trail::End};
 use deadpool_postgres::{
     GenericClient, Object, Pool,
     tokio_postgres::{IsolationLevel, Row, types::ToSql},
@@ -40,10 +40,7 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn of(pool: Pool) -> Result<Self, StoreError> {
-        let failed = |error: io::Error| {
-            let why = format!("the store's thread cannot start: {error}");
-            StoreError::new(ErrorKind::Failed, why)
-        };
+        let failed = |error: io::Error| crate::wording::no_thread(&error);
         let (ends, end) = oneshot::channel();
         let driver = runtime::Builder::new_current_thread()
             .enable_all()
@@ -67,10 +64,7 @@ impl Connections {
         work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError> {
         let done = self.runtime.spawn(work).await;
-        done.unwrap_or_else(|error| {
-            let why = format!("the thread of the store has not done its work: {error}");
-            Err(StoreError::new(ErrorKind::Unavailable, why))
-        })
+        done.unwrap_or_else(|error| Err(wording::thread_failed(&error)))
     }
 
     /// Does work with a connection that is closed afterwards, so that nothing is left of its session.
@@ -240,8 +234,5 @@ where
     I: deadpool_postgres::tokio_postgres::row::RowIndex + std::fmt::Display,
 {
     let number: i64 = row.try_get(column)?;
-    u64::try_from(number).map_err(|_| {
-        let why = format!("PostgreSQL: {number} is no number of a store");
-        StoreError::new(ErrorKind::Failed, why)
-    })
+    u64::try_from(number).map_err(|_| wording::not_a_number(number))
 }

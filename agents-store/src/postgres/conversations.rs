@@ -4,7 +4,7 @@ use super::{
     connections::{Params, Transaction, row, signed},
     runs::time,
 };
-use crate::{Conversation, ErrorKind, NewRun, Run, StoreError};
+use crate::{Conversation, NewRun, Run, StoreError, wording};
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
 /// Condition of a run that is not to wait for an earlier one of its conversation; the run's row is `this`. Runs that are
@@ -55,7 +55,7 @@ pub(super) async fn add(db: &Transaction<'_>, now: u64, run: &NewRun) -> Result<
     let agent: &str = opened.try_get(0)?;
     match *agent == run.agent {
         true => Ok(()),
-        false => Err(StoreError::of_another_agent(id, agent)),
+        false => Err(wording::conversation_of_another(id, agent)),
     }
 }
 
@@ -76,10 +76,7 @@ pub(super) async fn leave(
         &signed(now),
     ];
     match db.execute(sql, values).await? {
-        0 => Err(StoreError::new(
-            ErrorKind::NotFound,
-            format!("run `{}` belongs to no conversation", run.id),
-        )),
+        0 => Err(wording::no_conversation_of(&run.id)),
         _ => Ok(()),
     }
 }

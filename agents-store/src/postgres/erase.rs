@@ -7,19 +7,16 @@ use super::{
     runs::{known, lock},
 };
 use crate::{
-    AuditKind, ErrorKind, RunStatus, StoreError,
+    AuditKind, RunStatus, StoreError,
     trail::{About, PEOPLE, of_run},
+    wording,
 };
 
 pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(), StoreError> {
     lock(db, run).await?;
     let stored = known(&db.db, run).await?;
     if stored.status != RunStatus::Done {
-        let why = format!(
-            "run `{run}` is {}; cancel it before it is erased",
-            stored.status
-        );
-        return Err(StoreError::new(ErrorKind::NotOver, why));
+        return Err(wording::not_over(run, stored.status));
     }
     let now = db.now().await?;
     append(db, now, run, AuditKind::Erased, About::by(Some(by))).await?;

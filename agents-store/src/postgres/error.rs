@@ -1,5 +1,6 @@
 //! Errors of the server and of the way to it.
 
+use super::wording;
 use crate::{ErrorKind, StoreError};
 use deadpool_postgres::{
     PoolError,
@@ -26,15 +27,8 @@ impl From<PoolError> for StoreError {
     fn from(error: PoolError) -> Self {
         let (kind, why) = match error {
             PoolError::Backend(error) => return error.into(),
-            PoolError::Timeout(_) => (
-                ErrorKind::Unavailable,
-                "no connection came in time; is the server overloaded, or the pool too small?"
-                    .to_owned(),
-            ),
-            PoolError::Closed => (
-                ErrorKind::Failed,
-                "the pool of connections is closed".to_owned(),
-            ),
+            PoolError::Timeout(_) => (ErrorKind::Unavailable, wording::NO_CONNECTION.to_owned()),
+            PoolError::Closed => (ErrorKind::Failed, wording::POOL_CLOSED.to_owned()),
             error => (ErrorKind::Failed, said(&error)),
         };
         StoreError::new(kind, format!("PostgreSQL: {why}"))
@@ -45,31 +39,22 @@ impl From<PoolError> for StoreError {
 fn kind_of(code: &SqlState) -> (ErrorKind, &'static str) {
     use ErrorKind::{Failed, Unavailable};
     if *code == SqlState::READ_ONLY_SQL_TRANSACTION {
-        return (
-            Failed,
-            "; the server is a standby, or `default_transaction_read_only` is on: connect to the primary, or turn it off",
-        );
+        return (Failed, wording::READ_ONLY);
     }
     if *code == SqlState::INSUFFICIENT_PRIVILEGE {
-        return (
-            Failed,
-            "; connect as the owner of the tables, or grant the role what it needs",
-        );
+        return (Failed, wording::NO_PRIVILEGE);
     }
     if *code == SqlState::INVALID_CATALOG_NAME {
-        return (Failed, "; create the database first");
+        return (Failed, wording::NO_DATABASE);
     }
     if *code == SqlState::DATABASE_DROPPED {
         return (Failed, "");
     }
     if *code == SqlState::DISK_FULL {
-        return (Unavailable, "; free some space");
+        return (Unavailable, wording::DISK_FULL);
     }
     if *code == SqlState::TOO_MANY_CONNECTIONS {
-        return (
-            Unavailable,
-            "; raise `max_connections`, or use smaller pools",
-        );
+        return (Unavailable, wording::TOO_MANY_CONNECTIONS);
     }
     if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
         || *code == SqlState::LOCK_NOT_AVAILABLE

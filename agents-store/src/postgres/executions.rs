@@ -12,6 +12,7 @@ use crate::{
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
     execution::not_in_doubt,
     trail::About,
+    wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
@@ -104,7 +105,7 @@ pub(super) async fn ended(
         &signed(now),
     ];
     let row = db.row(&sql, values).await?;
-    let row = read(&row.ok_or_else(|| missing(&finish.id))?)?;
+    let row = read(&row.ok_or_else(|| wording::no_execution(&finish.id))?)?;
     let kind = match row.effect_unknown {
         true => AuditKind::InDoubt,
         false => AuditKind::Ended,
@@ -156,7 +157,7 @@ async fn insert(
         &took.map(signed),
     ];
     let row = db.row(&sql, values).await?;
-    read(&row.ok_or_else(|| missing(&begin.id))?)
+    read(&row.ok_or_else(|| wording::no_execution(&begin.id))?)
 }
 
 /// Adds an event about an execution to the trail of its run.
@@ -222,12 +223,10 @@ pub(super) async fn undone(
     let sql = "UPDATE agent_tool_executions SET rolled_back = TRUE, rolled_back_at = $2
          WHERE id = $1 AND NOT rolled_back";
     db.execute(sql, &[&id, &signed(now)]).await?;
-    let stored = find(&db.db, id).await?.ok_or_else(|| missing(id))?;
+    let stored = find(&db.db, id)
+        .await?
+        .ok_or_else(|| wording::no_execution(id))?;
     Ok(db.key.of_undo(&stored).to_vec())
-}
-
-fn missing(id: &str) -> StoreError {
-    StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"))
 }
 
 pub(super) async fn find(

@@ -11,6 +11,7 @@ use crate::{
     AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
     columns::{millis, paused},
     trail::{About, End},
+    wording,
 };
 use agents_core::run::Timestamp;
 use std::time::Duration;
@@ -132,9 +133,7 @@ pub(super) async fn claim(
             continue;
         }
         if claims >= u64::from(claim.most_claims) {
-            let why = format!(
-                "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
-            );
+            let why = wording::claimed_in_vain(claims);
             hold(db, now, &id, &why, None).await?;
             continue;
         }
@@ -210,15 +209,7 @@ pub(super) async fn hold_fast(db: &Transaction<'_>, lease: &Lease) -> Result<Hel
                  paused_by FROM agent_runs
              WHERE id = $1 FOR UPDATE)
          SELECT *, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now FROM locked";
-    let lost = || {
-        StoreError::new(
-            ErrorKind::LeaseLost,
-            format!(
-                "worker `{}` no longer has run `{}`: its lease {} has ended",
-                lease.worker, lease.run.id, lease.fence
-            ),
-        )
-    };
+    let lost = || wording::lease_lost(lease);
     let found = db.row(sql, &[&lease.run.id]).await?.ok_or_else(lost)?;
     let status: &str = found.try_get("status")?;
     if number(&found, "fence")? != lease.fence || status != "running" {

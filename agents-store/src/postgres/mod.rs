@@ -16,6 +16,7 @@ mod numbers;
 mod runs;
 mod tables;
 mod texts;
+mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
@@ -118,12 +119,7 @@ impl PostgresStore {
     /// When the address cannot be read, the server cannot be reached, or the tables were written by a later version.
     pub async fn connect(address: &str) -> Result<Self, StoreError> {
         // The error could quote the address, which may have a password.
-        let mut config: Config = address.parse().map_err(|_| {
-            StoreError::new(
-                ErrorKind::Failed,
-                "the address of the store cannot be read; expected `postgres://USER:PASSWORD@HOST/DATABASE`",
-            )
-        })?;
+        let mut config: Config = address.parse().map_err(|_| wording::not_an_address())?;
         if config.get_application_name().is_none() {
             config.application_name("agents");
         }

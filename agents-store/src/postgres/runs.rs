@@ -35,10 +35,7 @@ pub(super) fn word<T>(
     read: impl Fn(&str) -> Option<T>,
 ) -> Result<T, StoreError> {
     let text: &str = row.try_get(column)?;
-    read(text).ok_or_else(|| {
-        let why = format!("PostgreSQL: `{text}` is no {column}");
-        StoreError::new(ErrorKind::Failed, why)
-    })
+    read(text).ok_or_else(|| super::wording::not_a_word(text, column))
 }
 
 /// Returns a text for people without the one character that PostgreSQL's texts cannot have.
@@ -129,7 +126,9 @@ pub(super) async fn create(db: &Transaction<'_>, run: &NewRun) -> Result<Run, St
         "SELECT {COLUMNS} FROM agent_runs WHERE tenant_id = $1 AND agent_name = $2 AND key = $3"
     );
     let known = db.row(&sql, &[tenant, agent, key]).await?;
-    known.as_ref().map_or_else(|| Err(missing(id)), read)
+    known
+        .as_ref()
+        .map_or_else(|| Err(wording::no_run(id)), read)
 }
 
 pub(super) async fn find(db: &impl GenericClient, id: &str) -> Result<Option<Run>, StoreError> {
@@ -138,13 +137,9 @@ pub(super) async fn find(db: &impl GenericClient, id: &str) -> Result<Option<Run
     found.as_ref().map(read).transpose()
 }
 
-pub(super) fn missing(id: &str) -> StoreError {
-    StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
-}
-
 /// Returns the run with this id, which has to be there.
 pub(super) async fn known(db: &impl GenericClient, id: &str) -> Result<Run, StoreError> {
-    find(db, id).await?.ok_or_else(|| missing(id))
+    find(db, id).await?.ok_or_else(|| wording::no_run(id))
 }
 
 /// Locks a run until the transaction ends. Whatever changes a run or a request of it locks the run first.

@@ -1,6 +1,9 @@
 //! The tables, and their version.
 
-use super::connections::{Connections, row};
+use super::{
+    connections::{Connections, row},
+    wording,
+};
 use crate::{ErrorKind, StoreError};
 use deadpool_postgres::{Object, tokio_postgres::Client};
 
@@ -35,10 +38,10 @@ async fn migrate_alone(db: &mut Object) -> Result<(), StoreError> {
     // In one transaction: a process that ends in the middle leaves nothing behind.
     let mut runner = embedded::migrations::runner().set_grouped(true);
     let migrated = runner.set_migration_table_name(VERSIONS).run_async(client);
-    migrated.await.map(drop).map_err(|error| {
-        let why = format!("the tables of the store cannot be brought up to date: {error}");
-        StoreError::new(ErrorKind::Failed, why)
-    })
+    migrated
+        .await
+        .map(drop)
+        .map_err(|error| crate::wording::not_migrated(ErrorKind::Failed, &error))
 }
 
 /// Refuses a database that cannot store every text.
@@ -47,10 +50,7 @@ async fn has_all_text(db: &Object) -> Result<(), StoreError> {
     let encoding: String = found.try_get(0)?;
     match &*encoding {
         "UTF8" => Ok(()),
-        _ => Err(StoreError::new(
-            ErrorKind::Failed,
-            format!("the database has the encoding {encoding}; create it with the encoding UTF8"),
-        )),
+        _ => Err(wording::not_utf8(&encoding)),
     }
 }
 
@@ -68,10 +68,7 @@ async fn is_up_to_date(db: &Object) -> Result<bool, StoreError> {
     match found.filter(|found| Some(*found) > known) {
         Some(found) => {
             let known = known.unwrap_or(0);
-            let why = format!(
-                "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
-            );
-            Err(StoreError::new(ErrorKind::Newer, why))
+            Err(crate::wording::newer(found, known))
         }
         None => Ok(found == known),
     }

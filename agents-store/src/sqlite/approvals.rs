@@ -11,6 +11,7 @@ use crate::{
     Lease, NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
+    wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -115,8 +116,7 @@ fn decided_by_mode(tx: &Tx<'_>, run: &Run, id: &str, mode: &ByMode) -> Result<()
 
 /// Adds an event about a request to the trail of its run.
 fn tell(tx: &Tx<'_>, kind: AuditKind, id: &str) -> Result<(), StoreError> {
-    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"));
-    let row = find(tx, id)?.ok_or_else(missing)?;
+    let row = find(tx, id)?.ok_or_else(|| wording::no_request(id))?;
     let row_digest = match kind {
         AuditKind::Requested => tx.key.of_request(&row).to_vec(),
         _ => tx.key.of_decision(&row).to_vec(),
@@ -147,32 +147,15 @@ pub(super) fn consume(
          WHERE run_id = ?1 AND (request = ?2 OR edited_digest = ?3)
          ORDER BY request = ?2 DESC, number DESC"
     );
-    let refused = |why: String| Err(StoreError::new(ErrorKind::NotApproved, why));
     let mut found = tx.prepare_cached(&sql)?;
     let found = found.query_row(params![run, request, digest], |row| {
         Ok((read(row)?, row.get::<_, String>("covers")?))
     });
     let Some((approval, covers)) = found.optional()? else {
-        return refused(format!("request `{request}` of run `{run}` was not made"));
+        return Err(wording::request_never_made(run, request));
     };
-    let tool = &approval.tool_name;
-    if covers != digest {
-        return refused(format!(
-            "the approval of `{tool}` is for other arguments than those that would run"
-        ));
-    }
-    match approval.status {
-        ApprovalStatus::Consumed => return Ok(approval.decided_by),
-        ApprovalStatus::Approved => {}
-        status => return refused(format!("the request about `{tool}` is {status}")),
-    }
-    if approval
-        .use_by
-        .is_some_and(|use_by| use_by.as_millis() <= tx.now)
-    {
-        return refused(format!(
-            "the approval of `{tool}` was not used in time; ask again"
-        ));
+    if approval.was_used_for(&covers, digest, tx.now)? {
+        return Ok(approval.decided_by);
     }
     let mut used =
         tx.prepare_cached("UPDATE agent_approvals SET status = 'consumed' WHERE id = ?1")?;
@@ -196,14 +179,10 @@ pub(super) fn decide(
     let found = find(tx, id)?;
     let own = |approval: &Approval| tenant.as_ref().is_none_or(|own| *own == approval.tenant_id);
     let Some(approval) = found.filter(own) else {
-        let why = format!("there is no request `{id}`");
-        return Ok(Err(StoreError::new(ErrorKind::NotFound, why)));
+        return Ok(Err(wording::no_request(id)));
     };
     if approval.status != ApprovalStatus::Pending {
-        let by = approval.decided_by.iter();
-        let by: String = by.map(|by| format!(" by {by}")).collect();
-        let why = format!("the request `{id}` is {}{by} already", approval.status);
-        return Ok(Err(StoreError::new(ErrorKind::Settled, why)));
+        return Ok(Err(wording::settled(&approval)));
     }
     let (kind, note, edited, edited_digest, use_by) = match answer {
         Answer::Approve {
@@ -242,7 +221,7 @@ pub(super) fn decide(
     tell(tx, kind, id)?;
     wake(tx, &approval.run)?;
     let decided = find(tx, id)?;
-    Ok(decided.ok_or_else(|| StoreError::new(ErrorKind::Failed, "the request is gone")))
+    Ok(decided.ok_or_else(|| wording::no_request(id)))
 }
 
 /// Tells the run of a message: a run that waits is ready.

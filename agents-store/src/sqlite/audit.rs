@@ -9,6 +9,7 @@ use crate::{
     StoreError, TrailEnd,
     columns::limit,
     trail::{About, End},
+    wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -50,8 +51,7 @@ pub(super) fn append(
     });
     let last: Option<(u64, String, u64, Vec<u8>)> = last.optional()?;
     let Some((number, tenant_id, seq, digest)) = last else {
-        let why = format!("there is no run `{run}`");
-        return Err(StoreError::new(ErrorKind::NotFound, why));
+        return Err(wording::no_run(run));
     };
     let end = End {
         run: run.to_owned(),
@@ -192,10 +192,7 @@ pub(super) fn tie(tx: &Tx<'_>, key: &AuditKey) -> Result<(), StoreError> {
     });
     match known.optional()? {
         Some(known) if known == key.id() => Ok(()),
-        Some(_) => Err(StoreError::new(
-            ErrorKind::OtherKey,
-            "the audit trail of the store was made with the key of another keyring; open the store with that keyring",
-        )),
+        Some(_) => Err(wording::other_key()),
         None => {
             tx.execute("INSERT INTO agent_audit_key (id) VALUES (?1)", [key.id()])?;
             Ok(())

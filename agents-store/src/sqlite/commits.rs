@@ -1,7 +1,7 @@
 //! Commits of runs: journals, and the rows that follow from them.
 
 use super::{Tx, approvals, executions, leases, runs::time, texts};
-use crate::{Commit, Committed, ErrorKind, Lease, StoreError};
+use crate::{Commit, Committed, Lease, StoreError, wording};
 use rusqlite::{Connection, params};
 
 pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), StoreError> {
@@ -15,11 +15,7 @@ pub(super) fn commit(tx: &Tx<'_>, lease: &Lease, commit: &Commit) -> Result<(), 
         return Ok(());
     }
     if last_seq != commit.after || commit.last < commit.after {
-        let after = commit.after;
-        return Err(StoreError::new(
-            ErrorKind::Conflict,
-            format!("the journal of run `{run}` ends with entry {last_seq}, not with {after}"),
-        ));
+        return Err(wording::journal_went_on(run, last_seq, commit.after));
     }
     let mut insert = tx.prepare_cached(
         "INSERT INTO agent_run_commits (run, after_seq, last_seq, entries, committed_at) VALUES (?1, ?2, ?3, ?4, ?5)",

@@ -1,7 +1,7 @@
 //! Rows of conversations.
 
 use super::{Tx, runs::time};
-use crate::{Conversation, ErrorKind, NewRun, Run, StoreError};
+use crate::{Conversation, NewRun, Run, StoreError, wording};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 /// Condition of a run that is not to wait for an earlier one of its conversation; the run's row is `this`.
@@ -49,7 +49,7 @@ pub(super) fn add(tx: &Tx<'_>, run: &NewRun) -> Result<(), StoreError> {
     let agent: String = opened.query_row(values, |row| row.get(0))?;
     match agent == run.agent {
         true => Ok(()),
-        false => Err(StoreError::of_another_agent(id, &agent)),
+        false => Err(wording::conversation_of_another(id, &agent)),
     }
 }
 
@@ -60,10 +60,7 @@ pub(super) fn leave(tx: &Tx<'_>, run: &Run, contents: &[u8]) -> Result<(), Store
     )?;
     let values = params![run.tenant, run.conversation, run.id, contents, tx.now];
     match left.execute(values)? {
-        0 => Err(StoreError::new(
-            ErrorKind::NotFound,
-            format!("run `{}` belongs to no conversation", run.id),
-        )),
+        0 => Err(wording::no_conversation_of(&run.id)),
         _ => Ok(()),
     }
 }

@@ -2,19 +2,16 @@
 
 use super::{Tx, audit::append, conversations, runs::known};
 use crate::{
-    AuditKind, ErrorKind, RunStatus, StoreError,
+    AuditKind, RunStatus, StoreError,
     trail::{About, PEOPLE, of_run},
+    wording,
 };
 use rusqlite::params;
 
 pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> {
     let stored = known(tx, run)?;
     if stored.status != RunStatus::Done {
-        let why = format!(
-            "run `{run}` is {}; cancel it before it is erased",
-            stored.status
-        );
-        return Err(StoreError::new(ErrorKind::NotOver, why));
+        return Err(wording::not_over(run, stored.status));
     }
     append(tx, run, AuditKind::Erased, About::by(Some(by)))?;
     conversations::erase(tx, run)?;

@@ -11,6 +11,7 @@ use crate::{
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
     execution::not_in_doubt,
     trail::About,
+    wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -199,8 +200,7 @@ pub(super) fn undone(tx: &Tx<'_>, id: &str) -> Result<Option<Vec<u8>>, StoreErro
 
 /// Returns the execution with this id, which has to be there.
 fn known(db: &Connection, id: &str) -> Result<Execution, StoreError> {
-    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"));
-    find(db, id)?.ok_or_else(missing)
+    find(db, id)?.ok_or_else(|| wording::no_execution(id))
 }
 
 pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Execution>, StoreError> {

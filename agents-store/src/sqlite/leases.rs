@@ -58,9 +58,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
             continue;
         }
         if claims >= claim.most_claims {
-            let why = format!(
-                "{claims} workers in a row took the run and stored nothing: it may end their processes; release it when the cause is mended"
-            );
+            let why = wording::claimed_in_vain(claims.into());
             hold(tx, &run, &why, None)?;
             continue;
         }
@@ -114,13 +112,7 @@ pub(super) fn check(db: &Connection, lease: &Lease) -> Result<(), StoreError> {
     )?;
     match found.exists(params![lease.run.id, lease.fence])? {
         true => Ok(()),
-        false => Err(StoreError::new(
-            ErrorKind::LeaseLost,
-            format!(
-                "worker `{}` no longer has run `{}`: its lease {} has ended",
-                lease.worker, lease.run.id, lease.fence
-            ),
-        )),
+        false => Err(wording::lease_lost(lease)),
     }
 }
 

@@ -13,6 +13,7 @@ mod modes;
 mod runs;
 mod texts;
 mod thread;
+mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
@@ -292,33 +293,18 @@ fn create(path: &Path) -> Result<(), StoreError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
     let opened = how.open(path).map(drop);
-    opened.map_err(|error| {
-        StoreError::new(
-            ErrorKind::Failed,
-            format!("the store {} cannot be opened: {error}", path.display()),
-        )
-    })
+    opened.map_err(|error| wording::not_opened(ErrorKind::Failed, path, &error))
 }
 
 /// Checks that there is a store at this path.
 fn is_there(path: &Path) -> Result<(), StoreError> {
-    let none = |why: &str| {
-        let path = path.display();
-        StoreError::new(
-            ErrorKind::NotFound,
-            format!("there is no store {path}{why}"),
-        )
-    };
     if !path.exists() {
-        return Err(none(""));
+        return Err(wording::no_file(path));
     }
     match has_tables(&connection(path, true)?) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(none(": the file is a database of something else, or empty")),
-        Err(error) => Err(StoreError::new(
-            error.kind(),
-            format!("the store {} cannot be opened: {error}", path.display()),
-        )),
+        Ok(false) => Err(wording::no_tables(path)),
+        Err(error) => Err(wording::not_opened(error.kind(), path, &error)),
     }
 }
 
@@ -365,10 +351,7 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     match is_up_to_date(connection, known)? {
         true => Ok(()),
         // Another process is about to do it, or it is not possible.
-        false => Err(StoreError::new(
-            ErrorKind::Unavailable,
-            format!("the tables of the store cannot be brought up to date: {error}"),
-        )),
+        false => Err(crate::wording::not_migrated(ErrorKind::Unavailable, &error)),
     }
 }
 
@@ -390,10 +373,7 @@ fn is_up_to_date(connection: &Connection, known: Option<i32>) -> Result<bool, St
     match found.filter(|found| Some(*found) > known) {
         Some(found) => {
             let known = known.unwrap_or(0);
-            let why = format!(
-                "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
-            );
-            Err(StoreError::new(ErrorKind::Newer, why))
+            Err(crate::wording::newer(found, known))
         }
         None => Ok(found == known),
     }

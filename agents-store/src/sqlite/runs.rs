@@ -112,8 +112,7 @@ pub(super) fn find(db: &Connection, id: &str) -> Result<Option<Run>, StoreError>
 
 /// Returns the run with this id, which has to be there.
 pub(super) fn known(db: &Connection, id: &str) -> Result<Run, StoreError> {
-    let missing = || StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"));
-    find(db, id)?.ok_or_else(missing)
+    find(db, id)?.ok_or_else(|| wording::no_run(id))
 }
 
 pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {

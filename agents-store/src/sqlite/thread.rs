@@ -1,6 +1,7 @@
 //! The thread that owns a connection. Work that comes while a transaction is under way is done in the next one together,
 //! so that many runs share the wait for the disk.
 
+use super::wording;
 use crate::{ErrorKind, StoreError};
 use rusqlite::Connection;
 use std::{sync::mpsc, thread};
@@ -75,7 +76,7 @@ impl Thread {
             });
             Done { failed, tell }
         });
-        let ended = || StoreError::new(ErrorKind::Unavailable, "the thread of the store has ended");
+        let ended = || wording::thread_ended();
         self.0.send(job).map_err(|_| ended())?;
         result.await.unwrap_or_else(|_| Err(ended()))
     }
@@ -136,20 +137,14 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ffi::ErrorCode;
         let (kind, hint) = match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => (
-                ErrorKind::Unavailable,
-                "; another process holds the file for too long",
-            ),
-            Some(ErrorCode::DiskFull) => (ErrorKind::Unavailable, "; free some space"),
-            Some(ErrorCode::ReadOnly) => (
-                ErrorKind::Failed,
-                "; the file and its folder have to be writable",
-            ),
-            Some(ErrorCode::CannotOpen) => (ErrorKind::Failed, "; does its folder exist?"),
-            Some(ErrorCode::NotADatabase) => {
-                (ErrorKind::Failed, "; the file is no SQLite database")
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (ErrorKind::Unavailable, wording::LOCKED)
             }
-            Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Failed, "; restore a backup"),
+            Some(ErrorCode::DiskFull) => (ErrorKind::Unavailable, wording::DISK_FULL),
+            Some(ErrorCode::ReadOnly) => (ErrorKind::Failed, wording::READ_ONLY),
+            Some(ErrorCode::CannotOpen) => (ErrorKind::Failed, wording::NO_FOLDER),
+            Some(ErrorCode::NotADatabase) => (ErrorKind::Failed, wording::NO_DATABASE),
+            Some(ErrorCode::DatabaseCorrupt) => (ErrorKind::Failed, wording::CORRUPT),
             Some(ErrorCode::SystemIoFailure) => (ErrorKind::Unavailable, ""),
             _ => (ErrorKind::Failed, ""),
         };

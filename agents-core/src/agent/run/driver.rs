@@ -1,6 +1,7 @@
 //! Driving of a run: the agent is polled until it answers, or until something ends the run.
 
 use super::Agent;
+use crate::agent::wording;
 use crate::{
     Error, ErrorKind, Json,
     context::{Ending, Root, RunContext, Stopwatch},
@@ -127,7 +128,7 @@ impl RunContext {
         tokio::select! {
             biased;
             () = self.root.over.cancelled() => {
-                let message = format!("the run of which `{agent}` is a part is over");
+                let message = wording::run_over(agent);
                 Err(Error::new(ErrorKind::Cancelled, message))
             }
             result = work => result,

@@ -8,6 +8,7 @@ mod stream;
 pub use stream::{Partial, PartialStream, RunStream, TextDelta, TextFollower, TextStream};
 
 use super::{Agent, held::Held};
+use crate::agent::wording;
 use crate::{
     Error, ErrorKind, Json,
     context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer, until_waiting},
@@ -145,7 +146,7 @@ impl<'a, A: Agent> Run<'a, A> {
         self.go().map(|progress| match progress? {
             Progress::Done(outcome) => Ok(outcome),
             // Only a run with an activity ends when it waits.
-            Progress::Waiting(_) => Err(Error::new(ErrorKind::Journal, "the run waits for people")),
+            Progress::Waiting(_) => Err(Error::new(ErrorKind::Journal, wording::WAITS_FOR_PEOPLE)),
         })
     }
 
@@ -189,12 +190,10 @@ impl<'a, A: Agent> Run<'a, A> {
     /// [`Outcome::result`].
     pub async fn until_waiting(mut self) -> Result<Progress<A::Out>, Error> {
         if self.settings.journal.is_none() {
-            let why = "a run that ends when it waits needs a journal from which it goes on; give it one with `.journal(..)`";
-            return Err(Error::new(ErrorKind::Build, why));
+            return Err(Error::new(ErrorKind::Build, wording::WAITS_WITHOUT_JOURNAL));
         }
         if RunContext::current().is_some() {
-            let why = "`until_waiting` is for the outermost run; a run within another one is awaited, and waits with it";
-            return Err(Error::new(ErrorKind::Build, why));
+            return Err(Error::new(ErrorKind::Build, wording::WAITS_WITHIN_A_RUN));
         }
         self.settings.activity = Some(Default::default());
         self.go().await
@@ -330,24 +329,16 @@ fn belongs(stored: &Stored, agent: &str, input: &Json) -> Result<(), Error> {
     let started = &stored.started;
     let refused = |why: String| Err(Error::new(ErrorKind::Journal, why));
     if started.agent != agent {
-        let owner = &started.agent;
-        return refused(format!(
-            "the journal belongs to a run of agent `{owner}`, not of `{agent}`"
-        ));
+        return refused(wording::journal_of_another(&started.agent, agent));
     }
     if started.input != *input {
-        return refused("the journal belongs to a run with another input".to_owned());
+        return refused(wording::JOURNAL_OF_OTHER_INPUT.to_owned());
     }
     Ok(())
 }
 
 fn written<I: serde::Serialize>(input: &I) -> Result<Json, Error> {
-    Json::of(input).map_err(|error| {
-        Error::new(
-            ErrorKind::Build,
-            format!("the input cannot be stored: {error}"),
-        )
-    })
+    Json::of(input).map_err(|error| Error::new(ErrorKind::Build, wording::input_not_stored(&error)))
 }
 
 impl<'a, A: Agent> IntoFuture for Run<'a, A> {

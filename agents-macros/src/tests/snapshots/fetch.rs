@@ -2,12 +2,23 @@
 pub async fn fetch() -> anyhow::Result<Page> {
     page().await
 }
+#[cfg(doc)]
 /// Fetches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fetch;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Fetches.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Fetch
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for Fetch {}
     #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for Fetch

@@ -1,10 +1,22 @@
+#[cfg(doc)]
 /// You are a JSON repair tool.
 /// Return ONLY the fixed JSON.
 #[derive(Clone, Copy, Debug, Default)]
 struct JsonFixer;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// You are a JSON repair tool.
+/// Return ONLY the fixed JSON.
+#[derive(Clone, Copy, Debug, Default)]
+struct JsonFixer
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for JsonFixer {}
     #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for JsonFixer

@@ -1,11 +1,22 @@
 /// Does nothing.
 async fn nothing() {}
+#[cfg(doc)]
 /// Does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nothing;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Does nothing.
+#[derive(Clone, Copy, Debug, Default)]
+struct Nothing
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for Nothing {}
     #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]

@@ -7,8 +7,21 @@ async fn pay(
 ) -> Result<Receipt, BankError> {
     body
 }
+#[cfg(doc)]
 /// Pays.
 struct Pay {
+    /// Handed to [`pay`] with every call.
+    bank: Bank,
+    /// Handed to [`pay`] with every call.
+    log: Log,
+}
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Pays.
+struct Pay
+where
+    Self: ::agents::__rt::GeneratedType,
+{
     /// Handed to [`pay`] with every call.
     bank: Bank,
     /// Handed to [`pay`] with every call.
@@ -20,6 +33,9 @@ const Pay: ::agents::__rt::Uninjected<Pay> = ::agents::__rt::Uninjected::NEW;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for Pay {}
     #[automatically_derived]
     impl __rt::Clone for Pay
     where

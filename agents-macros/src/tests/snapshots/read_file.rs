@@ -2,12 +2,23 @@
 pub async fn read_file(path: PathBuf, lines: Option<u32>) -> io::Result<String> {
     body(path, lines).await
 }
+#[cfg(doc)]
 /// Read a file's contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Read a file's contents.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadFile
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for ReadFile {}
     #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]

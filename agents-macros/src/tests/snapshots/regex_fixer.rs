@@ -2,12 +2,23 @@
 fn regex_fixer(broken: String) -> String {
     broken
 }
+#[cfg(doc)]
 /// Repairs JSON by string surgery.
 #[derive(Clone, Copy, Debug, Default)]
 struct RegexFixer;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Repairs JSON by string surgery.
+#[derive(Clone, Copy, Debug, Default)]
+struct RegexFixer
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for RegexFixer {}
     #[automatically_derived]
     #[::agents::__rt::async_trait]
     impl __rt::Agent for RegexFixer

@@ -8,9 +8,23 @@ pub(crate) async fn search(
 ) -> usize {
     0
 }
+#[cfg(doc)]
 /// Search the shop.
 #[cfg(feature = "shop")]
 pub(crate) struct Search {
+    /// Handed to [`search`] with every call.
+    pub(crate) pool: PgPool,
+    /// The root.
+    pub(crate) root: PathBuf,
+}
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Search the shop.
+#[cfg(feature = "shop")]
+pub(crate) struct Search
+where
+    Self: crate::renamed::__rt::GeneratedType,
+{
     /// Handed to [`search`] with every call.
     pub(crate) pool: PgPool,
     /// The root.
@@ -24,6 +38,9 @@ pub(crate) const Search: crate::renamed::__rt::Uninjected<Search> = crate::renam
 #[allow(trivial_bounds)]
 const _: () = {
     use crate::renamed::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for Search {}
     #[automatically_derived]
     impl __rt::Clone for Search
     where

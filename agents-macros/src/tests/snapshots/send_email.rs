@@ -1,11 +1,22 @@
 /// Sends an email.
 async fn send_email() {}
+#[cfg(doc)]
 /// Sends an email.
 #[derive(Clone, Copy, Debug, Default)]
 struct SendEmail;
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Sends an email.
+#[derive(Clone, Copy, Debug, Default)]
+struct SendEmail
+where
+    Self: ::agents::__rt::GeneratedType;
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for SendEmail {}
     #[derive(::agents::__rt::serde::Deserialize, ::agents::__rt::schemars::JsonSchema)]
     #[serde(crate = "::agents::__rt::serde", deny_unknown_fields)]
     #[schemars(crate = "::agents::__rt::schemars")]

@@ -6,8 +6,19 @@ async fn set_status(
 ) -> Result<Change, CrmError> {
     body
 }
+#[cfg(doc)]
 /// Moves a lead to another status.
 struct SetStatus {
+    /// Handed to [`set_status`] with every call.
+    crm: Crm,
+}
+#[cfg(not(doc))]
+#[allow(trivial_bounds)]
+/// Moves a lead to another status.
+struct SetStatus
+where
+    Self: ::agents::__rt::GeneratedType,
+{
     /// Handed to [`set_status`] with every call.
     crm: Crm,
 }
@@ -17,6 +28,9 @@ const SetStatus: ::agents::__rt::Uninjected<SetStatus> = ::agents::__rt::Uninjec
 #[allow(trivial_bounds)]
 const _: () = {
     use ::agents::__rt;
+    #[automatically_derived]
+    #[diagnostic::do_not_recommend]
+    impl __rt::GeneratedType for SetStatus {}
     #[automatically_derived]
     impl __rt::Clone for SetStatus
     where

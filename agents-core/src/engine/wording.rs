@@ -1,0 +1,210 @@
+//! Texts of the engine: those that models are told first, then those that people are told.
+
+use crate::reader::{ChangeKind, ReadError};
+use serde_json::Value;
+use std::{fmt::Display, time::Duration};
+
+// ---- the prompt ----
+
+pub(super) fn answer_by_schema(prompt: &str, schema: &Value) -> String {
+    let gap = if prompt.is_empty() { "" } else { "\n\n" };
+    format!(
+        "{prompt}{gap}When you are done, answer with nothing but JSON that follows this schema:\n{schema}"
+    )
+}
+
+// ---- a call that is not admitted ----
+
+pub(super) fn no_calls_left(limit: u32) -> String {
+    format!("all {limit} tool calls are used up; answer with what you have")
+}
+
+pub(super) fn skill_for_a_tool(name: &str) -> String {
+    format!("`{name}` is a skill and no tool; to choose it, say {name} and nothing else")
+}
+
+pub(super) fn no_skill_chosen(skills: &[String]) -> String {
+    format!(
+        "no tool can be called before a skill is chosen; say the name of one and nothing else: {}",
+        skills.join(", ")
+    )
+}
+
+/// `meant` is the tool that has almost this name, and `tools` are all that the agent has.
+pub(super) fn no_tool(name: &str, meant: Option<&str>, tools: &[String]) -> String {
+    let suggestion = match meant {
+        Some(meant) => format!(" did you mean `{meant}`?"),
+        None => String::new(),
+    };
+    match tools {
+        [] => format!("there is no tool `{name}`; you have no tools, so answer in text"),
+        [_] if meant.is_some() => format!("there is no tool `{name}`;{suggestion}"),
+        all => format!(
+            "there is no tool `{name}`;{suggestion} you have {}",
+            all.join(", ")
+        ),
+    }
+}
+
+pub(super) fn blocked(tool: &str, reason: &str) -> String {
+    format!("`{tool}` is blocked: {reason}")
+}
+
+pub(super) fn called_too_often(wait: Duration) -> String {
+    format!("it was called too often; call it again in {wait:.1?}")
+}
+
+/// `amiss` says what is wrong with the limiter.
+pub(super) fn limiter_amiss(amiss: &impl Display) -> String {
+    format!("the rate limiter {amiss}, so the tool was not run")
+}
+
+// ---- arguments that cannot be read ----
+
+pub(super) const NO_ARGUMENTS: &str = "no arguments read as `{}`";
+
+pub(super) fn broke_off(error: &ReadError) -> String {
+    format!("the text broke off ({error}): send the whole object again, to its closing bracket")
+}
+
+pub(super) fn does_not_fit(error: &ReadError) -> String {
+    format!("what can be made out in the text does not fit ({error}): send one whole object")
+}
+
+pub(super) fn not_an_object(raw: &str, misfit: &str) -> String {
+    match raw.trim().bytes().next() {
+        None => "they are empty; send a JSON object".into(),
+        Some(b'n') if raw.trim() == "null" => "they are `null`; send a JSON object".into(),
+        Some(b'[') => {
+            format!("they are a list, or begin like one; send a JSON object ({misfit})")
+        }
+        _ => format!("they are not a JSON object: {misfit}"),
+    }
+}
+
+pub(super) fn too_long(length: usize, limit: usize) -> String {
+    format!("they are {length} bytes long, and {limit} are allowed; send less")
+}
+
+/// `note` says what was changed in the arguments.
+pub(super) fn uncertain(note: &str, kind: &ChangeKind) -> String {
+    let remedy = match kind {
+        ChangeKind::Extracted => "send the value alone, as JSON has it",
+        ChangeKind::Inferred => "write the name of the field that is meant",
+        ChangeKind::CutOff => "send the whole object again, to its closing bracket",
+        _ => "send one JSON object and nothing else",
+    };
+    format!("{note}, and a tool that writes does not run on that: {remedy}")
+}
+
+// ---- an execution ----
+
+pub(super) const PROCESS_ENDED: &str = "the process ended while it ran";
+
+pub(super) fn secrets_missing(secrets: &str) -> String {
+    format!(
+        "the stored arguments hold the secret {secrets}, which this run does not have; give it again with `.secret(..)` or `.secrets(..)`"
+    )
+}
+
+// ---- approvals and policies ----
+
+pub(super) const NO_APPROVER: &str = "the run has no approver; give it one with `.approver(..)`";
+
+pub(super) fn approver_panicked(panic: &str) -> String {
+    format!("the approver panicked: {panic}")
+}
+
+pub(super) fn rule_panicked(panic: &str) -> String {
+    format!("a rule panicked: {panic}")
+}
+
+// ---- the tools of a repair agent that gives up ----
+
+pub(super) const ESCALATE: &str = "Only if it cannot be repaired, since nobody can tell what was meant: gives up, and hands the failure to somebody who can judge it.";
+pub(super) const THROW: &str =
+    "Only if going on would do harm: ends the whole run, and everybody's work with it.";
+pub(super) const WHY: &str = "What stands in the way of a repair, in a sentence of your own.";
+pub(super) const HARM: &str = "What harm it would do, in a sentence of your own.";
+pub(super) const SEVERITY: &str = "How bad it is; HIGH if nothing is said.";
+pub(super) const SAYS_NOTHING: &str = "this says nothing; say in your own words why it cannot be repaired, or else answer with the repaired text";
+pub(super) const REPAIR_ENDED: &str = "the repair had ended before";
+
+// ---- repairs ----
+
+pub(super) const NESTED_TOO_DEEP: &str = "repairs are nested too deep";
+pub(super) const REPAIR_ENDED_WITH_IT: &str = "the repair ended with it";
+
+pub(super) fn repair_agent_unknown(agent: &str) -> String {
+    format!("repair agent `{agent}` is not known; list it with `fixers = [..]`")
+}
+
+pub(super) fn repair_agent_panicked(panic: &str) -> String {
+    format!("panicked: {panic}")
+}
+
+// ==== texts for people alone ====
+
+// ---- models ----
+
+pub(super) const CONFIRMED_REQUEST: &str = "a policy wants this request confirmed, and only calls of tools can be; let it allow or deny the request";
+
+pub(super) fn model_denied(model: &str, reason: &str) -> String {
+    format!("the model `{model}` may not be asked: {reason}")
+}
+
+pub(super) fn no_price(model: &str) -> String {
+    format!(
+        "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"
+    )
+}
+
+pub(super) fn another_model(agent: &str, before: &str, now: &str) -> String {
+    format!(
+        "agent `{agent}` of the stored run used the model `{before}`, and now has `{now}`; give it `{before}` again, or allow the change with `.override_model(..)`"
+    )
+}
+
+pub(super) fn given_model_missing(model: &str) -> String {
+    format!(
+        "the stored run went on with the model `{model}` after an escalation, and nobody's `on_escalation` gives that model now; say it with `.known_model(..)`"
+    )
+}
+
+// ---- stored runs ----
+
+pub(super) fn repair_agent_not_listed(agent: &str) -> String {
+    format!(
+        "an arm names the repair agent `{agent}` through a helper, so that a stored run would not find it again; list it with `fixers = [..]` in `#[agent(..)]`, or with `.fixer(..)` on the agent or the tool"
+    )
+}
+
+/// `stored` and `now` are the versions of the tool, if there was and is such a tool.
+pub(super) fn open_call_of_other_version(
+    tool: &str,
+    stored: Option<&str>,
+    now: Option<&str>,
+) -> String {
+    let version = |version: Option<&str>| match version {
+        Some(version) => format!("version {version}"),
+        None => "no such tool".to_owned(),
+    };
+    let (stored, now) = (version(stored), version(now));
+    format!(
+        "a stored call of `{tool}` is not settled; it was made of {stored}, and now there is {now}"
+    )
+}
+
+// ---- answers ----
+
+pub(super) fn unusable_answer(reason: &str, limit: &impl Display) -> String {
+    format!("the answer does not fit: {reason}; {limit}")
+}
+
+pub(super) fn of_agent(agent: &str) -> String {
+    format!("agent `{agent}`")
+}
+
+pub(super) fn validator_of(agent: &str) -> String {
+    format!("a validator of agent `{agent}`")
+}

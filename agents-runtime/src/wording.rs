@@ -1,0 +1,334 @@
+//! Errors, reasons and denials of a runtime, in words.
+
+use crate::{RuntimeError, error::RuntimeErrorKind};
+use agents_core::{Effects, tool::Risk};
+use agents_store::{ErrorKind, RunStatus, StoreError};
+use std::fmt::Display;
+
+// ---- whoever asks for what is not there, or not theirs ----
+
+pub(crate) fn no_run(id: &str) -> RuntimeError {
+    not_found(format!("there is no run `{id}`"))
+}
+
+pub(crate) fn no_conversation(id: &str) -> RuntimeError {
+    invalid(format!("there is no conversation `{id}`"))
+}
+
+pub(crate) fn no_request(id: &str) -> RuntimeError {
+    not_found(format!("there is no request `{id}`"))
+}
+
+pub(crate) fn no_execution(id: &str) -> RuntimeError {
+    not_found(format!("there is no execution `{id}`"))
+}
+
+fn not_found(why: String) -> RuntimeError {
+    StoreError::new(ErrorKind::NotFound, why).into()
+}
+
+pub(crate) fn no_member(id: &str, tenant: &str) -> RuntimeError {
+    forbidden(format!("`{id}` does not belong to tenant `{tenant}`"))
+}
+
+pub(crate) fn no_operator(id: &str) -> RuntimeError {
+    forbidden(format!("`{id}` is no operator, and may not hold all runs"))
+}
+
+pub(crate) fn started_the_run(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` started the run, and may not decide about its requests"
+    ))
+}
+
+pub(crate) fn run_works_for(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "the run works for `{id}`, who may not decide about its requests"
+    ))
+}
+
+pub(crate) fn wrote_in_the_conversation(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` wrote in the conversation, and may not decide about requests that are made in it"
+    ))
+}
+
+pub(crate) fn role_missing(id: &str, role: &str, risk: Risk) -> RuntimeError {
+    forbidden(format!(
+        "calls of {risk:?} risk need the role `{role}`, which `{id}` has not"
+    ))
+}
+
+fn forbidden(why: String) -> RuntimeError {
+    RuntimeError::new(RuntimeErrorKind::Forbidden, why)
+}
+
+// ---- runs ----
+
+pub(crate) fn two_agents(name: &str) -> String {
+    format!(
+        "the runtime has two agents of the name `{name}`: stored runs find their agent by its name"
+    )
+}
+
+pub(crate) fn no_lease_thread(error: &impl Display) -> RuntimeError {
+    let why = format!("the thread that renews leases cannot start: {error}");
+    StoreError::new(ErrorKind::Failed, why).into()
+}
+
+pub(crate) fn input_not_stored(why: &str) -> RuntimeError {
+    invalid(format!("the input cannot be stored: {why}"))
+}
+
+pub(crate) fn key_of_other_work(key: &str, agent: &str) -> RuntimeError {
+    invalid(format!(
+        "the key `{key}` belongs to a run of `{agent}` with another input, scope or conversation; give each piece of work a key of its own"
+    ))
+}
+
+pub(crate) fn held(run: &str, why: &str) -> RuntimeError {
+    RuntimeError::unreadable(format!("run `{run}` is held: {why}"))
+}
+
+pub(crate) fn no_end(run: &str) -> RuntimeError {
+    RuntimeError::unreadable(format!("the journal of run `{run}` has no end"))
+}
+
+pub(crate) fn not_the_agents_input(error: &impl Display) -> String {
+    format!("the stored input does not fit the agent: {error}")
+}
+
+pub(crate) fn lease_about_to_end() -> &'static str {
+    "the lease of the run is about to end, so the tool is not run"
+}
+
+pub(crate) fn tenant_at_work(run: &str, tenant: &str, status: RunStatus) -> RuntimeError {
+    invalid(format!(
+        "run `{run}` of tenant `{tenant}` is {status}; cancel it, and erase the tenant when it is over"
+    ))
+}
+
+pub(crate) fn conversation_at_work(
+    conversation: &str,
+    run: &str,
+    status: RunStatus,
+) -> RuntimeError {
+    invalid(format!(
+        "run `{run}` of conversation `{conversation}` is {status}; cancel it, and erase the conversation when it is over"
+    ))
+}
+
+/// Returns the text of the store's error, with the way out.
+pub(crate) fn conversation_taken(error: &StoreError) -> String {
+    format!("{error}; give each conversation an id of its own")
+}
+
+pub(crate) fn moved_to_another_conversation(run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "run `{run}` was put into another conversation than the one it was started in: its row was changed by hand"
+    ))
+}
+
+fn invalid(why: String) -> RuntimeError {
+    RuntimeError::new(RuntimeErrorKind::Invalid, why)
+}
+
+// ---- contents and keys ----
+
+pub(crate) fn unreadable(what: &str, error: &impl Display) -> RuntimeError {
+    RuntimeError::unreadable(format!("the {what} cannot be read: {error}"))
+}
+
+pub(crate) fn commit_missing(after: u64) -> RuntimeError {
+    RuntimeError::unreadable(format!(
+        "the journal has no entries behind {after}: a commit was removed, or another one put in its place"
+    ))
+}
+
+pub(crate) fn request_missing(run: &str, request: &str) -> RuntimeError {
+    RuntimeError::unreadable(format!(
+        "the journal of run `{run}` has no request `{request}`"
+    ))
+}
+
+pub(crate) fn keyring_readable() -> &'static str {
+    "others can read it; make it yours alone: `chmod 600`"
+}
+
+pub(crate) fn no_keyring(error: &impl Display) -> String {
+    format!("this is no keyring: {error}")
+}
+
+pub(crate) fn keyring_of_other_format(found: u32) -> String {
+    format!("it has format {found}; this version reads format 1")
+}
+
+pub(crate) fn keys_in_memory() -> &'static str {
+    "a store in memory has no keys that could be destroyed; give the runtime a keyring with `.keyring(..)`"
+}
+
+pub(crate) fn keyring_missing() -> RuntimeError {
+    RuntimeError::sealed(
+        "the runtime has no keyring for the contents of this store; give it one with `.keyring(..)`",
+    )
+}
+
+pub(crate) fn erased(run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!("run `{run}` was erased"))
+}
+
+pub(crate) fn key_altered(run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!("the key of run `{run}` was altered"))
+}
+
+pub(crate) fn key_version_missing(run: &str, tenant: &str, version: u32) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the keyring has no version {version} of the key of tenant `{tenant}`: run `{run}` was stored with another keyring, or its tenant was erased"
+    ))
+}
+
+pub(crate) fn too_long() -> RuntimeError {
+    RuntimeError::sealed("the contents are too long to be encrypted")
+}
+
+pub(crate) fn altered(what: &str, run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the {what} of run `{run}` was altered, or its key is another one"
+    ))
+}
+
+// ---- approvals ----
+
+pub(crate) fn schema_missing(tool: &str) -> RuntimeError {
+    invalid(format!(
+        "the arguments of `{tool}` cannot be changed: their schema is not known"
+    ))
+}
+
+pub(crate) fn misfit(tool: &str, misfit: &impl Display) -> RuntimeError {
+    invalid(format!("the arguments do not fit `{tool}`: {misfit}"))
+}
+
+pub(crate) fn not_decided(request: &str, decision: &impl Display, by: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the decision about request `{request}` ({decision} by {by}) was not made by a decider: its row was written by hand"
+    ))
+}
+
+/// Returns the reason that a model is told.
+pub(crate) fn expired(was_decided: bool) -> &'static str {
+    match was_decided {
+        false => "nobody decided in time (APPROVAL_EXPIRED)",
+        true => "the approval was not used in time; ask again (APPROVAL_EXPIRED)",
+    }
+}
+
+/// Describes for approvers a call of a tool that does not say what it does.
+pub(crate) fn effect(tool: &str, effects: Effects) -> String {
+    match effects {
+        Effects::None => format!("Runs `{tool}`, which changes nothing."),
+        Effects::Reads => format!("Runs `{tool}`, which reads."),
+        Effects::Writes => format!("Runs `{tool}`, which writes."),
+    }
+}
+
+// ---- undo ----
+
+pub(crate) fn run_not_over(run: &str, status: RunStatus) -> RuntimeError {
+    invalid(format!(
+        "run `{run}` is {status}; cancel it, and undo it when it is over"
+    ))
+}
+
+pub(crate) fn tool_missing(agent: &str, tool: &str, version: &str) -> RuntimeError {
+    invalid(format!(
+        "the runtime has no agent `{agent}` with version {version} of the tool `{tool}`; undo it with the program that ran it"
+    ))
+}
+
+pub(crate) fn output_missing(execution: &str, tool: &str) -> RuntimeError {
+    invalid(format!(
+        "execution `{execution}` of `{tool}` has no output, so its effect cannot be undone"
+    ))
+}
+
+pub(crate) fn effect_not_known(tool: &str) -> String {
+    format!("it is not known whether `{tool}` took effect, and it has no output")
+}
+
+pub(crate) fn undo_held(run: &str, why: &str) -> String {
+    format!("run `{run}` of the undo is held: {why}")
+}
+
+pub(crate) fn undo_not_run() -> &'static str {
+    "the undo has not run"
+}
+
+pub(crate) fn undo_without_outcome() -> &'static str {
+    "the undo says nothing of its outcome"
+}
+
+pub(crate) fn changes_nothing(tool: &str) -> String {
+    format!("`{tool}` changes nothing")
+}
+
+pub(crate) fn says_no_undo(tool: &str) -> String {
+    format!("`{tool}` does not say how it is undone")
+}
+
+/// Returns the input of the run that undoes an execution.
+pub(crate) fn undo_input(execution: &str, tool: &str) -> String {
+    format!("Undo execution {execution} of `{tool}`.")
+}
+
+// ---- the audit trail ----
+
+pub(crate) fn trail_not_written(error: &impl Display) -> RuntimeError {
+    RuntimeError::unreadable(format!("the audit trail cannot be written: {error}"))
+}
+
+pub(crate) mod flaws {
+    pub(crate) const EDITED: &str = "was edited";
+    pub(crate) const REMOVED: &str = "was removed";
+    pub(crate) const INSERTED: &str = "was inserted by hand";
+    pub(crate) const OUT_OF_ORDER: &str = "is out of order";
+    pub(crate) const REMOVED_LATER: &str = "was removed since its head was kept";
+    pub(crate) const REWRITTEN: &str = "was rewritten since its head was kept";
+}
+
+// ---- manifests ----
+
+pub(crate) fn no_manifest(error: &impl Display) -> RuntimeError {
+    invalid(format!("this is no manifest of a runtime: {error}"))
+}
+
+pub(crate) fn manifest_of_other_format(found: u32, known: u32) -> RuntimeError {
+    invalid(format!(
+        "the manifest has format {found}, and this version reads format {known}; use the later program"
+    ))
+}
+
+pub(crate) fn no_agent(name: &str) -> String {
+    format!("there is no agent `{name}`")
+}
+
+pub(crate) fn no_policy(name: &str) -> String {
+    format!("there is no policy `{name}`")
+}
+
+pub(crate) fn other_answer() -> String {
+    "the type of the answer has changed".to_owned()
+}
+
+pub(crate) fn open_call_without_tool(tool: &str, version: &str) -> String {
+    format!("an open call of `{tool}` is of version {version}, and there is no such tool")
+}
+
+/// `was` is the version of the tool that the call was made for, if there was such a tool.
+pub(crate) fn open_call_of_other_version(tool: &str, was: Option<&str>, now: &str) -> String {
+    let was = match was {
+        Some(version) => format!("is of version {version}"),
+        None => "was made when there was no such tool".to_owned(),
+    };
+    format!("an open call of `{tool}` {was}, and there is version {now}")
+}

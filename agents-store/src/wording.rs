@@ -1,0 +1,114 @@
+//! Errors of every store, in words.
+
+use crate::{Approval, ErrorKind, Lease, RunStatus, StoreError};
+
+pub(crate) fn no_run(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
+}
+
+pub(crate) fn no_request(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no request `{id}`"))
+}
+
+pub(crate) fn no_execution(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no execution `{id}`"))
+}
+
+pub(crate) fn no_conversation_of(run: &str) -> StoreError {
+    let why = format!("run `{run}` belongs to no conversation");
+    StoreError::new(ErrorKind::NotFound, why)
+}
+
+pub(crate) fn conversation_of_another(conversation: &str, agent: &str) -> StoreError {
+    let why = format!("the conversation `{conversation}` is one with `{agent}`");
+    StoreError::new(ErrorKind::OtherAgent, why)
+}
+
+pub(crate) fn request_never_made(run: &str, request: &str) -> StoreError {
+    not_approved(format!("run `{run}` has made no request `{request}`"))
+}
+
+pub(crate) fn other_arguments(tool: &str) -> StoreError {
+    not_approved(format!(
+        "the approval of `{tool}` is for other arguments than those that would run"
+    ))
+}
+
+pub(crate) fn not_approved_yet(request: &Approval) -> StoreError {
+    let Approval {
+        tool_name, status, ..
+    } = request;
+    not_approved(format!("the request about `{tool_name}` is {status}"))
+}
+
+pub(crate) fn used_too_late(tool: &str) -> StoreError {
+    not_approved(format!(
+        "the approval of `{tool}` was not used in time; ask again"
+    ))
+}
+
+fn not_approved(why: String) -> StoreError {
+    StoreError::new(ErrorKind::NotApproved, why)
+}
+
+pub(crate) fn settled(request: &Approval) -> StoreError {
+    let Approval { id, status, .. } = request;
+    let by = request.decided_by.iter();
+    let by: String = by.map(|by| format!(" by {by}")).collect();
+    let why = format!("the request `{id}` is {status}{by} already");
+    StoreError::new(ErrorKind::Settled, why)
+}
+
+pub(crate) fn journal_went_on(run: &str, last: u64, after: u64) -> StoreError {
+    let why = format!("the journal of run `{run}` ends with entry {last}, not with {after}");
+    StoreError::new(ErrorKind::Conflict, why)
+}
+
+pub(crate) fn lease_lost(lease: &Lease) -> StoreError {
+    let Lease {
+        worker, run, fence, ..
+    } = lease;
+    let run = &run.id;
+    let why = format!("worker `{worker}` no longer has run `{run}`: its lease {fence} has ended");
+    StoreError::new(ErrorKind::LeaseLost, why)
+}
+
+/// Returns the reason for holding a run.
+pub(crate) fn claimed_in_vain(claims: u64) -> String {
+    format!(
+        "{claims} workers in a row took the run and stored nothing: it may end their processes; \
+         release it when the cause is mended"
+    )
+}
+
+pub(crate) fn not_over(run: &str, status: RunStatus) -> StoreError {
+    let why = format!("run `{run}` is {status}; cancel it before it is erased");
+    StoreError::new(ErrorKind::NotOver, why)
+}
+
+pub(crate) fn other_key() -> StoreError {
+    let why = "the audit trail of the store was made with the key of another keyring; open the store with that keyring";
+    StoreError::new(ErrorKind::OtherKey, why)
+}
+
+pub(crate) fn trail_without_end() -> StoreError {
+    StoreError::new(ErrorKind::Failed, "the audit trail of the run has no end")
+}
+
+pub(crate) fn no_thread(error: &std::io::Error) -> StoreError {
+    let why = format!("the store's thread cannot start: {error}");
+    StoreError::new(ErrorKind::Failed, why)
+}
+
+/// `kind` tells whether another process may be about to migrate the tables.
+pub(crate) fn not_migrated(kind: ErrorKind, error: &impl std::fmt::Display) -> StoreError {
+    let why = format!("the tables of the store cannot be brought up to date: {error}");
+    StoreError::new(kind, why)
+}
+
+pub(crate) fn newer(found: i32, known: i32) -> StoreError {
+    let why = format!(
+        "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
+    );
+    StoreError::new(ErrorKind::Newer, why)
+}
