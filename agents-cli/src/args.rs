@@ -362,9 +362,7 @@ pub(crate) enum RoleFor {
 fn role_for(text: &str) -> Result<RoleFor, String> {
     let unknown = || {
         let actions = Action::ALL.map(Action::as_str).join(", ");
-        format!(
-            "expected a risk or an action and a role, such as high=treasurer; the actions are {actions}"
-        )
+        crate::wording::no_role_for(&actions)
     };
     let said = text.split_once('=').filter(|(_, role)| !role.is_empty());
     let (word, role) = said.ok_or_else(unknown)?;
@@ -381,14 +379,13 @@ fn role_for(text: &str) -> Result<RoleFor, String> {
 
 fn time(text: &str) -> Result<Timestamp, String> {
     let quoted = serde_json::Value::from(text);
-    serde_json::from_value(quoted)
-        .map_err(|_| "expected a time such as 2026-10-01T00:00:00Z".to_owned())
+    serde_json::from_value(quoted).map_err(|_| crate::wording::no_time())
 }
 
 fn label(text: &str) -> Result<(String, String), String> {
     let said = text.split_once('=');
     said.map(|(name, value)| (name.to_owned(), value.to_owned()))
-        .ok_or_else(|| "expected a name and a value, such as month=2026-10".to_owned())
+        .ok_or_else(crate::wording::no_label)
 }
 
 #[cfg(test)]

@@ -73,10 +73,8 @@ impl From<StoreError> for Failure {
 impl From<RuntimeError> for Failure {
     fn from(error: RuntimeError) -> Self {
         let way_out = match error.kind() {
-            RuntimeErrorKind::Store(ErrorKind::Settled) => {
-                "; `agents approvals` lists those that are open"
-            }
-            RuntimeErrorKind::Store(ErrorKind::Unavailable) => "; try again",
+            RuntimeErrorKind::Store(ErrorKind::Settled) => crate::wording::OPEN_REQUESTS,
+            RuntimeErrorKind::Store(ErrorKind::Unavailable) => crate::wording::TRY_AGAIN,
             _ => "",
         };
         Failure::failed(format!("{error}{way_out}"))

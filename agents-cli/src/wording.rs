@@ -54,7 +54,6 @@ pub(crate) fn file_unreadable(path: &Path, error: &impl Display) -> Failure {
 
 // ---- hints behind an error of the runtime ----
 
-pub(crate) const ANOTHER_PERSON: &str = "; another person has to decide";
 pub(crate) const OPEN_REQUESTS: &str = "; `agents approvals` lists those that are open";
 pub(crate) const TRY_AGAIN: &str = "; try again";
 
@@ -114,8 +113,18 @@ pub(crate) fn arguments_unreadable(error: &impl Display) -> Failure {
     Failure::Usage(format!("the arguments are no JSON: {error}"))
 }
 
-pub(crate) fn no_risk_and_role() -> String {
-    "expected a risk and a role, such as high=treasurer".to_owned()
+pub(crate) fn no_role_for(actions: &str) -> String {
+    format!(
+        "expected a risk or an action and a role, such as high=treasurer; the actions are {actions}"
+    )
+}
+
+pub(crate) fn no_time() -> String {
+    "expected a time such as 2026-10-01T00:00:00Z".to_owned()
+}
+
+pub(crate) fn no_label() -> String {
+    "expected a name and a value, such as month=2026-10".to_owned()
 }
 
 // ---- undo and the audit trail ----

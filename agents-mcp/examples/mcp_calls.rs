@@ -6,6 +6,7 @@
 use agents::{
     AgentBuilder,
     prelude::*,
+    run::Approval,
     testing::{Script, ScriptedModel},
     tool::{Scope, ToolSet},
 };

@@ -429,12 +429,10 @@ pub(crate) fn check_decision(
     };
     match proof {
         Ok(proof) if proof == expected => Ok(proof.at_most),
-        _ => Err(RuntimeError::new(
-            RuntimeErrorKind::Sealed,
-            format!(
-                "the decision about request `{}` ({} by {}) was not made by a decider: its row was written by hand",
-                stored.id, stored.status, expected.by
-            ),
+        _ => Err(crate::wording::not_decided(
+            &stored.id,
+            &stored.status,
+            &expected.by,
         )),
     }
 }

@@ -3,8 +3,6 @@
 use crate::{
     Client, RuntimeError, Verdict,
     data::{key_of, opened, sealed},
-    decisions::expired,
-    error::RuntimeErrorKind,
     keys::{RunKey, hex},
     verify::Verify,
 };
@@ -129,7 +127,9 @@ impl Audit {
         };
         let found = self.client.bare_store().approval(id).await?;
         Ok(found.and_then(|request| match event.kind {
-            AuditKind::Expired => Some(expired(&request).to_owned()),
+            AuditKind::Expired => {
+                Some(crate::wording::expired(request.decided_by.is_some()).to_owned())
+            }
             _ => request.note,
         }))
     }

@@ -118,7 +118,7 @@ impl Decisions {
         match one.status {
             ApprovalStatus::Pending | ApprovalStatus::Cancelled => return Ok(None),
             ApprovalStatus::Expired => {
-                let reason = expired(one).to_owned();
+                let reason = crate::wording::expired(one.decided_by.is_some()).to_owned();
                 return Ok(Some(Approval::Expired { reason }.into()));
             }
             _ => {}
@@ -165,14 +165,6 @@ impl Decisions {
     /// Returns `true` if the run waits for a decision now.
     pub(crate) fn is_waited_for(&self) -> bool {
         self.waiting.load(SeqCst) > 0
-    }
-}
-
-/// Returns what was not done in time about a request that has expired.
-pub(crate) fn expired(request: &agents_store::Approval) -> &'static str {
-    match request.decided_by {
-        None => "nobody decided in time",
-        Some(_) => "the approval was not used in time; ask again",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an operator does with the contents of runs: gives them another key, erases them, holds them after a restore.
 
-use crate::{Action, Client, Principal, RuntimeError, error::RuntimeErrorKind, keys::RunKey};
+use crate::{Action, Client, Principal, RuntimeError, keys::RunKey};
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
 use std::time::Duration;
 

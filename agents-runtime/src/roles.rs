@@ -1,6 +1,6 @@
 //! Who may do what: one table for decisions and for steering.
 
-use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, error::RuntimeErrorKind};
+use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, wording};
 use agents_core::tool::Risk;
 use agents_store::Run;
 use std::{collections::BTreeMap, fmt};
@@ -149,14 +149,8 @@ impl Roles {
         let role = self.actions.get(&action);
         match role.filter(|_| !action.is_of_the_platform()) {
             Some(role) if by.has_role(role) => Ok(()),
-            Some(role) => Err(forbidden(format!(
-                "`{action}` needs the role `{role}`, which `{}` has not",
-                by.id()
-            ))),
-            None if action.is_reserved() => Err(forbidden(format!(
-                "`{action}` is for the operator of the platform, which `{}` is not",
-                by.id()
-            ))),
+            Some(role) => Err(wording::action_needs_role(action, role, by.id())),
+            None if action.is_reserved() => Err(wording::no_operator(action, by.id())),
             None => Ok(()),
         }
     }
@@ -173,32 +167,22 @@ impl Roles {
         if by.is_operator() {
             return Ok(());
         }
-        let (id, what) = (
-            by.id(),
-            match action {
-                Action::Settle => "settle its doubts",
-                _ => "decide about its requests",
-            },
-        );
+        let id = by.id();
+        let what = match action {
+            Action::Settle => wording::SETTLE,
+            _ => wording::DECIDE,
+        };
         if id.starts_with(BY_POLICY) {
-            return Err(forbidden(format!(
-                "`{id}` has the name of a policy, and policies decide for themselves"
-            )));
+            return Err(wording::named_like_a_policy(id));
         }
         if started_by == Some(id) {
-            return Err(forbidden(format!(
-                "`{id}` started the run, and may not {what}"
-            )));
+            return Err(wording::started_the_run(id, what));
         }
         if user == Some(id) {
-            return Err(forbidden(format!(
-                "the run works for `{id}`, who may not {what}"
-            )));
+            return Err(wording::run_works_for(id, what));
         }
         match self.missing_role(risk, by) {
-            Some(role) => Err(forbidden(format!(
-                "calls of {risk:?} risk need the role `{role}`, which `{id}` has not"
-            ))),
+            Some(role) => Err(wording::role_missing(id, role, risk)),
             None => Ok(()),
         }
     }
@@ -247,10 +231,6 @@ impl Client {
         }
         allowed
     }
-}
-
-fn forbidden(why: String) -> RuntimeError {
-    RuntimeError::new(RuntimeErrorKind::Forbidden, why)
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use crate::{
     AgentManifest, AgentRef, Approvals, Audit, Client, Events, Keyring, Modes, Roles, RuntimeError,
-    error::RuntimeErrorKind,
     lease::Keeper,
     metrics::Counters,
     registered::{MadeFor, Registered},
@@ -259,13 +258,7 @@ impl Runtime {
         let store = self.client.bare_store().clone();
         let counters = self.shared.counters.clone();
         let started = Keeper::start(store, self.settings.lease, counters);
-        let started = started.map_err(|error| {
-            let why = format!("the thread that renews leases cannot start: {error}");
-            RuntimeError::new(
-                RuntimeErrorKind::Store(agents_store::ErrorKind::Failed),
-                why,
-            )
-        })?;
+        let started = started.map_err(|error| crate::wording::no_lease_thread(&error))?;
         Ok(self.shared.keeper.get_or_init(|| started).clone())
     }
 

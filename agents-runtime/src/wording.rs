@@ -1,6 +1,6 @@
 //! Errors, reasons and denials of a runtime, in words.
 
-use crate::{RuntimeError, error::RuntimeErrorKind};
+use crate::{Action, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, tool::Risk};
 use agents_store::{ErrorKind, RunStatus, StoreError};
 use std::fmt::Display;
@@ -31,20 +31,35 @@ pub(crate) fn no_member(id: &str, tenant: &str) -> RuntimeError {
     forbidden(format!("`{id}` does not belong to tenant `{tenant}`"))
 }
 
-pub(crate) fn no_operator(id: &str) -> RuntimeError {
-    forbidden(format!("`{id}` is no operator, and may not hold all runs"))
-}
-
-pub(crate) fn started_the_run(id: &str) -> RuntimeError {
+pub(crate) fn action_needs_role(action: Action, role: &str, id: &str) -> RuntimeError {
     forbidden(format!(
-        "`{id}` started the run, and may not decide about its requests"
+        "`{action}` needs the role `{role}`, which `{id}` has not"
     ))
 }
 
-pub(crate) fn run_works_for(id: &str) -> RuntimeError {
+pub(crate) fn no_operator(action: Action, id: &str) -> RuntimeError {
     forbidden(format!(
-        "the run works for `{id}`, who may not decide about its requests"
+        "`{action}` is for the operator of the platform, which `{id}` is not"
     ))
+}
+
+pub(crate) fn named_like_a_policy(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` has the name of a policy, and policies decide for themselves"
+    ))
+}
+
+pub(crate) const DECIDE: &str = "decide about its requests";
+pub(crate) const SETTLE: &str = "settle its doubts";
+
+/// `what` is one of the two constants above.
+pub(crate) fn started_the_run(id: &str, what: &str) -> RuntimeError {
+    forbidden(format!("`{id}` started the run, and may not {what}"))
+}
+
+/// `what` is one of the two constants above.
+pub(crate) fn run_works_for(id: &str, what: &str) -> RuntimeError {
+    forbidden(format!("the run works for `{id}`, who may not {what}"))
 }
 
 pub(crate) fn wrote_in_the_conversation(id: &str) -> RuntimeError {
@@ -218,8 +233,8 @@ pub(crate) fn not_decided(request: &str, decision: &impl Display, by: &str) -> R
 /// Returns the reason that a model is told.
 pub(crate) fn expired(was_decided: bool) -> &'static str {
     match was_decided {
-        false => "nobody decided in time (APPROVAL_EXPIRED)",
-        true => "the approval was not used in time; ask again (APPROVAL_EXPIRED)",
+        false => "nobody decided in time",
+        true => "the approval was not used in time; ask again",
     }
 }
 

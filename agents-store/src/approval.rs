@@ -1,6 +1,6 @@
 //! Requests for approval, and decisions about them.
 
-use crate::{ByMode, run::words};
+use crate::{ByMode, StoreError, run::words, wording};
 use agents_core::{run::Timestamp, tool::Risk};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;

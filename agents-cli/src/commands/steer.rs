@@ -26,10 +26,7 @@ pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result
 pub(crate) async fn release(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
     let found = session.run(run).await?;
     if found.status != RunStatus::Held && found.paused_by.is_none() {
-        return Err(Failure::failed(format!(
-            "the run `{run}` is not held: it is {}; `agents runs --status held` lists those that are",
-            state(&found)
-        )));
+        return Err(crate::wording::not_held(run, &state(&found)));
     }
     session.with_keys()?.release(run, &session.who).await?;
     print(session, run, crate::wording::RELEASED, out).await

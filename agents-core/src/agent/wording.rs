@@ -250,13 +250,6 @@ pub(super) fn idle_pattern(agent: &str, what: &str, pattern: &impl Display) -> S
     )
 }
 
-pub(super) fn loosened(agent: &str, pattern: &impl Display, tools: &[&str]) -> String {
-    format!(
-        "the policy of agent `{agent}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
-        quoted(tools)
-    )
-}
-
 pub(super) fn hands_off_to_itself(agent: &str) -> String {
     format!("agent `{agent}` hands the conversation to itself; name other agents in `hand_off`")
 }

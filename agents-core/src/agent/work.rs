@@ -120,11 +120,8 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         let Some(tool) = granted.find(|tool| !placement.frees(tool)) else {
             return Ok(());
         };
-        let tool = tool.name();
         let agent = &self.definition.name;
-        Err(format!(
-            "that has the tool `{tool}`, which `{agent}` may not use freely; hand on a placed delegate (`agents::team::delegate`), or grant it"
-        ))
+        Err(wording::refused::delegate_with_tool(agent, tool.name()))
     }
 }
 

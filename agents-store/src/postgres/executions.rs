@@ -7,8 +7,8 @@ use super::{
     runs::{self, text, time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle,
-    Settled, StoreError,
+    AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
+    StoreError,
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
     execution::not_in_doubt,
     trail::About,
@@ -189,7 +189,7 @@ pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Exec
         detail,
     } = settle;
     let row = find(&db.db, execution).await?;
-    let row = row.ok_or_else(|| missing(execution))?;
+    let row = row.ok_or_else(|| wording::no_execution(execution))?;
     runs::lock(db, &row.run).await?;
     let now = db.now().await?;
     let sql = format!(
@@ -199,7 +199,10 @@ pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Exec
     let values: Params<'_> = &[execution, had_effect, by, &signed(now), proof];
     let Some(row) = db.row(&sql, values).await? else {
         let row = find(&db.db, execution).await?;
-        return Err(row.map_or_else(|| missing(execution), |row| not_in_doubt(&row)));
+        return Err(row.map_or_else(
+            || wording::no_execution(execution),
+            |row| not_in_doubt(&row),
+        ));
     };
     let row = read(&row)?;
     let about = About {

@@ -8,7 +8,7 @@ use super::{
     runs::{self, text},
 };
 use crate::{
-    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
+    AuditKind, Claim, Lease, Renewed, Rest, StoreError,
     columns::{millis, paused},
     trail::{About, End},
     wording,

@@ -9,6 +9,7 @@ use crate::{
     AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels as json, limit, paused, read_labels},
     trail::About,
+    wording,
 };
 use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};

@@ -7,8 +7,8 @@ use super::{
     runs::{time, time_if_any, word},
 };
 use crate::{
-    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, ErrorKind,
-    Lease, NewApproval, Run, StoreError,
+    Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, Lease,
+    NewApproval, Run, StoreError,
     columns::{limit, millis, read_risk, risk},
     trail::About,
     wording,

@@ -5,8 +5,8 @@ use super::{
     runs::{time, word},
 };
 use crate::{
-    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, PLATFORM,
-    StoreError, TrailEnd,
+    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, PLATFORM, StoreError,
+    TrailEnd,
     columns::limit,
     trail::{About, End},
     wording,

@@ -6,8 +6,8 @@ use super::{
     runs::{time, time_if_any, word},
 };
 use crate::{
-    AuditKind, Begin, ErrorKind, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle,
-    Settled, StoreError,
+    AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
+    StoreError,
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
     execution::not_in_doubt,
     trail::About,

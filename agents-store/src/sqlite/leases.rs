@@ -7,9 +7,10 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, ErrorKind, Lease, Renewed, Rest, StoreError,
+    AuditKind, Claim, Lease, Renewed, Rest, StoreError,
     columns::{millis, paused},
     trail::About,
+    wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};

@@ -5,6 +5,7 @@ use crate::{
     AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels, limit, paused, read_labels},
     trail::About,
+    wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
