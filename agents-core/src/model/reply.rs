@@ -58,7 +58,8 @@ pub struct Reply {
     /// Tool calls, in the model's order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<ToolCall>,
-    /// Words with which the model declined to answer, where the server returns them separately.
+    /// Words with which the model declined to answer, or the reason of a filter, where the server returns them
+    /// separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// Reason why the model stopped.
@@ -83,6 +84,9 @@ impl Reply {
     /// Returns the reason why there is no answer, if the model declined or a filter withheld the reply.
     pub(crate) fn declined(&self) -> Option<String> {
         match (&self.refusal, &self.finish) {
+            (Some(words), FinishReason::Filter) => Some(format!(
+                "a filter of the provider withheld the reply: {words}"
+            )),
             (Some(words), _) => Some(format!("the model declined to answer: {words}")),
             (None, FinishReason::Refusal) => Some(match self.content.trim() {
                 "" => "the model declined to answer".to_owned(),

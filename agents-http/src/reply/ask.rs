@@ -153,7 +153,7 @@ fn rate_limits(headers: &HeaderMap) -> Option<RateLimits> {
             .and_then(|text| text.trim().parse().ok());
         if name.ends_with("requests") || name.ends_with("requests-remaining") {
             limits.requests_left = number;
-        } else if name.ends_with("remaining-tokens") || name.ends_with("-tokens-remaining") {
+        } else if name.ends_with("remaining-tokens") || name.ends_with("limit-tokens-remaining") {
             limits.tokens_left = number;
         }
     }

@@ -1,6 +1,9 @@
 //! Converts failures into a [`ModelError`] that says what to do.
 
-use super::{Problem, Words, retry_after};
+use super::{
+    Problem, Words,
+    retry_after::{retry_after, retry_info},
+};
 use crate::{Server, TimeLimit, TransportError};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::{HeaderMap, HeaderValue, StatusCode, header::LOCATION};
@@ -121,6 +124,7 @@ impl Failures<'_> {
         let Words { model, url, key } = words;
         let text = error_text(body).unwrap_or_else(|| excerpt(body));
         let code = refusal.status.as_u16();
+        let wait = retry_after(&refusal.headers).or_else(|| retry_info(body));
         let (kind, message) = match code {
             300..400 => {
                 let target = refusal.headers.get(LOCATION);
@@ -148,7 +152,7 @@ impl Failures<'_> {
                     "{server} does not have /{path} ({code}: `{text}`): {url} takes the address without /{path}"
                 ),
             ),
-            402 | 429 if is_about_money(&text) => (
+            402 | 429 if is_about_money(&text) && wait.is_none() => (
                 Kind::Refused,
                 format!(
                     "{server} does not go on without payment ({code}: `{text}`): see to the account"
@@ -182,7 +186,7 @@ impl Failures<'_> {
             _ => (Kind::Refused, format!("{server} failed ({code}): {text}")),
         };
         let error = self.error(kind, &message).with_status(code);
-        match retry_after(&refusal.headers) {
+        match wait {
             Some(wait) => error.with_retry_after(wait),
             None => error,
         }

@@ -1,4 +1,5 @@
 use http::HeaderMap;
+use serde::Deserialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Returns how long a server asks clients to wait: `retry-after-ms`, or `Retry-After` in seconds or as a date.
@@ -27,6 +28,31 @@ pub fn retry_after(headers: &HeaderMap) -> Option<Duration> {
             Some(Duration::from_secs(seconds_of(text)?).saturating_sub(now))
         }
     }
+}
+
+/// Returns how long an error of Google's asks clients to wait: the `retryDelay` of its `RetryInfo`.
+pub(super) fn retry_info(body: &[u8]) -> Option<Duration> {
+    #[derive(Deserialize)]
+    struct Body {
+        error: Status,
+    }
+    #[derive(Deserialize)]
+    struct Status {
+        details: Vec<Detail>,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Detail {
+        retry_delay: Option<String>,
+    }
+    let body = match serde_json::from_slice::<Vec<Body>>(body) {
+        Ok(list) => list.into_iter().next()?,
+        Err(_) => serde_json::from_slice(body).ok()?,
+    };
+    let mut delays = body.error.details.into_iter();
+    let delay = delays.find_map(|detail| detail.retry_delay)?;
+    let seconds = delay.strip_suffix('s')?.parse().ok()?;
+    Duration::try_from_secs_f64(seconds).ok()
 }
 
 /// Returns the seconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`.
@@ -58,7 +84,24 @@ fn seconds_of(date: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::seconds_of;
+    use super::{retry_info, seconds_of};
+    use std::time::Duration;
+
+    #[test]
+    fn delays_in_an_error() {
+        for (details, expect) in [
+            (r#"{"violations":[]},{"retryDelay":"34.4s"}"#, Some(34_400)),
+            (r#"{"retryDelay":"soon"}"#, None),
+            (r#"{"retryDelay":"-1s"}"#, None),
+            ("", None),
+        ] {
+            let body = format!(r#"{{"error":{{"code":429,"details":[{details}]}}}}"#);
+            let expect = expect.map(Duration::from_millis);
+            assert_eq!(retry_info(body.as_bytes()), expect, "{body}");
+            assert_eq!(retry_info(format!("[{body}]").as_bytes()), expect);
+        }
+        assert_eq!(retry_info(b"{}"), None);
+    }
 
     #[test]
     fn dates_of_http() {
