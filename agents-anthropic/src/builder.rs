@@ -1,0 +1,206 @@
+//! Builder methods for the settings of a client.
+
+use crate::{Anthropic, PromptCache, config::Config};
+use agents_core::model::Capabilities;
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+
+/// Creates a client for a model, by the name that its server knows.
+///
+/// The server is Anthropic, or the one that `ANTHROPIC_BASE_URL` names, with the key in `ANTHROPIC_API_KEY` or the
+/// token in `ANTHROPIC_AUTH_TOKEN`. They are read here. Nothing is sent before the first request.
+///
+/// ```
+/// # mod agents { pub use agents_anthropic::anthropic; }
+/// use agents::anthropic;
+///
+/// let model = anthropic("claude-sonnet-5").max_tokens(2_000);
+/// ```
+#[must_use]
+pub fn anthropic(name: impl Into<String>) -> Anthropic {
+    Anthropic {
+        config: Arc::new(Config::new(name.into())),
+    }
+}
+
+impl Anthropic {
+    fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        // `make_mut` would keep the request template of the old settings.
+        let mut config = Config::clone(&self.config);
+        change(&mut config);
+        self.config = Arc::new(config);
+        self
+    }
+
+    /// Sets the server's address, up to the part before `/v1/messages`.
+    ///
+    /// An invalid address is reported by the first request. The key from the environment is not sent to this server:
+    /// see [`api_key`](Self::api_key).
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic::anthropic; }
+    /// use agents::anthropic;
+    ///
+    /// let model = anthropic("kimi-k2").base_url("https://gateway.example.com/anthropic").api_key("sk-..");
+    /// assert_eq!(model.address(), "https://gateway.example.com/anthropic");
+    /// ```
+    #[doc(alias = "url", alias = "host")]
+    #[must_use]
+    pub fn base_url(self, url: impl AsRef<str>) -> Self {
+        self.set(|config| config.set_base(url.as_ref()))
+    }
+
+    /// Sets the key, which is sent as `x-api-key` and never shown.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic::anthropic; }
+    /// use agents::anthropic;
+    ///
+    /// let model = anthropic("claude-sonnet-5").api_key("hunter2");
+    /// assert!(!format!("{model:?}").contains("hunter2"));
+    /// ```
+    #[must_use]
+    pub fn api_key(self, key: impl Into<String>) -> Self {
+        self.set(|config| config.set_credential("x-api-key", key.into()))
+    }
+
+    /// Sets a token in place of a key: it is sent as `Authorization: Bearer`, and never shown.
+    #[must_use]
+    pub fn auth_token(self, token: impl AsRef<str>) -> Self {
+        let token = format!("Bearer {}", token.as_ref());
+        self.set(|config| config.set_credential("authorization", token))
+    }
+
+    /// Sends a header with every request; its value never shows in a log.
+    #[must_use]
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.set(|config| config.headers.set(name, value))
+    }
+
+    /// Sets the version of the API, the header `anthropic-version`; `2023-06-01` by default.
+    #[must_use]
+    pub fn version(self, date: impl Into<String>) -> Self {
+        self.header("anthropic-version", date)
+    }
+
+    /// Adds a feature that is not released yet to the header `anthropic-beta`.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic::anthropic; }
+    /// use agents::anthropic;
+    /// use serde_json::json;
+    ///
+    /// let model = anthropic("claude-sonnet-5")
+    ///     .beta("context-management-2025-06-27")
+    ///     .extra("context_management", json!({ "edits": [{ "type": "clear_tool_uses_20250919" }] }));
+    /// ```
+    #[must_use]
+    pub fn beta(self, feature: impl Into<String>) -> Self {
+        self.set(|config| config.add_beta(feature.into()))
+    }
+
+    /// Sets the provider's name: the first part of the model's id in logs, prices and journals. It is `anthropic` by
+    /// default.
+    #[must_use]
+    pub fn provider(self, name: impl AsRef<str>) -> Self {
+        self.set(|config| config.id = format!("{}/{}", name.as_ref(), config.name))
+    }
+
+    /// Sets how many tokens a reply may have, thinking included. The server demands a limit: 32,000 by default, and
+    /// less for a model that permits less.
+    #[must_use]
+    pub fn max_tokens(self, tokens: u32) -> Self {
+        self.set(|config| config.max_tokens = Some(tokens))
+    }
+
+    /// Sets the sampling temperature, from 0 to 1. Models from 2026 on take none.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        self.extra("temperature", temperature)
+    }
+
+    /// Sets the texts at which a reply ends.
+    #[must_use]
+    pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
+        let texts = texts.into_iter().map(|text| Value::from(text.into()));
+        self.extra("stop_sequences", texts.collect::<Vec<_>>())
+    }
+
+    /// Lets the model think before it replies, as much as it finds useful. Newer models do so by themselves.
+    ///
+    /// To prevent it, write `.extra("thinking", json!({ "type": "disabled" }))`.
+    #[must_use]
+    pub fn adaptive_thinking(self) -> Self {
+        self.extra("thinking", serde_json::json!({ "type": "adaptive" }))
+    }
+
+    /// Lets the model think before it replies, with at most this many tokens: at least 1,024. Newer models take
+    /// [`adaptive_thinking`](Self::adaptive_thinking) instead.
+    ///
+    /// A reply may then have so many tokens more, unless [`max_tokens`](Self::max_tokens) is set. In a turn with calls
+    /// that another model made, thinking is left out, since the server would refuse it.
+    #[must_use]
+    pub fn thinking_budget(self, tokens: u32) -> Self {
+        self.set(|config| config.thinking_budget = Some(tokens))
+    }
+
+    /// Sets how much the model works for a reply: `"low"`, `"medium"`, `"high"`, or what the model knows.
+    #[must_use]
+    pub fn effort(self, effort: impl Into<String>) -> Self {
+        let effort = Value::from(effort.into());
+        self.set(|config| {
+            config.output.insert("effort".into(), effort);
+        })
+    }
+
+    /// Sets the use of the server's prompt cache; five minutes by default.
+    #[must_use]
+    pub fn prompt_cache(self, cache: PromptCache) -> Self {
+        self.set(|config| config.cache = cache)
+    }
+
+    /// Sets any other field of the request; the last value for a name applies. Tools of the server are added to the
+    /// agent's own.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic::anthropic; }
+    /// use agents::anthropic;
+    /// use serde_json::json;
+    ///
+    /// let model = anthropic("claude-sonnet-5")
+    ///     .extra("metadata", json!({ "user_id": "u-17" }))
+    ///     .extra("tools", json!([{ "type": "web_search_20250305", "name": "web_search", "max_uses": 5 }]));
+    /// ```
+    #[must_use]
+    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set(|config| config.set_field(name.into(), value.into()))
+    }
+
+    /// Sets what the model can do. By default it can do everything, and an older model cannot follow a schema.
+    ///
+    /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
+    /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
+    #[must_use]
+    pub fn capable_of(self, capabilities: Capabilities) -> Self {
+        self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets how long to wait for the next byte; five minutes by default.
+    #[must_use]
+    pub fn timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.idle = wait)
+    }
+
+    /// Sets how long to wait for the first piece of a streamed reply; no limit by default. Events that keep the
+    /// connection alive are no pieces.
+    #[must_use]
+    pub fn first_token_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.first = Some(wait))
+    }
+
+    /// Sets how long a request and its reply may take in all; no limit by default.
+    #[must_use]
+    pub fn total_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.total = Some(wait))
+    }
+}

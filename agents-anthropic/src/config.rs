@@ -1,0 +1,232 @@
+//! The settings of a client, and the request template that is made from them once.
+
+use crate::{cache::PromptCache, names};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
+use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use serde_json::{Map, Value};
+use std::{env, sync::OnceLock};
+
+/// Address of Anthropic.
+const ANTHROPIC: &str = "https://api.anthropic.com";
+
+/// Version of the API that the client speaks.
+const VERSION: &str = "2023-06-01";
+
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) name: String,
+    /// `anthropic/NAME`.
+    pub(crate) id: String,
+    pub(crate) base: Result<Address, String>,
+    /// Headers from the environment, for the default server alone.
+    default_headers: Headers,
+    pub(crate) headers: Headers,
+    betas: Vec<String>,
+    pub(crate) fields: Vec<(String, Value)>,
+    /// Settings of the output, beside the schema of the answer.
+    pub(crate) output: Map<String, Value>,
+    pub(crate) max_tokens: Option<u32>,
+    pub(crate) thinking_budget: Option<u32>,
+    pub(crate) cache: PromptCache,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) limits: Limits,
+    template: OnceLock<Result<RequestTemplate, ModelError>>,
+}
+
+/// The parts that all requests of a client have in common.
+#[derive(Debug)]
+pub(crate) struct RequestTemplate {
+    pub(crate) server: Server,
+    pub(crate) messages: Endpoint,
+    /// Start of the body, up to the last setting.
+    pub(crate) head: Vec<u8>,
+    /// Budget for thinking, with a comma before it.
+    pub(crate) thinking: Vec<u8>,
+    /// Tools that the server runs itself, each with a comma before it.
+    pub(crate) server_tools: Vec<u8>,
+    /// Settings of a request with tools, each with a comma before it.
+    pub(crate) tool_settings: &'static [u8],
+}
+
+impl Config {
+    pub(crate) fn new(name: String) -> Self {
+        let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let mut default_headers = Headers::default();
+        if let Some(key) = variable("ANTHROPIC_API_KEY") {
+            default_headers.set("x-api-key", key.trim());
+        } else if let Some(token) = variable("ANTHROPIC_AUTH_TOKEN") {
+            default_headers.set("authorization", format!("Bearer {}", token.trim()));
+        }
+        let base = variable("ANTHROPIC_BASE_URL");
+        Config {
+            id: format!("anthropic/{name}"),
+            base: parse(base.as_deref().unwrap_or(ANTHROPIC)),
+            default_headers,
+            headers: Headers::default(),
+            betas: Vec::new(),
+            fields: Vec::new(),
+            output: Map::new(),
+            max_tokens: None,
+            thinking_budget: None,
+            cache: PromptCache::default(),
+            capabilities: names::capabilities(&name),
+            limits: Limits::default(),
+            template: OnceLock::new(),
+            name,
+        }
+    }
+
+    /// Sets the server, which gets nothing from the environment.
+    pub(crate) fn set_base(&mut self, url: &str) {
+        self.base = parse(url);
+        self.default_headers = Headers::default();
+    }
+
+    /// Sets the credential, in place of one from the environment.
+    pub(crate) fn set_credential(&mut self, header: &str, value: String) {
+        self.default_headers = Headers::default();
+        self.headers.set(header, value);
+    }
+
+    pub(crate) fn add_beta(&mut self, feature: String) {
+        self.betas.push(feature);
+        self.headers.set("anthropic-beta", self.betas.join(","));
+    }
+
+    /// Sets a field; the last value for a name applies.
+    pub(crate) fn set_field(&mut self, name: String, value: Value) {
+        match self.fields.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, held)) => *held = value,
+            None => self.fields.push((name, value)),
+        }
+    }
+
+    /// Returns the limit of a reply in tokens.
+    pub(crate) fn max_tokens(&self) -> u32 {
+        let default = || {
+            let budget = self.thinking_budget.unwrap_or_default();
+            names::max_tokens(&self.name).max(budget.saturating_add(8_192))
+        };
+        self.max_tokens.unwrap_or_else(default)
+    }
+
+    /// Returns the request template, and makes it at the first request.
+    pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
+        self.template
+            .get_or_init(|| self.prepare())
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
+        let base = self
+            .base
+            .as_ref()
+            .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
+        let mut headers = Headers::default();
+        headers.set("anthropic-version", VERSION);
+        headers.extend(&self.default_headers);
+        headers.extend(&self.headers);
+        let server = Server::new(base.clone(), &headers).map_err(setup)?;
+        if server.name() == ANTHROPIC && !headers.has("x-api-key") && !headers.has("authorization")
+        {
+            let message = format!("Anthropic needs a key: {KEY}");
+            return Err(ModelError::new(Kind::Setup, message));
+        }
+        Ok(RequestTemplate {
+            messages: server.endpoint("v1/messages").map_err(setup)?,
+            head: self.head(),
+            thinking: match self.thinking_budget {
+                Some(tokens) => {
+                    format!(",\"thinking\":{{\"type\":\"enabled\",\"budget_tokens\":{tokens}}}")
+                        .into_bytes()
+                }
+                None => Vec::new(),
+            },
+            server_tools: self.server_tools(),
+            tool_settings: match self.capabilities.parallel_calls || self.has_field("tool_choice") {
+                true => b"",
+                false => b",\"tool_choice\":{\"type\":\"auto\",\"disable_parallel_tool_use\":true}",
+            },
+            server,
+        })
+    }
+
+    fn has_field(&self, name: &str) -> bool {
+        self.fields.iter().any(|(field, _)| field == name)
+    }
+
+    fn server_tools(&self) -> Vec<u8> {
+        let tools = self.fields.iter().find(|(field, _)| field == "tools");
+        let tools = tools.and_then(|(_, tools)| tools.as_array());
+        let tools = tools.into_iter().flatten().map(|tool| format!(",{tool}"));
+        tools.collect::<String>().into_bytes()
+    }
+
+    fn head(&self) -> Vec<u8> {
+        let mut out = format!(
+            "{{\"model\":{},\"max_tokens\":{}",
+            Value::from(self.name.as_str()),
+            self.max_tokens()
+        );
+        let sent = |(name, value): &&(String, Value)| name != "tools" && !value.is_null();
+        for (name, value) in self.fields.iter().filter(sent) {
+            out += &format!(",{}:{value}", Value::from(name.as_str()));
+        }
+        out.into_bytes()
+    }
+}
+
+/// What to do about a missing or wrong key.
+pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable ANTHROPIC_API_KEY (which is sent only to \
+     the server that the environment names, not to that of `.base_url(..)`)";
+
+fn parse(url: &str) -> Result<Address, String> {
+    let url = url.trim().trim_end_matches('/');
+    let url = url.strip_suffix("/v1").unwrap_or(url);
+    Address::parse(url, None).map_err(|AddressError { address, why }| {
+        format!(
+            "`{address}` is not the address of a server ({why}): write `https://host`, up to the part before \
+             `/v1/messages`"
+        )
+    })
+}
+
+impl Clone for Config {
+    /// Copies the settings without the request template, since the copy is about to be changed.
+    fn clone(&self) -> Self {
+        let Config {
+            name,
+            id,
+            base,
+            default_headers,
+            headers,
+            betas,
+            fields,
+            output,
+            max_tokens,
+            thinking_budget,
+            cache,
+            capabilities,
+            limits,
+            template: _,
+        } = self;
+        Config {
+            name: name.clone(),
+            id: id.clone(),
+            base: base.clone(),
+            default_headers: default_headers.clone(),
+            headers: headers.clone(),
+            betas: betas.clone(),
+            fields: fields.clone(),
+            output: output.clone(),
+            max_tokens: *max_tokens,
+            thinking_budget: *thinking_budget,
+            cache: *cache,
+            capabilities: *capabilities,
+            limits: *limits,
+            template: OnceLock::new(),
+        }
+    }
+}

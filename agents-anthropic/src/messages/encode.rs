@@ -1,0 +1,429 @@
+//! Encodes a request's body. Messages that were encoded for one turn are kept in the history's slot, so that the next
+//! turn only copies them.
+//!
+//! ```text
+//! {"model":..,"max_tokens":..,settings..  ,"stream":true  ,"system":[..]  ,"tools":[..]  ,"messages":[  ..  ]}]  ..}
+//! └─────────────── head ───────────────┘                   └──── slot ─────────────────┘                └ marks, format
+//! ```
+//!
+//! The last message stays open: results of tools and what a person says next go into one message.
+
+use super::{
+    PROVIDER,
+    order::{Piece, Place, pieces},
+};
+use crate::{
+    config::{Config, RequestTemplate},
+    schema,
+};
+use agents_core::model::{Content, Media, Message, Reply, Request, Thinking, ToolCall, prompted};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use serde::Serialize;
+use serde_json::{Value, json, value::RawValue};
+
+/// The content of the history's slot.
+#[derive(Default)]
+struct Encoded {
+    /// Declarations of the tools that were last offered, as the run gives them.
+    declared: String,
+    /// The same tools as the server takes them, without the last bracket; empty if the prompt describes them.
+    tools: Vec<u8>,
+    is_prompted: bool,
+    message_count: usize,
+    /// Blocks of the system prompt, each with a comma after it.
+    system: Vec<u8>,
+    /// Messages; the last one is open.
+    messages: Vec<u8>,
+    /// Role of the last message.
+    role: Option<Role>,
+    has_reply: bool,
+    /// Is `true` if the model waits for results, and its reply has no thinking in front.
+    lacks_thinking: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    User,
+    Assistant,
+}
+
+/// Encodes the body of a request. A reply that the server has `paused` follows the conversation.
+pub(crate) fn body(
+    template: &RequestTemplate,
+    config: &Config,
+    request: &Request<'_>,
+    stream: bool,
+    paused: Option<&Reply>,
+) -> Vec<u8> {
+    request.history().wire(|encoded: &mut Encoded, messages| {
+        encoded.encode_new(request, messages, config.capabilities.tools);
+        let begun = encoded.begun(paused);
+        let Encoded {
+            system,
+            tools,
+            messages,
+            ..
+        } = &*encoded;
+        let goes_on = request.has_tools() || encoded.has_reply;
+        let mark = config.cache.mark();
+        let mut body = Vec::with_capacity(
+            template.head.len() + system.len() + tools.len() + messages.len() + 512,
+        );
+        body.extend_from_slice(&template.head);
+        // The server refuses to think on after a reply that it did not think about.
+        if !encoded.lacks_thinking {
+            body.extend_from_slice(&template.thinking);
+        }
+        if stream {
+            body.extend_from_slice(b",\"stream\":true");
+        }
+        if let Some(system) = system.strip_suffix(b"},") {
+            body.extend_from_slice(b",\"system\":[");
+            body.extend_from_slice(system);
+            body.extend_from_slice(mark);
+            body.extend_from_slice(b"}]");
+        }
+        if let Some(offered) = tools.strip_suffix(b"}") {
+            body.extend_from_slice(b",\"tools\":");
+            body.extend_from_slice(offered);
+            // The mark of the system prompt covers the tools, which precede it.
+            if system.is_empty() {
+                body.extend_from_slice(mark);
+            }
+            body.push(b'}');
+            body.extend_from_slice(&template.server_tools);
+            body.push(b']');
+            // Tools that are offered no more stay, since what follows them in the cache would be lost.
+            body.extend_from_slice(match request.has_tools() {
+                true => template.tool_settings,
+                false => b",\"tool_choice\":{\"type\":\"none\"}",
+            });
+        } else if let Some(tools) = template.server_tools.strip_prefix(b",") {
+            body.extend_from_slice(b",\"tools\":[");
+            body.extend_from_slice(tools);
+            body.push(b']');
+        }
+        body.extend_from_slice(b",\"messages\":[");
+        match messages.strip_suffix(b"}") {
+            Some(blocks) if goes_on && encoded.role == Some(Role::User) => {
+                body.extend_from_slice(blocks);
+                body.extend_from_slice(mark);
+                body.push(b'}');
+            }
+            _ => body.extend_from_slice(messages),
+        }
+        body.extend_from_slice(&begun);
+        if !messages.is_empty() || !begun.is_empty() {
+            body.extend_from_slice(b"]}");
+        }
+        body.push(b']');
+        put_output(&mut body, config, request);
+        body.push(b'}');
+        body
+    })
+}
+
+/// Encodes how much the model works, and the schema of its answer.
+fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
+    let format = request
+        .format()
+        .filter(|_| config.capabilities.structured_output);
+    let mut output = config.output.clone();
+    if let Some(schema) = format.and_then(schema::strict) {
+        let format = json!({ "type": "json_schema", "schema": schema });
+        output.insert("format".into(), format);
+    }
+    if !output.is_empty() {
+        body.extend_from_slice(b",\"output_config\":");
+        put(body, &output);
+    }
+}
+
+impl Encoded {
+    /// Encodes the new messages. Starts over if the kept bytes were made for other tools that the prompt describes, or
+    /// cover more messages than there are.
+    fn encode_new(&mut self, request: &Request<'_>, messages: &[Message], takes_tools: bool) {
+        let declared = request.tools_json().unwrap_or_default();
+        let has_changed = self.declared != declared && request.has_tools();
+        let is_prompted = !takes_tools;
+        if self.is_prompted != is_prompted
+            || (is_prompted && has_changed)
+            || self.message_count > messages.len()
+        {
+            *self = Encoded {
+                is_prompted,
+                ..Encoded::default()
+            };
+        }
+        if has_changed {
+            declared.clone_into(&mut self.declared);
+            self.tools.clear();
+            if takes_tools {
+                put_tools(&mut self.tools, request);
+            }
+        }
+        let mut new = &messages[self.message_count..];
+        if is_prompted && self.message_count == 0 {
+            new = self.push_instructions(request, new);
+        }
+        for message in new {
+            match is_prompted {
+                true => self.push_text(message),
+                false => self.push(message),
+            }
+        }
+        self.message_count = messages.len();
+    }
+
+    /// Encodes a reply that the server has paused, which is not kept.
+    fn begun(&self, paused: Option<&Reply>) -> Vec<u8> {
+        let mut begun = Encoded {
+            role: self.role,
+            ..Encoded::default()
+        };
+        if let Some(reply) = paused {
+            begun.push_reply(&reply.content, reply.thinking.as_ref(), &reply.calls);
+        }
+        begun.messages
+    }
+
+    /// Describes the tools, in front of the first message; returns the messages that are left.
+    fn push_instructions<'m>(
+        &mut self,
+        request: &Request<'_>,
+        messages: &'m [Message],
+    ) -> &'m [Message] {
+        if !request.has_tools() {
+            return messages;
+        }
+        let (system, rest) = match messages {
+            [Message::System { content }, rest @ ..] => (content.as_str(), rest),
+            rest => ("", rest),
+        };
+        let instructions = prompted::instructions(request.tools());
+        self.push_system(&format!("{}\n\n{instructions}", system.trim_end()));
+        for example in prompted::examples(request.tools()) {
+            self.push_text(&example);
+        }
+        rest
+    }
+
+    fn push_text(&mut self, message: &Message) {
+        let (role, text) = prompted::plain(message);
+        match role {
+            "system" => self.push_system(&text),
+            "assistant" => self.push_said(Role::Assistant, &text, &[]),
+            _ => self.push_said(Role::User, &text, message.media()),
+        }
+    }
+
+    fn push(&mut self, message: &Message) {
+        match message {
+            Message::System { content } => self.push_system(content),
+            Message::User { content } => {
+                self.lacks_thinking = false;
+                self.push_said(Role::User, content, &content.media);
+            }
+            Message::Assistant {
+                content,
+                thinking,
+                calls,
+            } => self.push_reply(content, thinking.as_ref(), calls),
+            Message::Tool {
+                tool_call_id,
+                content,
+                ..
+            } => {
+                self.block(Role::User);
+                put_result(&mut self.messages, tool_call_id, content);
+            }
+        }
+    }
+
+    fn push_system(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            put_text(&mut self.system, text.trim_start());
+            self.system.push(b',');
+        }
+    }
+
+    /// Prepares for the next block: opens a message of this role, unless the last one has it.
+    fn block(&mut self, role: Role) {
+        let out = &mut self.messages;
+        if self.role == Some(role) {
+            return out.push(b',');
+        }
+        if self.role.is_some() {
+            out.extend_from_slice(b"]},");
+        }
+        out.extend_from_slice(match role {
+            Role::User => b"{\"role\":\"user\",\"content\":[",
+            Role::Assistant => b"{\"role\":\"assistant\",\"content\":[",
+        });
+        self.role = Some(role);
+        self.has_reply |= role == Role::Assistant;
+    }
+
+    fn push_said(&mut self, role: Role, text: &str, media: &[Media]) {
+        // The server refuses a text that is blank.
+        let is_blank = text.trim().is_empty();
+        if !is_blank || (media.is_empty() && role == Role::User) {
+            self.block(role);
+            let text = if is_blank { "(nothing)" } else { text };
+            put_text(&mut self.messages, text);
+        }
+        for media in media {
+            self.block(role);
+            put_media(&mut self.messages, media);
+        }
+    }
+
+    fn push_reply(&mut self, text: &str, thinking: Option<&Thinking>, calls: &[ToolCall]) {
+        let kept = thinking.and_then(|thinking| thinking.opaque(PROVIDER));
+        let order: Vec<Place> = kept
+            .and_then(|kept| serde_json::from_str(kept).ok())
+            .unwrap_or_default();
+        let thought = thinking.map_or("", |thinking| &**thinking);
+        let in_order = match order.is_empty() {
+            true => None,
+            false => pieces(&order, text, thought, calls.len()),
+        };
+        let in_order = in_order.unwrap_or_else(|| {
+            let calls = (0..calls.len()).map(Piece::Call);
+            [Piece::Text(text)].into_iter().chain(calls).collect()
+        });
+        let is_thinking = matches!(
+            in_order.first(),
+            Some(Piece::Thinking { .. } | Piece::Block(_))
+        );
+        self.lacks_thinking = !calls.is_empty() && !is_thinking;
+        for piece in in_order {
+            if matches!(piece, Piece::Text(text) if text.trim().is_empty()) {
+                continue;
+            }
+            self.block(Role::Assistant);
+            let out = &mut self.messages;
+            match piece {
+                Piece::Text(text) => put_text(out, text),
+                Piece::Call(number) => put_call(out, &calls[number]),
+                Piece::Thinking { text, signature } => {
+                    field(out, b"{\"type\":\"thinking\",\"thinking\":", text);
+                    if let Some(signature) = signature {
+                        field(out, b",\"signature\":", signature);
+                    }
+                    out.push(b'}');
+                }
+                Piece::Block(json) => put(out, json),
+            }
+        }
+    }
+}
+
+fn put_tools(out: &mut Vec<u8>, request: &Request<'_>) {
+    for tool in request.tools() {
+        out.push(if out.is_empty() { b'[' } else { b',' });
+        field(out, b"{\"name\":", &tool.name);
+        field(out, b",\"description\":", &tool.description);
+        out.extend_from_slice(b",\"input_schema\":");
+        put(out, &tool.input_schema);
+        out.push(b'}');
+    }
+}
+
+fn put_call(out: &mut Vec<u8>, call: &ToolCall) {
+    field(out, b"{\"type\":\"tool_use\",\"id\":", &id(&call.id));
+    field(out, b",\"name\":", &name(&call.name));
+    out.extend_from_slice(b",\"input\":");
+    match serde_json::from_str::<&RawValue>(call.arguments.trim()) {
+        Ok(json) if json.get().starts_with('{') => put(out, json),
+        // The server takes nothing but an object, so a malformed text goes into one.
+        _ if call.arguments.trim().is_empty() => out.extend_from_slice(b"{}"),
+        _ => put(out, &json!({ "malformed_arguments": call.arguments })),
+    }
+    out.push(b'}');
+}
+
+fn put_result(out: &mut Vec<u8>, call: &str, result: &Content) {
+    field(
+        out,
+        b"{\"type\":\"tool_result\",\"tool_use_id\":",
+        &id(call),
+    );
+    out.extend_from_slice(b",\"content\":[");
+    let is_blank = result.text.trim().is_empty();
+    if !is_blank {
+        put_text(out, &result.text);
+    }
+    for (index, media) in result.media.iter().enumerate() {
+        if index > 0 || !is_blank {
+            out.push(b',');
+        }
+        put_media(out, media);
+    }
+    out.push(b']');
+    if result.text.starts_with("ERROR ") {
+        out.extend_from_slice(b",\"is_error\":true");
+    }
+    out.push(b'}');
+}
+
+fn put_text(out: &mut Vec<u8>, text: &str) {
+    field(out, b"{\"type\":\"text\",\"text\":", text);
+    out.push(b'}');
+}
+
+fn put_media(out: &mut Vec<u8>, media: &Media) {
+    let source = match media.base64() {
+        None => json!({ "type": "url", "url": media.data_url() }),
+        Some(data) => match text_of(media, data) {
+            Some(text) => json!({ "type": "text", "media_type": "text/plain", "data": text }),
+            None => json!({ "type": "base64", "media_type": media.media_type(), "data": data }),
+        },
+    };
+    let mut block = match media.is_image() {
+        true => json!({ "type": "image", "source": source }),
+        false => json!({ "type": "document", "source": source }),
+    };
+    if let Some(name) = media.name().filter(|_| !media.is_image()) {
+        block["title"] = Value::from(name);
+    }
+    put(out, &block);
+}
+
+/// Returns the text of a text file: the server takes files as text, or as PDF.
+fn text_of(media: &Media, data: &str) -> Option<String> {
+    let is_text =
+        media.media_type().starts_with("text/") || media.media_type() == "application/json";
+    let bytes = is_text.then(|| STANDARD.decode(data).ok()).flatten()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Returns the id of a call in the characters that the server accepts: other models give other ids.
+fn id(id: &str) -> String {
+    valid(id, usize::MAX, "call")
+}
+
+/// Returns the name of a call in the characters that the server accepts. Models invent other names.
+fn name(name: &str) -> String {
+    valid(name, 128, "unnamed")
+}
+
+fn valid(text: &str, most: usize, if_empty: &str) -> String {
+    let valid = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let chars = text.chars().take(most);
+    let text: String = chars.map(|c| if valid(c) { c } else { '_' }).collect();
+    match text.is_empty() {
+        true => if_empty.to_owned(),
+        false => text,
+    }
+}
+
+fn field(out: &mut Vec<u8>, key: &[u8], text: &str) {
+    out.extend_from_slice(key);
+    put(out, text);
+}
+
+fn put<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Texts and JSON always serialise, and writing into memory does not fail.
+    let _ = serde_json::to_writer(out, value);
+}

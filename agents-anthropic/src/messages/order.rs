@@ -1,0 +1,99 @@
+//! The order of the blocks of a reply. The server demands its thinking back unchanged and in its place.
+//!
+//! A reply of ours has one text, one reasoning and a list of calls. The opaque data of its reasoning says how the blocks
+//! followed each other: a text, a thinking and a call are taken from the message, and any other block stands there whole.
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+/// A block of a reply.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// So many bytes of the message's text.
+    Text(usize),
+    /// The next of the message's calls.
+    Call,
+    /// A part of the message's reasoning.
+    Thinking {
+        /// Number of bytes.
+        length: usize,
+        /// Signature, without which the server refuses its own thinking.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        signature: Option<String>,
+    },
+    /// A block that only the server understands, such as redacted thinking.
+    Block(Box<RawValue>),
+}
+
+/// A block of a message that goes back to the server.
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    /// The call of this number.
+    Call(usize),
+    Thinking {
+        text: &'a str,
+        signature: Option<&'a str>,
+    },
+    Block(&'a RawValue),
+}
+
+/// Returns the blocks in their order, or `None` if the message is not the one that the order was made for.
+pub(super) fn pieces<'a>(
+    order: &'a [Place],
+    mut text: &'a str,
+    mut thinking: &'a str,
+    calls: usize,
+) -> Option<Vec<Piece<'a>>> {
+    let mut next = 0;
+    let mut pieces = Vec::with_capacity(order.len());
+    for place in order {
+        pieces.push(match place {
+            Place::Text(length) => Piece::Text(take(&mut text, *length)?),
+            Place::Call => {
+                next += 1;
+                Piece::Call(next - 1)
+            }
+            Place::Thinking { length, signature } => Piece::Thinking {
+                text: take(&mut thinking, *length)?,
+                signature: signature.as_deref(),
+            },
+            Place::Block(json) => Piece::Block(json),
+        });
+    }
+    (text.is_empty() && thinking.is_empty() && next == calls).then_some(pieces)
+}
+
+fn take<'a>(text: &mut &'a str, length: usize) -> Option<&'a str> {
+    let (taken, rest) = text.split_at_checked(length)?;
+    *text = rest;
+    Some(taken)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::{Place, pieces};
+
+    #[test]
+    fn an_order_fits_only_its_message() {
+        let stored =
+            r#"[{"thinking":{"length":2,"signature":"s"}},{"text":3},"call",{"block":{"b": 1.0}}]"#;
+        let order: Vec<Place> = serde_json::from_str(stored).unwrap();
+        assert_eq!(serde_json::to_string(&order).unwrap(), stored);
+        let fits = |text, thinking, calls| pieces(&order, text, thinking, calls).is_some();
+        assert!(fits("abc", "hm", 1));
+        for (text, thinking, calls) in [
+            ("abcd", "hm", 1),
+            ("ab", "hm", 1),
+            ("abc", "h", 1),
+            ("abc", "hm!", 1),
+            ("aé", "hé", 1),
+            ("abc", "hm", 0),
+            ("abc", "hm", 2),
+        ] {
+            assert!(!fits(text, thinking, calls), "{text} {thinking} {calls}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Thinking, and blocks that only the server understands, go back to the server.
+
+use crate::{
+    HELLO, ask, bodies, call, client, decoding, kept, listen, messages, replies, result, said,
+    text, tool_use, user,
+};
+use agents_core::model::{FinishReason, History, Message, Model, Request, Thinking};
+use agents_http::testing::{Answer, Server};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn thinking_goes_back_unchanged_and_in_its_place() {
+    let reply = decoding::whole(&decoding::two_calls());
+    let sent = messages(vec![
+        user("hi"),
+        kept(&reply),
+        result("toolu_1", "read_file", "x"),
+    ])
+    .await;
+    let expect = json!([
+        { "type": "thinking", "thinking": "h…m", "signature": "EqQB" },
+        { "type": "redacted_thinking", "data": "EmwK" },
+        text("Lookíng"),
+        tool_use("toolu_1", "read_file", json!({ "path": "é" })),
+        tool_use("toolu_2", "now", json!({})),
+    ]);
+    assert_eq!(sent[1]["content"], expect);
+
+    // Thinking may stand between texts and calls.
+    let signed = r#"{"type":"thinking","thinking":"2","signature":"b"}"#;
+    let mixed: [(&str, &[&str]); 5] = [
+        (r#"{"type":"thinking","thinking":"1","signature":"a"}"#, &[]),
+        (r#"{"type":"text","text":"x"}"#, &[]),
+        (signed, &[]),
+        (
+            r#"{"type":"tool_use","id":"a","name":"now","input":{}}"#,
+            &[],
+        ),
+        (r#"{"type":"text","text":"y"}"#, &[]),
+    ];
+    let reply = decoding::whole(&decoding::blocks(&mixed, "tool_use"));
+    let sent = messages(vec![user("hi"), kept(&reply)]).await;
+    assert_eq!(
+        sent[1]["content"][2],
+        serde_json::from_str::<Value>(signed).unwrap()
+    );
+    assert_eq!(sent[1]["content"][4], text("y"));
+    // A stored conversation keeps it.
+    let stored = serde_json::to_string(&kept(&reply)).unwrap();
+    assert_eq!(
+        messages(vec![user("hi"), serde_json::from_str(&stored).unwrap()]).await,
+        sent
+    );
+}
+
+#[tokio::test]
+async fn blocks_of_the_servers_own_tools_go_back() {
+    let search: [(&str, &[&str]); 3] = [
+        (
+            r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#,
+            &[
+                r#"{"type":"input_json_delta","partial_json":"{\"query\":"}"#,
+                r#"{"type":"input_json_delta","partial_json":"\"x\"}"}"#,
+            ],
+        ),
+        (
+            r#"{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[{"encrypted_content":"Eo"}]}"#,
+            &[],
+        ),
+        (
+            r#"{"type":"compaction","content":null}"#,
+            &[r#"{"type":"compaction_delta","content":"So far"}"#],
+        ),
+    ];
+    let reply = decoding::whole(&decoding::blocks(&search, "end_turn"));
+    assert_eq!(reply.calls, []);
+    let sent = messages(vec![user("hi"), kept(&reply)]).await;
+    let expect = json!([
+        { "type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": { "query": "x" } },
+        { "type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [{ "encrypted_content": "Eo" }] },
+        { "type": "compaction", "content": "So far" },
+    ]);
+    assert_eq!(sent[1]["content"], expect);
+}
+
+#[tokio::test]
+async fn a_reply_that_the_server_pauses_is_gone_on_with() {
+    let searching: [(&str, &[&str]); 2] = [
+        (r#"{"type":"text","text":"Searching"}"#, &[]),
+        (
+            r#"{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}"#,
+            &[],
+        ),
+    ];
+    let found: [(&str, &[&str]); 2] = [
+        (
+            r#"{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}"#,
+            &[],
+        ),
+        (r#"{"type":"text","text":": found"}"#, &[]),
+    ];
+    let answers = [
+        Answer::pieces([decoding::blocks(&searching, "pause_turn")]),
+        Answer::pieces([decoding::blocks(&found, "end_turn")]),
+    ];
+    let server = Server::plays(answers).await;
+    let history = History::from(vec![user("hi")]);
+    let (reply, heard) = listen(&client(&server), Request::new(&history)).await;
+    let reply = reply.unwrap();
+    assert_eq!(
+        (&*reply.content, &reply.finish),
+        ("Searching: found", &FinishReason::Stop)
+    );
+    assert_eq!((reply.usage.input_tokens, reply.usage.requests), (14, 2));
+    assert_eq!(heard, ["Searching", ": found"]);
+    let bodies = bodies(&server);
+    let blocks = |blocks: &[(&str, &[&str])]| -> Vec<Value> {
+        blocks
+            .iter()
+            .map(|(begin, _)| serde_json::from_str(begin).unwrap())
+            .collect()
+    };
+    let begun = json!({ "role": "assistant", "content": blocks(&searching) });
+    assert_eq!(bodies[1]["messages"][1], begun);
+    assert_eq!(bodies[1]["messages"][0], bodies[0]["messages"][0]);
+    // All of it is one message afterwards.
+    let sent = messages(vec![user("hi"), kept(&reply)]).await;
+    let expect = [blocks(&searching), blocks(&found)].concat();
+    assert_eq!(sent[1]["content"], json!(expect));
+}
+
+#[tokio::test]
+async fn a_server_that_pauses_for_ever() {
+    let text: (&str, &[&str]) = (r#"{"type":"text","text":"x"}"#, &[]);
+    let server = replies(Answer::pieces([decoding::blocks(&[text], "pause_turn")])).await;
+    let reply = ask(&client(&server)).await.unwrap();
+    assert_eq!(reply.finish, FinishReason::Other("pause_turn".into()));
+    assert_eq!((server.seen().len(), &*reply.content), (9, "xxxxxxxxx"));
+}
+
+#[tokio::test]
+async fn the_thinking_of_another_provider_stays_away() {
+    let foreign = Thinking::from("hm").with_opaque("gemini", "[]");
+    let broken = Thinking::from("hm").with_opaque("anthropic", r#"[{"thinking":{"length":7}}]"#);
+    for thinking in [Thinking::from("hm"), foreign, broken] {
+        let message = Message::Assistant {
+            content: "Done.".into(),
+            thinking: Some(thinking),
+            calls: Vec::new(),
+        };
+        assert_eq!(
+            messages(vec![message]).await[0]["content"],
+            json!([text("Done.")])
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_turn_that_another_model_began_goes_on_without_a_thinking_budget() {
+    let server = replies(Answer::json(200, HELLO)).await;
+    let model = client(&server).thinking_budget(40_000);
+    let thinking = json!({ "type": "enabled", "budget_tokens": 40_000 });
+    let mut history = History::from(vec![user("hi")]);
+    model.chat(Request::new(&history)).await.unwrap();
+    history.push(said("", &[call("a", "now", "{}")]));
+    history.push(result("a", "now", "noon"));
+    model.chat(Request::new(&history)).await.unwrap();
+    history.push(said("Noon.", &[]));
+    history.push(user("And now?"));
+    model.chat(Request::new(&history)).await.unwrap();
+    history.push(kept(&decoding::whole(&decoding::two_calls())));
+    model.chat(Request::new(&history)).await.unwrap();
+    let bodies = bodies(&server);
+    assert_eq!(bodies[0]["max_tokens"], 48_192);
+    for (body, expect) in
+        bodies
+            .iter()
+            .zip([Some(&thinking), None, Some(&thinking), Some(&thinking)])
+    {
+        assert_eq!(body.get("thinking"), expect);
+    }
+}
