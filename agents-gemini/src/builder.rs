@@ -1,0 +1,176 @@
+//! Builder methods for the settings of a client.
+
+use crate::{Gemini, config::Config};
+use agents_core::model::Capabilities;
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
+
+/// Creates a client for a model, by the name that its server knows.
+///
+/// The key is in `GEMINI_API_KEY` or `GOOGLE_API_KEY`, which are read here. Nothing is sent before the first request.
+///
+/// ```
+/// # mod agents { pub use agents_gemini::gemini; }
+/// use agents::gemini;
+///
+/// let model = gemini("gemini-3-flash").temperature(0.0).max_tokens(2_000);
+/// ```
+#[must_use]
+pub fn gemini(name: impl Into<String>) -> Gemini {
+    Gemini {
+        config: Arc::new(Config::new(name.into())),
+    }
+}
+
+impl Gemini {
+    fn set(mut self, change: impl FnOnce(&mut Config)) -> Self {
+        // `make_mut` would keep the request template of the old settings.
+        let mut config = Config::clone(&self.config);
+        change(&mut config);
+        self.config = Arc::new(config);
+        self
+    }
+
+    fn generation(self, name: &str, value: impl Into<Value>) -> Self {
+        self.set(|config| {
+            config.generation.insert(name.into(), value.into());
+        })
+    }
+
+    /// Sets the server's address, up to the part before `/models`.
+    ///
+    /// An invalid address is reported by the first request. The key from the environment is not sent to this server:
+    /// see [`api_key`](Self::api_key).
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini::gemini; }
+    /// use agents::gemini;
+    ///
+    /// // Vertex AI, with a token of Google Cloud.
+    /// let model = gemini("gemini-3-flash")
+    ///     .base_url("https://aiplatform.googleapis.com/v1/projects/mine/locations/global/publishers/google")
+    ///     .header("authorization", "Bearer ya29.hunter2");
+    /// assert!(model.address().ends_with("/publishers/google"));
+    /// ```
+    #[doc(alias = "url", alias = "host")]
+    #[must_use]
+    pub fn base_url(self, url: impl AsRef<str>) -> Self {
+        self.set(|config| config.set_base(url.as_ref()))
+    }
+
+    /// Sets the key, which is sent as `x-goog-api-key` and never shown.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini::gemini; }
+    /// use agents::gemini;
+    ///
+    /// let model = gemini("gemini-3-flash").api_key("hunter2");
+    /// assert!(!format!("{model:?}").contains("hunter2"));
+    /// ```
+    #[must_use]
+    pub fn api_key(self, key: impl Into<String>) -> Self {
+        self.header("x-goog-api-key", key)
+    }
+
+    /// Sends a header with every request; its value never shows in a log.
+    #[must_use]
+    pub fn header(self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.set(|config| config.headers.set(name, value))
+    }
+
+    /// Sets the provider's name: the first part of the model's id in logs, prices and journals. It is `gemini` by
+    /// default.
+    #[must_use]
+    pub fn provider(self, name: impl AsRef<str>) -> Self {
+        self.set(|config| config.id = format!("{}/{}", name.as_ref(), config.name))
+    }
+
+    /// Sets the sampling temperature, from 0 to 2. Google advises against it for Gemini 3.
+    #[must_use]
+    pub fn temperature(self, temperature: f64) -> Self {
+        self.generation("temperature", temperature)
+    }
+
+    /// Sets how many tokens a reply may have, thoughts included.
+    #[must_use]
+    pub fn max_tokens(self, tokens: u32) -> Self {
+        self.generation("maxOutputTokens", tokens)
+    }
+
+    /// Sets how much the model thinks: `"minimal"`, `"low"`, `"medium"` or `"high"`. Models before Gemini 3 take a
+    /// [budget](Self::thinking_budget) instead.
+    #[must_use]
+    pub fn thinking_level(self, level: impl Into<String>) -> Self {
+        let level = level.into();
+        self.set(|config| config.set_thinking("thinkingLevel", level.into()))
+    }
+
+    /// Sets how many tokens the model may think: 0 for none, -1 for as many as it finds useful.
+    #[must_use]
+    pub fn thinking_budget(self, tokens: i32) -> Self {
+        self.set(|config| config.set_thinking("thinkingBudget", tokens.into()))
+    }
+
+    /// Asks for summaries of the model's thoughts, which become the reasoning of its replies.
+    #[must_use]
+    pub fn show_thoughts(self) -> Self {
+        self.set(|config| config.set_thinking("includeThoughts", true.into()))
+    }
+
+    /// Sets the random seed: the same seed mostly gives the same reply to the same request.
+    #[must_use]
+    pub fn seed(self, seed: i32) -> Self {
+        self.generation("seed", seed)
+    }
+
+    /// Sets the texts at which a reply ends.
+    #[must_use]
+    pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
+        let texts = texts.into_iter().map(|text| Value::from(text.into()));
+        self.generation("stopSequences", texts.collect::<Vec<_>>())
+    }
+
+    /// Sets any other field of the request; the last value for a name applies. Fields of `generationConfig` are added to
+    /// those that are set, and tools of the server to the agent's own.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini::gemini; }
+    /// use agents::gemini;
+    /// use serde_json::json;
+    ///
+    /// let model = gemini("gemini-3-flash")
+    ///     .extra("generationConfig", json!({ "topP": 0.9 }))
+    ///     .extra("tools", json!([{ "googleSearch": {} }]));
+    /// ```
+    #[must_use]
+    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.set(|config| config.set_field(name.into(), value.into()))
+    }
+
+    /// Sets what the model can do. By default it can do everything, and a Gemma model has neither tools nor schemas.
+    ///
+    /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without
+    /// `structured_output`, no schema is sent. Without `streaming`, replies come in one document.
+    #[must_use]
+    pub fn capable_of(self, capabilities: Capabilities) -> Self {
+        self.set(|config| config.capabilities = capabilities)
+    }
+
+    /// Sets how long to wait for the next byte; five minutes by default.
+    #[must_use]
+    pub fn timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.idle = wait)
+    }
+
+    /// Sets how long to wait for the first piece of a streamed reply; no limit by default.
+    #[must_use]
+    pub fn first_token_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.first = Some(wait))
+    }
+
+    /// Sets how long a request and its reply may take in all; no limit by default.
+    #[must_use]
+    pub fn total_timeout(self, wait: Duration) -> Self {
+        self.set(|config| config.limits.total = Some(wait))
+    }
+}

@@ -1,0 +1,213 @@
+//! The settings of a client, and the request template that is made from them once.
+
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
+use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use serde_json::{Map, Value};
+use std::{env, sync::OnceLock};
+
+/// Address of the Gemini API.
+const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+#[derive(Debug)]
+pub(crate) struct Config {
+    pub(crate) name: String,
+    /// `gemini/NAME`.
+    pub(crate) id: String,
+    pub(crate) base: Result<Address, String>,
+    /// Headers from the environment, for the default server alone.
+    default_headers: Headers,
+    pub(crate) headers: Headers,
+    /// Fields of `generationConfig`.
+    pub(crate) generation: Map<String, Value>,
+    /// Other fields of the request.
+    pub(crate) fields: Map<String, Value>,
+    /// Is `true` for Gemini 3 and later: such a model refuses calls without a thought signature.
+    pub(crate) is_new: bool,
+    pub(crate) capabilities: Capabilities,
+    pub(crate) limits: Limits,
+    template: OnceLock<Result<RequestTemplate, ModelError>>,
+}
+
+/// The parts that all requests of a client have in common.
+#[derive(Debug)]
+pub(crate) struct RequestTemplate {
+    pub(crate) server: Server,
+    pub(crate) whole: Endpoint,
+    pub(crate) stream: Endpoint,
+    /// The field `generationConfig`, with a comma before it; empty if there are no settings.
+    pub(crate) generation: Vec<u8>,
+    /// Tools that the server runs itself, separated by commas.
+    pub(crate) server_tools: Vec<u8>,
+    /// Other settings, each with a comma before it.
+    pub(crate) settings: Vec<u8>,
+}
+
+impl Config {
+    pub(crate) fn new(name: String) -> Self {
+        let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
+        let mut default_headers = Headers::default();
+        if let Some(key) = variable("GEMINI_API_KEY").or_else(|| variable("GOOGLE_API_KEY")) {
+            default_headers.set("x-goog-api-key", key.trim());
+        }
+        let bare = name.rsplit('/').next().unwrap_or_default();
+        // Models such as Gemma are served too, without tools of their own.
+        let is_gemini = !bare.starts_with("gemma");
+        let is_old = ["gemini-1", "gemini-2"]
+            .iter()
+            .any(|old| bare.starts_with(old));
+        Config {
+            id: format!("gemini/{bare}"),
+            base: parse(GEMINI),
+            default_headers,
+            headers: Headers::default(),
+            generation: Map::new(),
+            fields: Map::new(),
+            is_new: is_gemini && !is_old,
+            capabilities: Capabilities {
+                tools: is_gemini,
+                structured_output: is_gemini,
+                images: true,
+                files: is_gemini,
+                ..Capabilities::default()
+            },
+            limits: Limits::default(),
+            template: OnceLock::new(),
+            name,
+        }
+    }
+
+    /// Sets the server, which gets nothing from the environment.
+    pub(crate) fn set_base(&mut self, url: &str) {
+        self.base = parse(url);
+        self.default_headers = Headers::default();
+    }
+
+    /// Sets a field of the request. The fields of `generationConfig` are set one by one.
+    pub(crate) fn set_field(&mut self, name: String, value: Value) {
+        match value {
+            Value::Object(settings) if name == "generationConfig" => {
+                self.generation.extend(settings);
+            }
+            value => {
+                self.fields.insert(name, value);
+            }
+        }
+    }
+
+    /// Sets a field of `thinkingConfig`.
+    pub(crate) fn set_thinking(&mut self, name: &str, value: Value) {
+        let thinking = self.generation.entry("thinkingConfig");
+        let thinking = thinking.or_insert_with(|| Value::Object(Map::new()));
+        if let Some(settings) = thinking.as_object_mut() {
+            settings.insert(name.into(), value);
+        }
+    }
+
+    /// Returns the request template, and makes it at the first request.
+    pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
+        self.template
+            .get_or_init(|| self.prepare())
+            .as_ref()
+            .map_err(Clone::clone)
+    }
+
+    fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
+        let base = self
+            .base
+            .as_ref()
+            .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
+        let mut headers = self.default_headers.clone();
+        headers.extend(&self.headers);
+        let server = Server::new(base.clone(), &headers).map_err(setup)?;
+        if server.name() == GEMINI
+            && !headers.has("x-goog-api-key")
+            && !headers.has("authorization")
+        {
+            let message = format!("Gemini needs a key: {KEY}");
+            return Err(ModelError::new(Kind::Setup, message));
+        }
+        let model = match self.name.contains('/') {
+            true => self.name.clone(),
+            false => format!("models/{}", self.name),
+        };
+        let stream = format!("{model}:streamGenerateContent?alt=sse");
+        Ok(RequestTemplate {
+            whole: server
+                .endpoint(&format!("{model}:generateContent"))
+                .map_err(setup)?,
+            stream: server.endpoint(&stream).map_err(setup)?,
+            generation: match self.generation.is_empty() {
+                true => Vec::new(),
+                false => {
+                    let settings = Value::Object(self.generation.clone());
+                    format!(",\"generationConfig\":{settings}").into_bytes()
+                }
+            },
+            server_tools: self.server_tools(),
+            settings: self.settings(),
+            server,
+        })
+    }
+
+    fn server_tools(&self) -> Vec<u8> {
+        let tools = self.fields.get("tools").and_then(Value::as_array);
+        let tools: Vec<_> = tools.into_iter().flatten().map(Value::to_string).collect();
+        tools.join(",").into_bytes()
+    }
+
+    fn settings(&self) -> Vec<u8> {
+        let mut out = String::new();
+        for (name, value) in &self.fields {
+            if name != "tools" && !value.is_null() {
+                out += &format!(",{}:{value}", Value::from(name.as_str()));
+            }
+        }
+        out.into_bytes()
+    }
+}
+
+/// What to do about a missing or wrong key.
+pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable GEMINI_API_KEY (which is sent only to \
+     Google, not to the server of `.base_url(..)`)";
+
+fn parse(url: &str) -> Result<Address, String> {
+    Address::parse(url, None).map_err(|AddressError { address, why }| {
+        format!(
+            "`{address}` is not the address of a server ({why}): write `https://host/v1beta`, up to the part before \
+             `/models`"
+        )
+    })
+}
+
+impl Clone for Config {
+    /// Copies the settings without the request template, since the copy is about to be changed.
+    fn clone(&self) -> Self {
+        let Config {
+            name,
+            id,
+            base,
+            default_headers,
+            headers,
+            generation,
+            fields,
+            is_new,
+            capabilities,
+            limits,
+            template: _,
+        } = self;
+        Config {
+            name: name.clone(),
+            id: id.clone(),
+            base: base.clone(),
+            default_headers: default_headers.clone(),
+            headers: headers.clone(),
+            generation: generation.clone(),
+            fields: fields.clone(),
+            is_new: *is_new,
+            capabilities: *capabilities,
+            limits: *limits,
+            template: OnceLock::new(),
+        }
+    }
+}
