@@ -1,9 +1,15 @@
 //! Decodes a recorded reply of a model's server, and prints it as one line of JSON.
 //!
-//! `decode openai-chat|openai-responses [--framing body|sse|lines] [--chunk N] [--stop B]` reads a body from standard input, hands it to
-//! the decoder N bytes at a time, and ends after B bytes as if the connection had broken.
+//! `decode FORMAT [--framing body|sse|lines] [--chunk N] [--stop B]` reads a body from standard input, hands it to the
+//! decoder N bytes at a time, and ends after B bytes as if the connection had broken. The formats are `openai-chat`,
+//! `openai-responses`, `anthropic` and `gemini`.
 
-use agents::openai::{ChatReply, ResponsesReply};
+use agents::{
+    anthropic::MessagesReply,
+    gemini::ContentReply,
+    model::FinishReason,
+    openai::{ChatReply, ResponsesReply},
+};
 use agents_http::{Decoder, Ending, Format, Framing, Problem, Progress};
 use serde_json::{Value, json};
 use std::{
@@ -12,7 +18,8 @@ use std::{
     process::ExitCode,
 };
 
-const USAGE: &str = "usage: decode openai-chat|openai-responses [--framing body|sse|lines] [--chunk N] [--stop B] < BODY";
+const USAGE: &str = "usage: decode openai-chat|openai-responses|anthropic|gemini [--framing body|sse|lines] \
+                     [--chunk N] [--stop B] < BODY";
 
 struct Options {
     format: String,
@@ -34,6 +41,8 @@ fn main() -> ExitCode {
     let line = match &*options.format {
         "openai-chat" => decoded(ChatReply::default(), &body, &options),
         "openai-responses" => decoded(ResponsesReply::default(), &body, &options),
+        "anthropic" => decoded(MessagesReply::default(), &body, &options),
+        "gemini" => decoded(ContentReply::default(), &body, &options),
         other => {
             eprintln!("`{other}` is no format\n{USAGE}");
             return ExitCode::from(2);
@@ -93,13 +102,15 @@ fn line(decoder: Decoder<impl Format>, error: Option<Problem>) -> Value {
     let is_complete = decoder.progress() >= Progress::Complete;
     let reply = decoder.into_reply();
     let usage = reply.usage;
+    // The contract has no word for other reasons.
+    let is_other = matches!(reply.finish, FinishReason::Other(_));
     let calls = reply.calls.iter();
     json!({
         "text": reply.content,
         "calls": calls
             .map(|call| json!({ "name": call.name, "arguments": call.arguments }))
             .collect::<Vec<_>>(),
-        "finish": is_complete.then_some(&reply.finish),
+        "finish": (is_complete && !is_other).then_some(&reply.finish),
         "usage": (usage.tokens() > 0)
             .then(|| json!({ "input": usage.input_tokens, "output": usage.output_tokens })),
         "error": error.map(|error| error.to_string()),

@@ -71,6 +71,8 @@
 //! | `macros` | the macros | yes |
 //! | `ollama` | the client for Ollama | yes |
 //! | `openai` | the client for OpenAI, and for servers that speak Chat Completions | yes |
+//! | `anthropic` | the client for Anthropic | no |
+//! | `gemini` | the client for Gemini | no |
 //! | `tls` | HTTPS; without it the client speaks plain HTTP, which is enough for an Ollama on this machine | yes |
 //! | `testing` | `testing::ScriptedModel` | no |
 //! | `cache` | `cache::MokaCache` | no |
@@ -113,8 +115,12 @@ pub use agents_core::{
     secret, team, tool,
 };
 
+#[cfg(feature = "anthropic")]
+pub use agents_anthropic::{self as anthropic, Anthropic, anthropic};
 #[cfg(feature = "testing")]
 pub use agents_core::testing;
+#[cfg(feature = "gemini")]
+pub use agents_gemini::{self as gemini, Gemini, gemini};
 #[cfg(feature = "macros")]
 pub use agents_macros::{
     agent, branch, example, in_doubt, on_error, on_escalation, structure, tool_attribute as tool,
@@ -203,6 +209,12 @@ mod pages {
     struct Models;
     #[doc = include_str!("../book/src/openai.md")]
     struct OpenAi;
+    #[doc = include_str!("../book/src/anthropic.md")]
+    struct Anthropic;
+    #[doc = include_str!("../book/src/gemini.md")]
+    struct Gemini;
+    #[doc = include_str!("../book/src/five-providers.md")]
+    struct FiveProviders;
     #[doc = include_str!("../book/src/reading-calls.md")]
     struct ReadingCalls;
     #[doc = include_str!("../book/src/repair-agents.md")]

@@ -3,11 +3,13 @@
 use std::process::Command;
 
 /// Features that are compiled alone. `tls` is left out: it takes long, and the tests are always compiled with it.
-const ALONE: [&str; 9] = [
+const ALONE: [&str; 11] = [
     "",
     "macros",
     "ollama",
     "openai",
+    "anthropic",
+    "gemini",
     "testing",
     "cache",
     "limits",

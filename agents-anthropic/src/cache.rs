@@ -14,12 +14,12 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptCache {
-    /// Nothing is cached.
+    /// Caches nothing.
     Off,
-    /// What was not read for five minutes is dropped.
+    /// Keeps what was read within five minutes.
     #[default]
     FiveMinutes,
-    /// What was not read for an hour is dropped.
+    /// Keeps what was read within an hour.
     OneHour,
 }
 

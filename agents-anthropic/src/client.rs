@@ -9,7 +9,7 @@ use agents_http::{Words, ask};
 use async_trait::async_trait;
 use std::{fmt, sync::Arc};
 
-/// How often a reply is gone on with that the server has paused.
+/// Maximum number of pauses in one reply.
 const MAX_PAUSES: usize = 8;
 
 /// A model on a server that speaks the Messages API, made by [`anthropic`](crate::anthropic).

@@ -88,7 +88,7 @@ fn is_recursive(root: &Value) -> bool {
     /// Names of definitions.
     #[derive(Default)]
     struct Names<'a> {
-        /// Those whose insides are being looked at.
+        /// Definitions that are being looked into.
         open: Vec<&'a str>,
         done: BTreeSet<&'a str>,
     }

@@ -167,7 +167,7 @@ impl Config {
     }
 }
 
-/// What to do about a missing or wrong key.
+/// Advice for a missing or wrong key.
 pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable GEMINI_API_KEY (which is sent only to \
      Google, not to the server of `.base_url(..)`)";
 

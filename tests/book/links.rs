@@ -126,6 +126,8 @@ fn nothing_links_to_the_pages_of_another_project() {
         "agents-http",
         "agents-ollama",
         "agents-openai",
+        "agents-anthropic",
+        "agents-gemini",
         "agents-store",
         "agents-runtime",
         "agents-cli",

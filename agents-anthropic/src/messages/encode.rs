@@ -26,7 +26,7 @@ use serde_json::{Value, json, value::RawValue};
 struct Encoded {
     /// Declarations of the tools that were last offered, as the run gives them.
     declared: String,
-    /// The same tools as the server takes them, without the last bracket; empty if the prompt describes them.
+    /// Declarations of these tools as the server takes them, without the last bracket; empty if the prompt describes them.
     tools: Vec<u8>,
     is_prompted: bool,
     message_count: usize,

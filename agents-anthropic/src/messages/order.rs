@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// So many bytes of the message's text.
+    /// Part of the message's text, by its number of bytes.
     Text(usize),
     /// The next of the message's calls.
     Call,

@@ -1,4 +1,4 @@
-//! What is marked for the prompt cache, and what stays in it.
+//! Marks for the prompt cache, and tools that stay in it.
 
 use crate::{HELLO, bodies, call, client, replies, result, said, system, tools, user};
 use agents_anthropic::PromptCache;

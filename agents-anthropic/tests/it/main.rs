@@ -24,7 +24,7 @@ use std::{convert::Infallible, sync::Mutex};
 /// A complete reply in one document.
 const HELLO: &str = r#"{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hello"}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":4,"cache_creation_input_tokens":1,"cache_read_input_tokens":5,"output_tokens":2}}"#;
 
-/// The same reply as a stream.
+/// Stream with the same reply.
 const HELLO_STREAM: &str = concat!(
     "event: message_start\n",
     "data: {\"type\":\"message_start\",\"message\":{\"id\":\"msg_1\",\"type\":\"message\",\"role\":\"assistant\",\"content\":[],\"model\":\"m\",\"stop_reason\":null,\"usage\":{\"input_tokens\":4,\"cache_creation_input_tokens\":1,\"cache_read_input_tokens\":5,\"output_tokens\":1}}}\n\n",

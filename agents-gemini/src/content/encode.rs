@@ -28,7 +28,7 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 struct Encoded {
     /// Declarations of the tools that were last offered, as the run gives them.
     declared: String,
-    /// The same tools as the server takes them; empty if the prompt describes them.
+    /// Declarations of these tools as the server takes them; empty if the prompt describes them.
     tools: Vec<u8>,
     is_prompted: bool,
     /// Is `true` for a model that demands signatures, and takes images within results.
@@ -59,7 +59,7 @@ struct Called {
     has_id: bool,
 }
 
-/// Where results begin.
+/// Place of results in the contents.
 struct Results {
     /// Number of messages before them.
     message_count: usize,

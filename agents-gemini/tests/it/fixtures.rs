@@ -27,7 +27,7 @@ fn decode(recorded: &Recorded, chunk: usize, stop: usize) -> (Reply, Result<(), 
     (decoder.into_reply(), read)
 }
 
-/// What has to come out of a recorded reply.
+/// Contents that a recorded reply has to have.
 #[derive(Debug, Default, PartialEq)]
 struct Expected {
     text: String,

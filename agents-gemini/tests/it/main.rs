@@ -22,7 +22,7 @@ use std::{convert::Infallible, sync::Mutex};
 /// A complete reply in one document.
 const HELLO: &str = r#"{"candidates":[{"content":{"parts":[{"text":"hello"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":10,"cachedContentTokenCount":4,"candidatesTokenCount":2,"thoughtsTokenCount":3,"totalTokenCount":15},"modelVersion":"m"}"#;
 
-/// The same reply as a stream.
+/// Stream with the same reply.
 const HELLO_STREAM: &str = concat!(
     "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"hel\"}],\"role\":\"model\"},\"index\":0}],\"usageMetadata\":{\"promptTokenCount\":10,\"cachedContentTokenCount\":4,\"thoughtsTokenCount\":3}}\r\n\r\n",
     "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"lo\"}],\"role\":\"model\"},\"index\":0}]}\r\n\r\n",
