@@ -15,6 +15,13 @@ use std::{
     time::Duration,
 };
 
+#[cfg(unix)]
+#[path = "sqlite/deciders.rs"]
+mod deciders;
+#[cfg(unix)]
+#[path = "sqlite/faults.rs"]
+mod faults;
+
 /// A file of a test, which is removed with it.
 struct TempFile(PathBuf);
 

@@ -63,6 +63,8 @@ pub struct SqliteStore {
     clock: Clock,
     key: Arc<OnceLock<AuditKey>>,
     path: Option<Arc<PathBuf>>,
+    /// Identity of the file, where files have one.
+    file: Option<(u64, u64)>,
 }
 
 /// Transaction, with the time and the key that go into it.
@@ -154,7 +156,9 @@ impl SqliteStore {
                 format!("the store's thread cannot start: {error}"),
             )
         };
+        let file = path.as_deref().and_then(identity);
         Ok(SqliteStore {
+            file,
             writer: Thread::of_writer(writer).map_err(failed)?,
             reader: reader.map(Thread::of_reader).transpose().map_err(failed)?,
             clock: Clock {
@@ -185,6 +189,7 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        self.check_place()?;
         let is_tied = self.key.get().is_some();
         let work = move |tx: &Tx<'_>| {
             if !is_tied {
@@ -193,6 +198,23 @@ impl SqliteStore {
             work(tx)
         };
         self.writer.run(self.in_tx(work)).await
+    }
+
+    /// Refuses to write into a file that is no longer where it was opened: nobody would find what is written.
+    fn check_place(&self) -> Result<(), StoreError> {
+        let (Some(path), Some(file)) = (self.path(), self.file) else {
+            return Ok(());
+        };
+        if identity(path) == Some(file) {
+            return Ok(());
+        }
+        Err(StoreError::new(
+            ErrorKind::Failed,
+            format!(
+                "the file of the store {} was removed or replaced while it was open; put it back, and start the process again",
+                path.display()
+            ),
+        ))
     }
 
     /// Returns this work, to be done with the time at which it is done.
@@ -230,6 +252,21 @@ fn joined<T>(
     result: Result<Result<T, StoreError>, tokio::task::JoinError>,
 ) -> Result<T, StoreError> {
     result.unwrap_or_else(|error| Err(StoreError::new(ErrorKind::Failed, error.to_string())))
+}
+
+/// Returns the identity of the file at this path; `None` if there is no file, or if files have none here.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let file = std::fs::metadata(path).ok()?;
+        Some((file.dev(), file.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = path;
+        None
+    }
 }
 
 /// Opens a store again and again while another process creates it.
