@@ -1,5 +1,8 @@
 //! The SQLite store: the conformance suite, in memory and in a file, and what only a file can do.
 
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
 use agents_store::{
     AuditFilter, AuditKind, Claim, Commit, ErrorKind, ExecutionFilter, NewRun, RunFilter,
     RunStatus, SqliteStore, Store, Timestamp,

@@ -10,6 +10,7 @@ mod conversations;
 mod edits;
 mod fences;
 mod gates;
+mod gone;
 mod modes;
 mod nested;
 mod office;

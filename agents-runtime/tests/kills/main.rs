@@ -10,6 +10,7 @@
 #[path = "../../../tests/examples/built.rs"]
 mod built;
 mod journals;
+#[cfg(unix)]
 mod stores;
 
 use std::{

@@ -8,7 +8,8 @@ use std::{
     collections::{BTreeMap, HashSet},
     fs,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
+    thread,
     time::Duration,
 };
 
@@ -185,6 +186,74 @@ fn no_payment_stored_in_postgres_is_lost_or_made_twice() {
 #[test]
 fn an_idempotent_payment_stored_in_postgres_is_not_in_doubt() {
     kill_in_postgres("idempotent");
+}
+
+/// Sends a signal to a process.
+fn signal(child: &Child, name: &str) {
+    let mut kill = Command::new("kill");
+    let sent = kill.args([name, &child.id().to_string()]).status();
+    assert!(sent.unwrap().success(), "{name}");
+}
+
+/// Pauses a process at a random moment until its lease has ended, while another one goes on with its run. Then it wakes.
+fn pause(name: &str, place: impl Fn(&Path) -> Place) {
+    let exe = program(RIGHT);
+    let folder = std::env::temp_dir().join(format!("agents-pauses-{name}-{}", std::process::id()));
+    let mut chance = 3;
+    for _ in 0..3 {
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir(&folder).unwrap();
+        let (place, ledger) = (place(&folder), folder.join("ledger"));
+        let start = || {
+            let mut command = Command::new(&exe);
+            command.arg("--store").arg(place.address());
+            command.arg("--keyring").arg(folder.join("keys"));
+            command.arg("--ledger").arg(&ledger);
+            command.args(["--run", "october", "--tool", "plain", "--pause", "20"]);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        };
+        let paused = start();
+        // It has begun to pay.
+        while fs::read_to_string(&ledger).unwrap_or_default().is_empty() {
+            thread::sleep(Duration::from_millis(2));
+        }
+        thread::sleep(Duration::from_millis(below(&mut chance, 100)));
+        signal(&paused, "-STOP");
+        let other = start();
+        // Longer than a lease.
+        thread::sleep(Duration::from_secs(4));
+        signal(&paused, "-CONT");
+        let said = wait(other, PATIENCE).expect("the run is over");
+        let woken = wait(paused, PATIENCE).expect("the process that was paused ends");
+        assert_eq!(woken, said, "it sees what the other one has done");
+        let text = fs::read_to_string(&ledger).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        let keys: HashSet<_> = lines.iter().map(|line| line.split(' ').next()).collect();
+        let (paid, doubts) = counts(&said);
+        assert_eq!(keys.len(), lines.len(), "no key twice: {said:?}");
+        assert!(
+            paid <= lines.len() && lines.len() <= paid + doubts,
+            "{said:?}"
+        );
+        assert!(paid + doubts == 10 && doubts <= 1, "{said:?}");
+        let verdict = place.verdict(&folder.join("keys"));
+        assert!(verdict.is_intact(), "{said:?}: {verdict}");
+    }
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_worker_that_is_paused_and_wakes_changes_nothing_in_sqlite() {
+    pause("sqlite", in_sqlite);
+}
+
+#[test]
+fn a_worker_that_is_paused_and_wakes_changes_nothing_in_postgres() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    pause("postgres", |_| Place::Postgres(now(server.database())));
 }
 
 /// Goes on with a run of a store that an earlier version has written, and returns what became of its payments, and
