@@ -171,6 +171,12 @@ impl Runtime {
         let Some(agent) = self.shared.agent(&run.agent) else {
             return Ok(Some(Rest::Ready));
         };
+        // The run is not over if it is the worker that lacks something.
+        if run.cancelled_by.is_none() && data.undo.is_none() {
+            let profile = agent.profile(&data.scope);
+            let checked = profile.check(self.settings.model.is_some());
+            checked.map_err(RuntimeError::unreadable)?;
+        }
         let talk = self.talk(run, &data).await?;
         let decisions = Decisions::new(client.store().await?.clone(), run.id.clone(), key.clone());
         decisions.read(run.messages).await?;

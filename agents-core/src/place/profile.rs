@@ -366,6 +366,15 @@ impl Profile {
         self.tools.iter().chain(of_teams)
     }
 
+    /// Checks that the agent can work, as every run does before it begins. `has_model` says whether the run drives agents
+    /// that bring no model.
+    ///
+    /// # Errors
+    /// When the agent, or a part of it, is put together wrongly or has no model.
+    pub fn check(&self, has_model: bool) -> Result<(), crate::Error> {
+        super::check::check_run(self, has_model)
+    }
+
     /// Finds a tool by its name and its version, among those of the agent and of all agents that it is known to have: the
     /// parts of a composite, and the delegates of a team.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
