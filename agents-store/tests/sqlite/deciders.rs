@@ -56,6 +56,9 @@ async fn one_of_sixteen_deciders_in_four_processes_wins() {
         args_digest: "digest".to_owned(),
         expires_after: LONG,
         detail: Vec::new(),
+        by_mode: None,
+        follows: None,
+        reasons: None,
     };
     let commit = Commit {
         id: "a".to_owned(),
