@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 58] = [
+const KINDS: [&str; 59] = [
     "anew",
     "answer.planned",
     "answer.read",
