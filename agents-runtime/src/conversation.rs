@@ -100,7 +100,12 @@ impl ConversationRef {
         self.client.erase_all(runs, by).await
     }
 
-    fn filter(&self) -> RunFilter {
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Returns the choice of the conversation's runs.
+    pub(crate) fn filter(&self) -> RunFilter {
         RunFilter {
             tenant: Some(self.tenant.clone()),
             conversation: Some(self.id.clone()),

@@ -71,6 +71,7 @@ mod principal;
 mod registered;
 mod run_ref;
 mod runtime;
+mod spoken;
 mod summary;
 mod texts;
 mod undo;
@@ -95,6 +96,7 @@ pub use modes::{Mode, ModeSetting, Modes};
 pub use principal::Principal;
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
+pub use spoken::Spoken;
 pub use undo::{Undo, UndoRun, Undone};
 pub use verify::{Flaw, Verdict};
 

@@ -10,7 +10,7 @@ use agents::{
     model::{Delta, Model, ModelError, Reply, Request, ToolCall},
     run::{Event, EventKind},
 };
-use agents_runtime::{AgentRef, Runtime, RuntimeError};
+use agents_runtime::{AgentRef, Runtime, RuntimeError, Spoken};
 use futures_util::{Stream, StreamExt};
 use std::{
     pin::pin,
@@ -246,6 +246,78 @@ async fn text_is_stored_only_where_somebody_asked_for_it_and_is_encrypted() {
             recorded.events().len()
         };
         assert_eq!(facts(run.id()).await, facts(streamed.id()).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn d1_a_conversation_is_followed_from_message_to_message() {
+    each(async |place| {
+        let model = Writer::new(&["An old answer.", "The first one.", "The second one."], 4);
+        let (runtime, writer) = writer_on(place, &model, LEASE).await;
+        let _worker = Worker::start(&runtime);
+        let chat = writer.chat("42").scope("acme");
+        done(&chat.send("zero").streamed().start().await.unwrap()).await;
+        let client = place.client().await;
+        let conversation = client.conversation("acme", "42");
+        let mut text = Box::pin(conversation.text());
+        // Nothing of what is over.
+        let early = tokio::time::timeout(Duration::from_millis(300), text.next()).await;
+        assert!(early.is_err(), "{early:?}");
+        let first = chat.send("one").streamed().start().await.unwrap();
+        let second = chat.send("two").streamed().start().await.unwrap();
+        model.permits.add_permits(100);
+        let mut pages = vec![(String::new(), String::new())];
+        while pages.len() < 3 {
+            let (run, page) = pages.last_mut().unwrap();
+            match text.next().await.unwrap().unwrap() {
+                Spoken::Text {
+                    run: of,
+                    delta: TextDelta::Piece(piece),
+                } => {
+                    *run = of;
+                    page.push_str(&piece);
+                }
+                Spoken::Text {
+                    delta: TextDelta::Reset,
+                    ..
+                } => page.clear(),
+                Spoken::Over { run: of } => {
+                    assert_eq!(of, *run);
+                    pages.push(Default::default());
+                }
+            }
+        }
+        pages.pop();
+        let expected = [
+            (first.id(), "The first one."),
+            (second.id(), "The second one."),
+        ];
+        assert_eq!(
+            pages,
+            expected.map(|(run, page)| (run.to_owned(), page.to_owned()))
+        );
+
+        // A reader that comes in the middle of an answer.
+        model.permits.forget_permits(100);
+        let third = chat.send("three").streamed().start().await.unwrap();
+        model.permits.add_permits(2);
+        let mut text = Box::pin(place.client().await.conversation("acme", "42").text());
+        let mut page = String::new();
+        while page != "The second " {
+            match text.next().await.unwrap().unwrap() {
+                Spoken::Text {
+                    run,
+                    delta: TextDelta::Piece(piece),
+                } => {
+                    assert_eq!(run, third.id());
+                    page.push_str(&piece);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        model.permits.add_permits(100);
+        done(&third).await;
     })
     .await;
 }

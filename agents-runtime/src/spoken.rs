@@ -1,0 +1,116 @@
+//! A conversation that is followed: the text of its answers, one after the other.
+
+use crate::{ConversationRef, RuntimeError};
+use agents_core::agent::TextDelta;
+use agents_store::RunStatus;
+use futures_core::Stream;
+use futures_util::{
+    StreamExt,
+    stream::{self, BoxStream},
+};
+use std::{collections::VecDeque, time::Duration};
+
+/// Time between two looks for messages.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Part of a conversation that is followed: see [`ConversationRef::text`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Spoken {
+    /// Change of the text of the answer to a message.
+    Text {
+        /// Run of the message.
+        run: String,
+        /// Change of the text.
+        delta: TextDelta,
+    },
+    /// Message that is over. [`messages`](ConversationRef::messages) has it, if it was kept.
+    Over {
+        /// Run of the message.
+        run: String,
+    },
+}
+
+struct Following {
+    conversation: ConversationRef,
+    /// Last message that was seen, once there was a first look.
+    seen: Option<Option<String>>,
+    open: VecDeque<String>,
+    current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,
+    has_failed: bool,
+}
+
+impl ConversationRef {
+    /// Returns the text of the answers while they are written: of the messages that are not over, and of those that come.
+    /// Messages without [`streamed`](crate::Start::streamed) have no text. The stream goes on until it is dropped.
+    ///
+    /// A reader whose connection has broken off reads [`messages`](ConversationRef::messages), and follows anew: it gets
+    /// the text of the answer under way from its beginning.
+    pub fn text(&self) -> impl Stream<Item = Result<Spoken, RuntimeError>> + Send + use<> {
+        let following = Following {
+            conversation: self.clone(),
+            seen: None,
+            open: VecDeque::new(),
+            current: None,
+            has_failed: false,
+        };
+        let next = |mut following: Following| async move {
+            if following.has_failed {
+                return None;
+            }
+            let spoken = following.next().await;
+            following.has_failed = spoken.is_err();
+            Some((spoken, following))
+        };
+        stream::unfold(following, next).boxed()
+    }
+}
+
+impl Following {
+    async fn next(&mut self) -> Result<Spoken, RuntimeError> {
+        loop {
+            if let Some((run, text)) = &mut self.current {
+                let run = run.clone();
+                if let Some(delta) = text.next().await {
+                    let delta = delta?;
+                    return Ok(Spoken::Text { run, delta });
+                }
+                self.current = None;
+                return Ok(Spoken::Over { run });
+            }
+            if let Some(run) = self.open.pop_front() {
+                let text = self.conversation.client().events(&run).text();
+                self.current = Some((run, text.boxed()));
+                continue;
+            }
+            self.look().await?;
+            if self.open.is_empty() {
+                tokio::time::sleep(PAUSE).await;
+            }
+        }
+    }
+
+    /// Looks for messages behind the last one that was seen; the first time, for those that are not over.
+    async fn look(&mut self) -> Result<(), RuntimeError> {
+        let mut filter = self.conversation.filter();
+        let mut newest = None;
+        'pages: loop {
+            let page = self.conversation.client().runs(&filter).await?;
+            let Some(last) = page.last() else { break };
+            filter.before = Some(last.id.clone());
+            for run in page {
+                newest = newest.or_else(|| Some(run.id.clone()));
+                let is_seen = match &self.seen {
+                    Some(seen) => seen.as_ref() == Some(&run.id),
+                    None => run.status == RunStatus::Done,
+                };
+                if is_seen {
+                    break 'pages;
+                }
+                self.open.push_front(run.id);
+            }
+        }
+        let before = self.seen.take().flatten();
+        self.seen = Some(newest.or(before));
+        Ok(())
+    }
+}
