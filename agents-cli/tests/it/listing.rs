@@ -193,8 +193,9 @@ async fn a_reader_may_stop_reading() {
     // More than a pipe holds.
     desk.by_hand(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
-         INSERT INTO agent_runs (id, tenant_id, agent_name, priority, data, data_key, status, created_at, updated_at)
-         SELECT 'copy-' || i, tenant_id, agent_name, priority, data, data_key, status, created_at, updated_at
+         INSERT INTO agent_runs
+             (number, id, tenant_id, agent_name, priority, data, data_key, status, created_at, updated_at)
+         SELECT number + i, 'copy-' || i, tenant_id, agent_name, priority, data, data_key, status, created_at, updated_at
          FROM n, agent_runs",
     );
     let mut command = binary();
