@@ -294,13 +294,15 @@ impl Approvals {
             Approval::Deny { reason } => Answer::Deny(reason),
             Approval::Revise { note } => Answer::Revise(note),
             Approval::Expired { .. } => {
-                let why = "a request expires by itself; deny it instead";
-                return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+                return Err(crate::wording::expires_by_itself());
             }
         };
         let run = self.client.known(&stored.run).await?;
         if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
-            return Err(crate::wording::wrote_in_the_conversation(by.id()));
+            return Err(crate::wording::wrote_in_the_conversation(
+                by.id(),
+                crate::wording::DECIDE,
+            ));
         }
         let key = key_of(&run, &*self.client.keys()?)?;
         let proof = Proof {

@@ -162,13 +162,9 @@ impl Doubts {
         let people = (run.started_by.as_deref(), user.as_deref());
         let risk = execution.risk_level;
         let allowed = match client.roles.allow_judge(Action::Settle, risk, people, by) {
-            Ok(()) if !by.is_operator() && client.wrote_in_conversation(&run, by).await? => {
-                let why = format!(
-                    "`{}` wrote in the conversation, and may not settle its doubts",
-                    by.id()
-                );
-                Err(RuntimeError::new(RuntimeErrorKind::Forbidden, why))
-            }
+            Ok(()) if !by.is_operator() && client.wrote_in_conversation(&run, by).await? => Err(
+                crate::wording::wrote_in_the_conversation(by.id(), crate::wording::SETTLE),
+            ),
             allowed => allowed,
         };
         if let Err(error) = allowed {
@@ -242,9 +238,6 @@ pub(crate) fn finding_of(
         {
             Ok(Some((call, finding)))
         }
-        _ => Err(RuntimeError::sealed(format!(
-            "the finding about execution `{}` was not made by somebody with the keys: its row was written by hand",
-            execution.id
-        ))),
+        _ => Err(crate::wording::not_found_out(&execution.id)),
     }
 }

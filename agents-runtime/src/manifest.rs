@@ -121,11 +121,7 @@ impl Manifest {
         if let Some(models) = &self.models {
             let given = recorded.given_models().into_iter();
             let missing = given.filter(|name| !models.iter().any(|own| own == name));
-            reasons.extend(missing.map(|name| {
-                format!(
-                    "the run went on with the model `{name}` after an escalation, and the runtime does not name it (`.known_model(..)`)"
-                )
-            }));
+            reasons.extend(missing.map(|name| crate::wording::model_missing(name)));
         }
         reasons
     }

@@ -92,11 +92,7 @@ impl std::str::FromStr for Mode {
         let found = MODES.into_iter().find(|mode| mode.as_str() == word);
         found.ok_or_else(|| {
             let words: Vec<_> = MODES.iter().map(|mode| mode.as_str()).collect();
-            let why = format!(
-                "there is no mode `{word}`; the modes are {}",
-                words.join(", ")
-            );
-            RuntimeError::new(RuntimeErrorKind::Invalid, why)
+            crate::wording::no_mode(word, &words)
         })
     }
 }
@@ -208,8 +204,7 @@ impl Modes {
     ) -> Result<(), RuntimeError> {
         self.must_be_operator(by, mode).await?;
         if tenant == Some(ALL_TENANTS) {
-            let why = format!("no tenant has the name `{ALL_TENANTS}`; leave it out to mean all");
-            return Err(RuntimeError::new(RuntimeErrorKind::Invalid, why));
+            return Err(crate::wording::all_is_no_tenant(ALL_TENANTS));
         }
         let change = ModeChange {
             tenant: tenant.map(str::to_owned),
@@ -237,29 +232,14 @@ impl Modes {
             detail: None,
         };
         self.client.store().await?.record(&event).await?;
-        Err(RuntimeError::new(
-            RuntimeErrorKind::Forbidden,
-            format!(
-                "`{}` is no operator, and may neither see nor set modes",
-                by.id()
-            ),
-        ))
+        Err(crate::wording::may_not_set_modes(by.id()))
     }
 }
 
 /// Reads a stored mode, if somebody with the audit key has set it.
 fn read(stored: &StoredMode, key: &AuditKey) -> Result<Mode, RuntimeError> {
     if stored.proof != key.of_mode(stored) {
-        let whose = match &stored.tenant {
-            Some(tenant) => format!("of `{tenant}`"),
-            None => "of all tenants".to_owned(),
-        };
-        return Err(RuntimeError::new(
-            RuntimeErrorKind::Sealed,
-            format!(
-                "the mode {whose} was not set by an operator: its row was written by hand; set it again"
-            ),
-        ));
+        return Err(crate::wording::mode_by_hand(stored.tenant.as_deref()));
     }
     stored.mode.parse()
 }

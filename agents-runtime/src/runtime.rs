@@ -207,7 +207,8 @@ impl Runtime {
         let name = webhook.name();
         assert!(
             others.all(|other| other.name() != name),
-            "the runtime has two webhooks of the name `{name}`: the store knows by the name what each was told of"
+            "{}",
+            crate::wording::two_webhooks(name)
         );
         self.set(|settings| settings.webhooks.push(webhook))
     }

@@ -62,9 +62,10 @@ pub(crate) fn run_works_for(id: &str, what: &str) -> RuntimeError {
     forbidden(format!("the run works for `{id}`, who may not {what}"))
 }
 
-pub(crate) fn wrote_in_the_conversation(id: &str) -> RuntimeError {
+/// `what` is one of the two constants above.
+pub(crate) fn wrote_in_the_conversation(id: &str, what: &str) -> RuntimeError {
     forbidden(format!(
-        "`{id}` wrote in the conversation, and may not decide about requests that are made in it"
+        "`{id}` wrote in the conversation of the run, and may not {what}"
     ))
 }
 
@@ -79,6 +80,12 @@ fn forbidden(why: String) -> RuntimeError {
 }
 
 // ---- runs ----
+
+pub(crate) fn two_webhooks(name: &str) -> String {
+    format!(
+        "the runtime has two webhooks of the name `{name}`: the store knows by the name what each was told of"
+    )
+}
 
 pub(crate) fn two_agents(name: &str) -> String {
     format!(
@@ -346,4 +353,50 @@ pub(crate) fn open_call_of_other_version(tool: &str, was: Option<&str>, now: &st
         None => "was made when there was no such tool".to_owned(),
     };
     format!("an open call of `{tool}` {was}, and there is version {now}")
+}
+
+pub(crate) fn expires_by_itself() -> RuntimeError {
+    invalid("a request expires by itself; deny it instead".to_owned())
+}
+
+pub(crate) fn not_found_out(execution: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the finding about execution `{execution}` was not made by somebody with the keys: its row was written by hand"
+    ))
+}
+
+/// Returns the reason for which another version of the code cannot go on with a run.
+pub(crate) fn model_missing(name: &str) -> String {
+    format!(
+        "the run went on with the model `{name}` after an escalation, and the runtime does not name it (`.known_model(..)`)"
+    )
+}
+
+// ---- modes ----
+
+pub(crate) fn no_mode(word: &str, modes: &[&str]) -> RuntimeError {
+    let modes = modes.join(", ");
+    invalid(format!("there is no mode `{word}`; the modes are {modes}"))
+}
+
+pub(crate) fn all_is_no_tenant(all: &str) -> RuntimeError {
+    invalid(format!(
+        "no tenant has the name `{all}`; leave it out to mean all"
+    ))
+}
+
+pub(crate) fn may_not_set_modes(id: &str) -> RuntimeError {
+    forbidden(format!(
+        "`{id}` is no operator, and may neither see nor set modes"
+    ))
+}
+
+/// `tenant` is the one whose mode it is; without one, it is that of all.
+pub(crate) fn mode_by_hand(tenant: Option<&str>) -> RuntimeError {
+    let whose = tenant.map_or("of all tenants".to_owned(), |tenant| {
+        format!("of `{tenant}`")
+    });
+    RuntimeError::sealed(format!(
+        "the mode {whose} was not set by an operator: its row was written by hand; set it again"
+    ))
 }

@@ -42,11 +42,6 @@ pub(crate) fn read_labels(json: &str) -> BTreeMap<String, String> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Returns the reason for which a paused run is held.
-pub(crate) fn paused(by: &str) -> String {
-    format!("paused by `{by}`; release the run to let it go on")
-}
-
 /// Returns the word for a risk.
 pub(crate) fn risk(risk: Risk) -> &'static str {
     match risk {

@@ -1,6 +1,5 @@
 //! Executions of tools, as a store keeps them.
 
-use crate::{ErrorKind, StoreError};
 use agents_core::{run::Timestamp, tool::Risk};
 
 /// Stored execution of a tool.
@@ -81,29 +80,6 @@ pub struct Settle {
     pub proof: Vec<u8>,
     /// Reason, encrypted, for the audit trail.
     pub detail: Option<Vec<u8>>,
-}
-
-/// Returns the error of a verdict about an execution that is not in doubt.
-#[cfg_attr(
-    not(any(feature = "sqlite", feature = "postgres")),
-    allow(dead_code, reason = "the stores refuse verdicts")
-)]
-pub(crate) fn not_in_doubt(row: &Execution) -> StoreError {
-    let id = &row.id;
-    let why = match &row.settled {
-        Some(settled) => {
-            let effect = match settled.had_effect {
-                true => "an effect",
-                false => "no effect",
-            };
-            format!(
-                "`{}` has found out already that execution `{id}` had {effect}",
-                settled.by
-            )
-        }
-        None => format!("execution `{id}` is not in doubt"),
-    };
-    StoreError::new(ErrorKind::Settled, why)
 }
 
 /// Choice of executions. The default chooses all executions of all tenants.

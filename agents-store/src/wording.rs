@@ -1,6 +1,6 @@
 //! Errors of every store, in words.
 
-use crate::{Approval, ErrorKind, Lease, RunStatus, StoreError};
+use crate::{Approval, ErrorKind, Execution, Lease, RunStatus, StoreError};
 
 pub(crate) fn no_run(id: &str) -> StoreError {
     StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
@@ -111,4 +111,35 @@ pub(crate) fn newer(found: i32, known: i32) -> StoreError {
         "the store has tables of version {found}, and this version of the program knows {known}; use the later program"
     );
     StoreError::new(ErrorKind::Newer, why)
+}
+
+/// Returns the error of a verdict about an execution that is not in doubt.
+pub(crate) fn not_in_doubt(row: &Execution) -> StoreError {
+    let id = &row.id;
+    let why = match &row.settled {
+        None => format!("execution `{id}` is not in doubt"),
+        Some(settled) => {
+            let (by, effect) = match settled.had_effect {
+                true => (&settled.by, "an effect"),
+                false => (&settled.by, "no effect"),
+            };
+            format!("`{by}` has found out already that execution `{id}` had {effect}")
+        }
+    };
+    StoreError::new(ErrorKind::Settled, why)
+}
+
+pub(crate) fn cannot_be_paused(run: &str) -> StoreError {
+    let why = format!("run `{run}` is over, and cannot be paused");
+    StoreError::new(ErrorKind::Over, why)
+}
+
+/// Returns the reason for which a paused run is held.
+pub(crate) fn paused(by: &str) -> String {
+    format!("paused by `{by}`; release the run to let it go on")
+}
+
+pub(crate) fn nothing_given_up(webhook: &str, event: u64) -> StoreError {
+    let why = format!("webhook `{webhook}` has no delivery of event {event} that was given up");
+    StoreError::new(ErrorKind::NotFound, why)
 }

@@ -357,7 +357,10 @@ fn a_folder_with_a_file_of_texts_has_all_of_its_texts_there() {
                 .filter(|line| !line.starts_with("#[error("))
                 .collect();
             let is_sql = |text: &str| {
-                text.contains(" = '") || text.contains("SELECT") || text.matches(", ").count() > 8
+                text.contains(" = '")
+                    || text.contains("SELECT")
+                    || text.contains(" @> ")
+                    || text.matches(", ").count() > 8
             };
             let begins = |first: char| first.is_lowercase() || first == '`';
             for text in told(&code) {

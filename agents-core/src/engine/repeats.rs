@@ -45,9 +45,7 @@ impl CallSite<'_> {
         if let Some(why) = &mut accepted.denied
             && self.with_call(Call::is_edited)
         {
-            *why = format!(
-                "not approved: the approver gave other arguments, which a policy refuses: {why}"
-            );
+            *why = super::wording::edit_refused(why);
         }
     }
 }

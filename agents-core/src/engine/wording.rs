@@ -115,6 +115,11 @@ pub(super) fn approver_panicked(panic: &str) -> String {
     format!("the approver panicked: {panic}")
 }
 
+/// `why` are the words of the policy.
+pub(super) fn edit_refused(why: &str) -> String {
+    format!("not approved: the approver gave other arguments, which a policy refuses: {why}")
+}
+
 pub(super) fn rule_panicked(panic: &str) -> String {
     format!("a rule panicked: {panic}")
 }

@@ -7,9 +7,10 @@ use super::{
     runs::{text, time_if_any},
 };
 use crate::{
-    Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind, StoreError,
+    Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, StoreError,
     columns::{limit, millis, words_of},
     delivery::MOST_AT_ONCE,
+    wording,
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
@@ -178,10 +179,7 @@ pub(super) async fn redeliver(
     let sql = "UPDATE agent_deliveries SET attempts = 0, next_at = $3
          WHERE webhook = $1 AND event = $2 AND next_at IS NULL";
     match db.execute(sql, &[&webhook, &signed(event), &now]).await? {
-        0 => Err(StoreError::new(
-            ErrorKind::NotFound,
-            format!("webhook `{webhook}` has no delivery of event {event} that was given up"),
-        )),
+        0 => Err(wording::nothing_given_up(webhook, event)),
         _ => Ok(()),
     }
 }

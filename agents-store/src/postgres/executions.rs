@@ -10,7 +10,6 @@ use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
     StoreError,
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
-    execution::not_in_doubt,
     trail::About,
     wording,
 };
@@ -201,7 +200,7 @@ pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Exec
         let row = find(&db.db, execution).await?;
         return Err(row.map_or_else(
             || wording::no_execution(execution),
-            |row| not_in_doubt(&row),
+            |row| wording::not_in_doubt(&row),
         ));
     };
     let row = read(&row)?;

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     AuditKind, Claim, Lease, Renewed, Rest, StoreError,
-    columns::{millis, paused},
+    columns::millis,
     trail::{About, End},
     wording,
 };
@@ -129,7 +129,7 @@ pub(super) async fn claim(
         } = found;
         if let Some(by) = paused_by {
             // Its worker is gone, and has not put it down.
-            hold(db, now, &id, &paused(&by), Some(&by)).await?;
+            hold(db, now, &id, &wording::paused(&by), Some(&by)).await?;
             continue;
         }
         if claims >= u64::from(claim.most_claims) {
@@ -261,7 +261,7 @@ pub(super) async fn release(
         Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
         Rest::Done { .. } | Rest::Held(_) => None,
     };
-    let put_down = put_down.map(|by| (by, Rest::Held(paused(by))));
+    let put_down = put_down.map(|by| (by, Rest::Held(wording::paused(by))));
     let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),

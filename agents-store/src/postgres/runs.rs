@@ -6,8 +6,8 @@ use super::{
     conversations,
 };
 use crate::{
-    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
-    columns::{labels as json, limit, paused, read_labels},
+    AuditKind, End, NewRun, Run, RunFilter, RunStatus, StoreError,
+    columns::{labels as json, limit, read_labels},
     trail::About,
     wording,
 };
@@ -172,7 +172,7 @@ pub(super) async fn list(
             None => "$11::bigint IS NULL",
         },
         labelled = match filter.labels.is_empty() {
-            false => "labels <> '{}' AND labels @> $12::text::jsonb",
+            false => "labels <> '{}' AND labels @> ($12::text)::jsonb",
             true => "$12::text IS NOT NULL",
         },
     );
@@ -231,10 +231,7 @@ pub(super) async fn pause(db: &Transaction<'_>, run: &str, by: &str) -> Result<R
     lock(db, run).await?;
     let stored = known(&db.db, run).await?;
     match stored.status {
-        RunStatus::Done => {
-            let why = format!("run `{run}` is over, and cannot be paused");
-            return Err(StoreError::new(ErrorKind::Over, why));
-        }
+        RunStatus::Done => return Err(wording::cannot_be_paused(run)),
         RunStatus::Held => return Ok(stored),
         _ if stored.paused_by.is_some() => return Ok(stored),
         _ => {}
@@ -247,7 +244,11 @@ pub(super) async fn pause(db: &Transaction<'_>, run: &str, by: &str) -> Result<R
     let hold = "UPDATE agent_runs
          SET status = 'held', held = $2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
          WHERE id = $1 AND (status <> 'running' OR lease_until <= $3)";
-    if db.execute(hold, &[&run, &paused(by), &signed(now)]).await? > 0 {
+    if db
+        .execute(hold, &[&run, &wording::paused(by), &signed(now)])
+        .await?
+        > 0
+    {
         append(db, now, run, AuditKind::Held, About::by(Some(by))).await?;
     }
     known(&db.db, run).await

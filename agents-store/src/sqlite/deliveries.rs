@@ -2,9 +2,10 @@
 
 use super::{Tx, audit, runs::time_if_any};
 use crate::{
-    Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind, StoreError,
+    Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, StoreError,
     columns::{limit, millis, words_of},
     delivery::MOST_AT_ONCE,
+    wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
@@ -152,10 +153,7 @@ pub(super) fn redeliver(tx: &Tx<'_>, webhook: &str, event: u64) -> Result<(), St
         "UPDATE agent_deliveries SET attempts = 0, next_at = ?3 WHERE webhook = ?1 AND event = ?2 AND next_at IS NULL",
     )?;
     match again.execute(params![webhook, event, tx.now])? {
-        0 => Err(StoreError::new(
-            ErrorKind::NotFound,
-            format!("webhook `{webhook}` has no delivery of event {event} that was given up"),
-        )),
+        0 => Err(wording::nothing_given_up(webhook, event)),
         _ => Ok(()),
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
     StoreError,
     columns::{IN_DOUBT, limit, millis, read_risk, risk},
-    execution::not_in_doubt,
     trail::About,
     wording,
 };
@@ -168,7 +167,7 @@ pub(super) fn settle(tx: &Tx<'_>, settle: &Settle) -> Result<Execution, StoreErr
     } = settle;
     let row = known(tx, execution)?;
     if !row.is_in_doubt() {
-        return Err(not_in_doubt(&row));
+        return Err(wording::not_in_doubt(&row));
     }
     let mut update = tx.prepare_cached(
         "UPDATE agent_tool_executions SET had_effect = ?2, settled_by = ?3, settled_at = ?4, settled_proof = ?5

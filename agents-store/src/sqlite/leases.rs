@@ -7,10 +7,7 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, Lease, Renewed, Rest, StoreError,
-    columns::{millis, paused},
-    trail::About,
-    wording,
+    AuditKind, Claim, Lease, Renewed, Rest, StoreError, columns::millis, trail::About, wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
@@ -55,7 +52,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
     while let Some((run, claims, paused_by)) = next(tx, claim)? {
         if let Some(by) = paused_by {
             // Its worker is gone, and has not put it down.
-            hold(tx, &run, &paused(&by), Some(&by))?;
+            hold(tx, &run, &wording::paused(&by), Some(&by))?;
             continue;
         }
         if claims >= claim.most_claims {
@@ -137,7 +134,7 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
         Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
         Rest::Done { .. } | Rest::Held(_) => None,
     };
-    let put_down = put_down.map(|by| (by, Rest::Held(paused(by))));
+    let put_down = put_down.map(|by| (by, Rest::Held(wording::paused(by))));
     let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),

@@ -154,12 +154,7 @@ impl SqliteStore {
         reader: Option<Connection>,
         path: Option<PathBuf>,
     ) -> Result<Self, StoreError> {
-        let failed = |error: std::io::Error| {
-            StoreError::new(
-                ErrorKind::Failed,
-                format!("the store's thread cannot start: {error}"),
-            )
-        };
+        let failed = |error: std::io::Error| crate::wording::no_thread(&error);
         let file = path.as_deref().and_then(identity);
         Ok(SqliteStore {
             file,
@@ -212,13 +207,7 @@ impl SqliteStore {
         if identity(path) == Some(file) {
             return Ok(());
         }
-        Err(StoreError::new(
-            ErrorKind::Failed,
-            format!(
-                "the file of the store {} was removed or replaced while it was open; put it back, and start the process again",
-                path.display()
-            ),
-        ))
+        Err(wording::file_gone(path))
     }
 
     /// Returns this work, to be done with the time at which it is done.

@@ -2,8 +2,8 @@
 
 use super::{Tx, audit::append, conversations};
 use crate::{
-    AuditKind, End, ErrorKind, NewRun, Run, RunFilter, RunStatus, StoreError,
-    columns::{labels, limit, paused, read_labels},
+    AuditKind, End, NewRun, Run, RunFilter, RunStatus, StoreError,
+    columns::{labels, limit, read_labels},
     trail::About,
     wording,
 };
@@ -172,10 +172,7 @@ pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError
 pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let stored = known(tx, run)?;
     match stored.status {
-        RunStatus::Done => {
-            let why = format!("run `{run}` is over, and cannot be paused");
-            return Err(StoreError::new(ErrorKind::Over, why));
-        }
+        RunStatus::Done => return Err(wording::cannot_be_paused(run)),
         RunStatus::Held => return Ok(stored),
         _ if stored.paused_by.is_some() => return Ok(stored),
         _ => {}
@@ -191,7 +188,7 @@ pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError>
          SET status = 'held', held = ?2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
          WHERE id = ?1 AND (status <> 'running' OR lease_until <= ?3)",
     )?;
-    if hold.execute(params![run, paused(by), tx.now])? > 0 {
+    if hold.execute(params![run, wording::paused(by), tx.now])? > 0 {
         append(tx, run, AuditKind::Held, About::by(Some(by)))?;
     }
     known(tx, run)

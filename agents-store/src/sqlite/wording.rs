@@ -30,3 +30,11 @@ pub(super) fn no_tables(path: &Path) -> StoreError {
 pub(super) fn thread_ended() -> StoreError {
     StoreError::new(ErrorKind::Unavailable, "the thread of the store has ended")
 }
+
+pub(super) fn file_gone(path: &Path) -> StoreError {
+    let path = path.display();
+    let why = format!(
+        "the file of the store {path} was removed or replaced while it was open; put it back, and start the process again"
+    );
+    StoreError::new(ErrorKind::Failed, why)
+}
