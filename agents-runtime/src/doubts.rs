@@ -4,7 +4,6 @@ use crate::{
     Action, Client, Principal, RuntimeError,
     audit::reason,
     data::{RunData, key_of, opened, sealed},
-    error::RuntimeErrorKind,
     keys::RunKey,
     summary::summary,
 };

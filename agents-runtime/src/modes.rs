@@ -1,6 +1,6 @@
 //! Modes: which calls run without a question, as operators have set.
 
-use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, error::RuntimeErrorKind};
+use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY};
 use agents_core::{
     run::{ApprovalReason, ApprovalRequest, Timestamp},
     tool::Risk,
