@@ -474,8 +474,9 @@ data: [DONE]
     assert_eq!(said, "Sunny, all day.\n(145 tokens)\n");
 }
 
+/// Every split of a stream gives the same line, and every cut an error.
 #[test]
-fn decode_gives_the_same_line_however_a_stream_is_split_and_an_error_for_every_cut() {
+fn decode() {
     let stream = concat!(
         "data: {\"choices\":[{\"delta\":{\"content\":\"Lookíng\"}}]}\r\n\r\n",
         "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"a\",\"function\":{\"name\":\"look\",\"arguments\":\"{}\"}}]}}]}\r\n\r\n",
