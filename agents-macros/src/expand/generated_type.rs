@@ -12,7 +12,7 @@ use syn::Visibility;
 /// #[cfg(doc)]
 /// pub struct ReadFile;
 /// #[cfg(not(doc))]
-/// #[allow(trivial_bounds)]
+/// #[allow(trivial_bounds, unused_qualifications)]
 /// pub struct ReadFile
 /// where
 ///     Self: ::agents::__rt::GeneratedType;
@@ -37,7 +37,7 @@ pub(super) fn definition(
         #attributes
         #documented
         #[cfg(not(doc))]
-        #[allow(trivial_bounds)]
+        #[allow(trivial_bounds, unused_qualifications)]
         #attributes
         #bound
     }

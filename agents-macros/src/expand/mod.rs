@@ -93,7 +93,7 @@ fn is_end(called: &Macro) -> bool {
 /// unknown attribute, rustc expands them before it sees the `use`.
 ///
 /// ```ignore
-/// #[allow(trivial_bounds)]
+/// #[allow(trivial_bounds, unused_qualifications)]
 /// const _: () = {
 ///     use ::agents::__rt;
 ///     /* items */
@@ -103,7 +103,7 @@ fn hidden(rt: &Rt, cfgs: &[Attribute], items: &TokenStream) -> TokenStream {
     // That the user's types fit is written as a bound on each: of most it is plain.
     quote! {
         #(#cfgs)*
-        #[allow(trivial_bounds)]
+        #[allow(trivial_bounds, unused_qualifications)]
         const _: () = {
             use #rt;
             #items

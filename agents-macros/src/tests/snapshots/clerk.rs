@@ -4,7 +4,7 @@ impl Clerk {
         STYLE
     }
 }
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

@@ -7,13 +7,13 @@ pub async fn fetch() -> anyhow::Result<Page> {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fetch;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Fetches.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Fetch
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

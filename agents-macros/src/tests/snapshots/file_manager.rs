@@ -9,7 +9,7 @@ impl FileManager {
         body
     }
 }
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

@@ -4,14 +4,14 @@
 #[derive(Clone, Copy, Debug, Default)]
 struct JsonFixer;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// You are a JSON repair tool.
 /// Return ONLY the fixed JSON.
 #[derive(Clone, Copy, Debug, Default)]
 struct JsonFixer
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

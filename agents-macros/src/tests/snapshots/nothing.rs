@@ -5,13 +5,13 @@ async fn nothing() {}
 #[derive(Clone, Copy, Debug, Default)]
 struct Nothing;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Does nothing.
 #[derive(Clone, Copy, Debug, Default)]
 struct Nothing
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

@@ -16,7 +16,7 @@ struct Pay {
     log: Log,
 }
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Pays.
 struct Pay
 where
@@ -30,7 +30,7 @@ where
 #[doc(hidden)]
 #[allow(deprecated, non_upper_case_globals)]
 const Pay: ::agents::__rt::Uninjected<Pay> = ::agents::__rt::Uninjected::NEW;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

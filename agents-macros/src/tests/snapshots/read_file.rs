@@ -7,13 +7,13 @@ pub async fn read_file(path: PathBuf, lines: Option<u32>) -> io::Result<String> 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Read a file's contents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadFile
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

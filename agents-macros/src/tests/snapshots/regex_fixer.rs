@@ -7,13 +7,13 @@ fn regex_fixer(broken: String) -> String {
 #[derive(Clone, Copy, Debug, Default)]
 struct RegexFixer;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Repairs JSON by string surgery.
 #[derive(Clone, Copy, Debug, Default)]
 struct RegexFixer
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

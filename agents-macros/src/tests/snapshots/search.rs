@@ -18,7 +18,7 @@ pub(crate) struct Search {
     pub(crate) root: PathBuf,
 }
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Search the shop.
 #[cfg(feature = "shop")]
 pub(crate) struct Search
@@ -35,7 +35,7 @@ where
 #[allow(deprecated, non_upper_case_globals)]
 pub(crate) const Search: crate::renamed::__rt::Uninjected<Search> = crate::renamed::__rt::Uninjected::NEW;
 #[cfg(feature = "shop")]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use crate::renamed::__rt;
     #[automatically_derived]

@@ -5,13 +5,13 @@ async fn send_email() {}
 #[derive(Clone, Copy, Debug, Default)]
 struct SendEmail;
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Sends an email.
 #[derive(Clone, Copy, Debug, Default)]
 struct SendEmail
 where
     Self: ::agents::__rt::GeneratedType;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

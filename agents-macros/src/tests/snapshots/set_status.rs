@@ -13,7 +13,7 @@ struct SetStatus {
     crm: Crm,
 }
 #[cfg(not(doc))]
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 /// Moves a lead to another status.
 struct SetStatus
 where
@@ -25,7 +25,7 @@ where
 #[doc(hidden)]
 #[allow(deprecated, non_upper_case_globals)]
 const SetStatus: ::agents::__rt::Uninjected<SetStatus> = ::agents::__rt::Uninjected::NEW;
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]

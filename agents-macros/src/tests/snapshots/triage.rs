@@ -1,5 +1,5 @@
 impl Triage {}
-#[allow(trivial_bounds)]
+#[allow(trivial_bounds, unused_qualifications)]
 const _: () = {
     use ::agents::__rt;
     #[automatically_derived]
