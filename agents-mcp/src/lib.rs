@@ -50,8 +50,8 @@ mod server;
 pub use client::http;
 pub use client::{ListedTool, Mcp, McpError, McpErrorKind, Server, lazy, stdio};
 #[cfg(feature = "http")]
-pub use server::{Handler, HttpService};
-pub use server::{Serve, serve};
+pub use server::HttpService;
+pub use server::{Handler, Serve, serve};
 
 #[cfg(doctest)]
 mod pages {

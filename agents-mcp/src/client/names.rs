@@ -24,6 +24,7 @@ pub(super) fn of_program(program: &str) -> String {
 }
 
 /// Returns a name made of the host of a URL: `linear` of `https://mcp.linear.app/sse`.
+#[cfg(feature = "http")]
 pub(super) fn of_url(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
@@ -38,6 +39,7 @@ pub(super) fn of_url(url: &str) -> String {
 }
 
 /// Returns a URL without its query, which may hold a secret, and without a user.
+#[cfg(feature = "http")]
 pub(super) fn without_query(url: &str) -> String {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     match (url.split_once("://"), url.rsplit_once('@')) {
@@ -84,6 +86,7 @@ mod tests {
         ] {
             assert_eq!(of_program(program), name);
         }
+        #[cfg(feature = "http")]
         for (url, name) in [
             ("https://mcp.linear.app/sse?key=1", "linear"),
             ("http://localhost:8000/mcp", "localhost"),
@@ -105,6 +108,7 @@ mod tests {
         assert_eq!(of_tool("a", &"b".repeat(99)).len(), 64);
     }
 
+    #[cfg(feature = "http")]
     #[test]
     fn a_url_is_shown_without_what_may_be_secret() {
         let url = "https://user:secret@host/path?token=secret#x";

@@ -24,11 +24,14 @@ pub use http::HttpService;
 /// Agent that stands for the host.
 type Host = ModelAgent<'static, String, String>;
 
+/// Function that places an agent below the host.
+type Place = Box<dyn FnOnce(Member<Host>) -> Member<Host> + Send>;
+
 /// Tools and agents that are offered to MCP hosts; [`serve`] begins it.
 #[must_use = "nothing is served until `.stdio().await` or `.http()`"]
 pub struct Serve {
     tools: ToolSet,
-    agents: Vec<Box<dyn FnOnce(Member<Host>) -> Member<Host> + Send>>,
+    agents: Vec<Place>,
     settings: Settings,
 }
 
@@ -231,12 +234,17 @@ mod http {
     impl Serve {
         /// Returns a service of `tower` that serves hosts by streamable HTTP, for a router: `nest_service("/mcp", service)`.
         ///
-        /// It answers requests to this machine only (`localhost`, `127.0.0.1`), and only to programs: a request of a browser,
-        /// which has an `Origin`, is refused. It asks nobody who they are. To open it to others, put a layer before it that
+        /// It answers requests to this machine only (`localhost`, `127.0.0.1`, `::1`). Of web pages it answers those that
+        /// come from this machine themselves. It asks nobody who they are. To open it to others, put a layer before it that
         /// does, and change the `config` of the service.
         pub fn http(self) -> HttpService {
             let handler = self.into_handler();
-            let config = StreamableHttpServerConfig::default().enforce_origin_validation();
+            let mut config = StreamableHttpServerConfig::default().enforce_origin_validation();
+            for scheme in ["http", "https"] {
+                let local = ["localhost", "127.0.0.1", "[::1]"];
+                let origins = local.map(|host| format!("{scheme}://{host}:*"));
+                config.allowed_origins.extend(origins);
+            }
             StreamableHttpService::new(move || Ok(handler.clone()), Default::default(), config)
         }
     }
