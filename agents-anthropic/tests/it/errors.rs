@@ -61,7 +61,7 @@ async fn what_the_server_refuses() {
         (
             500,
             reported("api_error", "Internal server error"),
-            Kind::Refused,
+            Kind::Overloaded,
             "failed (500): Internal server error",
         ),
     ] {

@@ -25,7 +25,7 @@ pub enum ModelErrorKind {
     NotFound,
     /// The server refused the request, or reported an error of its own.
     Refused,
-    /// The server is overloaded, or limits the rate of requests.
+    /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
     /// No reply came in time.
     TimedOut,
@@ -103,7 +103,8 @@ impl ModelError {
     ///
     /// Failures are transient if the server had too much to do (429, 503), nothing came in time (408, 504), or the
     /// connection broke (502). An address that nothing listens at, an unknown model and a rejected key do not
-    /// change by themselves; a 500 mostly means that the model does not fit into the machine.
+    /// change by themselves. A 500 of a provider is transient; that of Ollama mostly means that the model does not fit
+    /// into the machine.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -47,7 +47,7 @@ async fn what_the_server_refuses() {
         (
             500,
             reported(500, "INTERNAL", "An internal error"),
-            Kind::Refused,
+            Kind::Overloaded,
             "failed (500): An internal error",
         ),
     ] {

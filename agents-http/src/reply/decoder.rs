@@ -211,7 +211,7 @@ impl<F: Format> Decoder<F> {
                 let mut read = Ok(());
                 let pushed = events.push(bytes, |event| {
                     if read.is_ok() && format.progress() != Progress::Ended {
-                        read = format.event(&event, sink);
+                        read = whole(format.event(&event, sink), event.data);
                     }
                 });
                 read?;
@@ -219,9 +219,10 @@ impl<F: Format> Decoder<F> {
             }
             Frames::Lines(lines) => {
                 let complete = lines.push(bytes);
-                complete
-                    .split(|byte| *byte == b'\n')
-                    .try_for_each(|line| read_line(format, line, sink))
+                complete.split(|byte| *byte == b'\n').try_for_each(|line| {
+                    let read = read_line(format, line, sink);
+                    whole(read, &String::from_utf8_lossy(line))
+                })
             }
             Frames::Unknown => Ok(()),
         }
@@ -289,6 +290,17 @@ fn read_line(format: &mut impl Format, line: &[u8], sink: Sink<'_>) -> Result<()
         ..Event::default()
     };
     format.event(&event, sink)
+}
+
+/// Takes an event that has arrived whole, and whose JSON ends too early, for one that does not follow the format.
+fn whole(read: Result<(), Problem>, data: &str) -> Result<(), Problem> {
+    match read {
+        Err(Problem::Unfinished) => Err(Problem::malformed(
+            "the JSON of an event ends too early",
+            data.as_bytes(),
+        )),
+        read => read,
+    }
 }
 
 /// Takes a last event that does not follow the format for one whose end is missing.

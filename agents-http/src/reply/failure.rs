@@ -175,7 +175,7 @@ impl Failures<'_> {
                     "the request is too large for {server} ({code}: `{text}`): shorten the conversation"
                 ),
             ),
-            400..500 => (
+            400..=499 => (
                 Kind::Refused,
                 format!("{server} refused the request ({code}): {text}"),
             ),
@@ -183,7 +183,14 @@ impl Failures<'_> {
                 Kind::Unreachable,
                 format!("the gateway at {server} does not reach the model ({code}): {text}"),
             ),
-            _ => (Kind::Refused, format!("{server} failed ({code}): {text}")),
+            501 | 505 => (Kind::Refused, format!("{server} failed ({code}): {text}")),
+            // Providers fail in this way for a moment, as when a machine of theirs goes down.
+            _ => (
+                Kind::Overloaded,
+                format!(
+                    "{server} failed ({code}): {text}: ask again, or let the model do so with `.retry(3)`"
+                ),
+            ),
         };
         let error = self.error(kind, &message).with_status(code);
         match wait {

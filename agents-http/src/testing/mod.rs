@@ -1,6 +1,8 @@
-//! What the tests of clients need: a server that sends what a test says, and recorded replies.
+//! What the tests of clients need: a server that sends what a test says, one that plays faults, and recorded replies.
 
+mod faults;
 pub mod fixtures;
 mod server;
 
+pub use faults::{Attempt, Fault, Faults};
 pub use server::{Answer, Seen, Server, Step};

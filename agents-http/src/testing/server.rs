@@ -117,7 +117,7 @@ impl Answer {
     }
 }
 
-fn chunk(piece: &[u8]) -> Vec<u8> {
+pub(super) fn chunk(piece: &[u8]) -> Vec<u8> {
     let mut out = format!("{:x}\r\n", piece.len()).into_bytes();
     out.extend_from_slice(piece);
     out.extend_from_slice(b"\r\n");
@@ -168,34 +168,10 @@ async fn serve(
     log: Arc<Mutex<Vec<Seen>>>,
 ) -> Option<()> {
     loop {
-        let mut bytes = Vec::new();
-        let end = loop {
-            if stream.read_buf(&mut bytes).await.ok()? == 0 {
-                return None;
-            }
-            if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break end;
-            }
-        };
-        let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-        let length = head
-            .lines()
-            .find_map(|line| {
-                line.to_ascii_lowercase()
-                    .strip_prefix("content-length: ")?
-                    .parse::<usize>()
-                    .ok()
-            })
-            .unwrap_or(0);
-        let mut body = bytes.split_off(end + 4);
-        while body.len() < length {
-            if stream.read_buf(&mut body).await.ok()? == 0 {
-                return None;
-            }
-        }
+        let (head, body) = request(&mut stream).await?;
         log.lock().unwrap().push(Seen {
             head,
-            body: String::from_utf8(body).unwrap(),
+            body,
             connection,
         });
         let Answer(steps) = {
@@ -214,4 +190,34 @@ async fn serve(
             }
         }
     }
+}
+
+/// Reads the head and the body of a request; `None` if the connection was closed.
+pub(super) async fn request(stream: &mut TcpStream) -> Option<(String, String)> {
+    let mut bytes = Vec::new();
+    let end = loop {
+        if stream.read_buf(&mut bytes).await.ok()? == 0 {
+            return None;
+        }
+        if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+            break end;
+        }
+    };
+    let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
+    let length = head
+        .lines()
+        .find_map(|line| {
+            line.to_ascii_lowercase()
+                .strip_prefix("content-length: ")?
+                .parse::<usize>()
+                .ok()
+        })
+        .unwrap_or(0);
+    let mut body = bytes.split_off(end + 4);
+    while body.len() < length {
+        if stream.read_buf(&mut body).await.ok()? == 0 {
+            return None;
+        }
+    }
+    Some((head, String::from_utf8(body).unwrap()))
 }

@@ -53,7 +53,8 @@ async fn what_servers_refuse() {
             Kind::Refused,
             "refused the request (400): max_tokens is too large",
         ),
-        (500, "<html>", Kind::Refused, "failed (500): <html>"),
+        (500, "<html>", Kind::Overloaded, "failed (500): <html>"),
+        (501, "<html>", Kind::Refused, "failed (501): <html>"),
         (
             502,
             "bad gateway",

@@ -5,6 +5,7 @@
 mod decoding;
 mod environment;
 mod errors;
+mod faults;
 mod fixtures;
 mod requests;
 mod responses;

@@ -372,7 +372,7 @@ async fn names_that_no_source_can_list_are_defects_and_others_are_not() {
 #[test]
 fn a_set_keeps_its_sources_when_it_is_spread_into_another() {
     let inner = ToolSet::new().with_all(&Tracker::default());
-    assert!(!inner.is_empty() && inner.len() == 0);
+    assert_eq!((inner.is_empty(), inner.len()), (false, 0));
     let outer = ToolSet::new().with(Add).with_all(inner);
     assert_eq!(format!("{outer:?}"), r#"["add", "tracker_*"]"#);
 }
