@@ -121,7 +121,7 @@ impl Manifest {
         if let Some(models) = &self.models {
             let given = recorded.given_models().into_iter();
             let missing = given.filter(|name| !models.iter().any(|own| own == name));
-            reasons.extend(missing.map(|name| crate::wording::model_missing(name)));
+            reasons.extend(missing.map(crate::wording::model_missing));
         }
         reasons
     }

@@ -6,14 +6,19 @@
 use agents::{
     Agent, AgentBuilder, Effects, Error, Model, Severity,
     agent::ModelAgent,
+    async_trait,
     escalation::{Escalation, retry_with_model},
     model::{ModelError, Reply, Request},
     policy,
     recovery::{CallError, Decision, Execution, escalate},
+    run::{Approval, RunContext},
     testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, ToolContext, ToolSpec},
+    tool::{
+        FnTool, IntoTool, NeedsApproval, Pattern, RemoteTool, SharedTool, ToolContext, ToolSet,
+        ToolSource, ToolSpec,
+    },
 };
-use agents_runtime::{Manifest, Progress, Runtime, RuntimeErrorKind, SqliteStore};
+use agents_runtime::{Manifest, Principal, Progress, Runtime, RuntimeErrorKind, SqliteStore};
 use serde_json::{Value, json};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -102,6 +107,73 @@ async fn a_manifest_has_tools_with_versions_and_is_read_again() {
         let error = Manifest::read(wrong).unwrap_err();
         assert_eq!(error.kind(), RuntimeErrorKind::Invalid, "{wrong}");
     }
+}
+
+/// A bank that lists its tools, until it is closed. Calls still work.
+#[derive(Clone)]
+struct Bank {
+    is_closed: bool,
+}
+
+#[async_trait]
+impl ToolSource for Bank {
+    fn names(&self) -> Pattern {
+        "bank_*".into()
+    }
+
+    async fn list(&self, _: &RunContext) -> Result<Vec<RemoteTool>, Error> {
+        assert!(!self.is_closed, "a stored run asks for no list");
+        let listed = json!([{"name": "bank_pay", "inputSchema": {"type": "object"}}]);
+        Ok(serde_json::from_value(listed).unwrap())
+    }
+
+    fn tool(&self, listed: RemoteTool) -> SharedTool {
+        let tool = listed.into_tool(|_, _| async { Ok::<_, Error>("paid") });
+        tool.into_tool()
+    }
+}
+
+fn client_of_the_bank(is_closed: bool) -> ModelAgent<'static, String, String> {
+    AgentBuilder::<String, String>::new("payer")
+        .tools(ToolSet::new().with_all(&Bank { is_closed }))
+        .build()
+}
+
+#[tokio::test]
+async fn a_run_with_an_open_call_of_a_listed_tool_fits_its_source_and_goes_on_without_a_list() {
+    let store = store().await;
+    waiting(&runtime(&store), client_of_the_bank(false)).await;
+    let later = manifest_of(client_of_the_bank(true)).await;
+    let json = serde_json::to_value(&later).unwrap();
+    assert_eq!(
+        json["agents"]["payer"]["tools"],
+        json!([{"name": "bank_*", "writes": true}])
+    );
+    assert_eq!(reasons(&store, &later).await, [""; 0]);
+    assert_eq!(
+        reasons(&store, &manifest_of(payer("1.0.0")).await).await,
+        ["an open call of `bank_pay` is of version 1.0.0, and there is no such tool"]
+    );
+
+    // Another process, whose bank lists nothing any more: somebody approves, and the call is made.
+    let worker = runtime(&store);
+    worker.agent(client_of_the_bank(true));
+    let client = Runtime::client(store.clone());
+    let operator = Principal::operator();
+    let approvals = client.approvals();
+    let request = approvals.pending(&operator).await.unwrap().remove(0);
+    let decided = approvals.decide(&request.id, Approval::Approve, &operator);
+    decided.await.unwrap();
+    let stop = CancellationToken::new();
+    let work = tokio::spawn(worker.work(stop.clone()));
+    let run = client.run::<String>(&request.run_id);
+    let Progress::Done(outcome) = run.wait(Duration::from_secs(20)).await.unwrap() else {
+        panic!("the run is not over");
+    };
+    let receipt = outcome.outputs.receipts().next().unwrap();
+    assert_eq!(receipt.output.as_ref().unwrap().as_str(), r#""paid""#);
+    stop.cancel();
+    work.await.unwrap();
 }
 
 #[tokio::test]
