@@ -142,18 +142,19 @@ impl Approvals {
         self
     }
 
-    /// Returns all requests that nobody has decided, the oldest first.
+    /// Returns all requests that nobody has decided, the oldest first: those of the principal's tenant, or of all tenants
+    /// for an operator.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn pending(&self) -> Result<Vec<Request>, RuntimeError> {
+    pub async fn pending(&self, by: &Principal) -> Result<Vec<Request>, RuntimeError> {
         let mut all = Vec::new();
         let mut filter = ApprovalFilter {
             status: Some(ApprovalStatus::Pending),
             ..ApprovalFilter::default()
         };
         loop {
-            let page = self.list(&filter).await?;
+            let page = self.list(&filter, by).await?;
             let Some(last) = page.last() else {
                 return Ok(all);
             };
@@ -162,13 +163,23 @@ impl Approvals {
         }
     }
 
-    /// Returns requests, the oldest first.
+    /// Returns requests, the oldest first. Those of another tenant do not exist for the principal.
     ///
     /// # Errors
-    /// When the store fails.
-    pub async fn list(&self, filter: &ApprovalFilter) -> Result<Vec<Request>, RuntimeError> {
-        let found = self.client.bare_store().approvals(filter).await?;
-        Ok(found.into_iter().map(Request::from).collect())
+    /// When `filter.after` is no request, or the store fails.
+    pub async fn list(
+        &self,
+        filter: &ApprovalFilter,
+        by: &Principal,
+    ) -> Result<Vec<Request>, RuntimeError> {
+        let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let filter = ApprovalFilter {
+            tenant,
+            ..filter.clone()
+        };
+        self.client.requests(&filter).await
     }
 
     /// Returns the exact request, with all of its arguments, for whoever [may see them](crate::Roles). A refusal is
@@ -228,9 +239,10 @@ impl Approvals {
     /// # async fn main() -> Result<(), RuntimeError> {
     /// # let store = SqliteStore::in_memory().await?;
     /// let approvals = Runtime::client(store).approvals();
-    /// let open = approvals.pending().await?;
+    /// let grace = Principal::new("grace", "acme");
+    /// let open = approvals.pending(&grace).await?;
     /// let small = open.iter().filter(|request| request.tool_name == "pay").map(|request| &request.id);
-    /// for decided in approvals.decide_all(small, &Approval::Approve, &Principal::operator()).await {
+    /// for decided in approvals.decide_all(small, &Approval::Approve, &grace).await {
     ///     println!("{}", decided?.status);
     /// }
     /// # Ok(())
@@ -374,6 +386,17 @@ impl Approvals {
         let digest =
             digest.ok_or_else(|| crate::wording::request_missing(&run.id, &stored.request))?;
         Ok((sealed(&key, &edited_of(&stored.request), args)?, digest))
+    }
+}
+
+impl Client {
+    /// Returns requests of whatever tenant, the oldest first.
+    pub(crate) async fn requests(
+        &self,
+        filter: &ApprovalFilter,
+    ) -> Result<Vec<Request>, RuntimeError> {
+        let found = self.bare_store().approvals(filter).await?;
+        Ok(found.into_iter().map(Request::from).collect())
     }
 }
 

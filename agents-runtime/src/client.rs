@@ -14,11 +14,11 @@ use tokio::sync::OnceCell;
 /// Runs of a store, seen from any process: no agent, model or tool is needed.
 ///
 /// ```
-/// use agents_runtime::{Runtime, SqliteStore};
+/// use agents_runtime::{Principal, Runtime, SqliteStore};
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = Runtime::client(SqliteStore::in_memory().await?);
-/// for request in client.approvals().pending().await? {
+/// for request in client.approvals().pending(&Principal::operator()).await? {
 ///     println!("{} wants to run {}", request.agent_name, request.tool_name);
 /// }
 /// # Ok(())

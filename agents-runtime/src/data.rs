@@ -100,3 +100,6 @@ pub(crate) fn entries(
     }
     Ok(all)
 }
+
+#[cfg(test)]
+mod tests;

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 /// # async fn settle(client: agents_runtime::Client, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
 /// use agents_runtime::Finding;
 ///
-/// for doubt in client.doubts().open().await? {
+/// for doubt in client.doubts().open(&grace).await? {
 ///     println!("{} of {}: {}", doubt.tool_name, doubt.executed_at, doubt.args_summary.unwrap_or_default());
 ///     let finding = Finding::took_effect().note("The bank shows the transfer.");
 ///     client.doubts().settle(&doubt.execution_id, finding, &grace).await?;
@@ -86,15 +86,15 @@ impl Client {
 }
 
 impl Doubts {
-    /// Returns all executions in doubt, the oldest first.
+    /// Returns all executions in doubt, the oldest first: those of the principal's tenant, or of all tenants for an operator.
     ///
     /// # Errors
     /// When the store fails.
-    pub async fn open(&self) -> Result<Vec<Doubt>, RuntimeError> {
+    pub async fn open(&self, by: &Principal) -> Result<Vec<Doubt>, RuntimeError> {
         let mut all = Vec::new();
         let mut filter = ExecutionFilter::default();
         loop {
-            let page = self.list(&filter).await?;
+            let page = self.list(&filter, by).await?;
             let Some(last) = page.last() else {
                 return Ok(all);
             };
@@ -103,12 +103,21 @@ impl Doubts {
         }
     }
 
-    /// Returns those of the chosen executions that are in doubt, the oldest first.
+    /// Returns those of the chosen executions that are in doubt, the oldest first. Those of another tenant do not exist for
+    /// the principal.
     ///
     /// # Errors
-    /// When the store fails.
-    pub async fn list(&self, filter: &ExecutionFilter) -> Result<Vec<Doubt>, RuntimeError> {
+    /// When `filter.after` is no execution, or the store fails.
+    pub async fn list(
+        &self,
+        filter: &ExecutionFilter,
+        by: &Principal,
+    ) -> Result<Vec<Doubt>, RuntimeError> {
+        let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
+            return Ok(Vec::new());
+        };
         let filter = ExecutionFilter {
+            tenant,
             in_doubt: true,
             ..filter.clone()
         };

@@ -2,6 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+/// A list has nothing for a principal.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Empty;
+
 /// Person or program that starts runs and decides about requests.
 ///
 /// An application makes a principal of what its authentication says, and of nothing else.
@@ -61,6 +65,16 @@ impl Principal {
     /// Returns `true` if the principal has this role.
     pub fn has_role(&self, role: &str) -> bool {
         self.roles.iter().any(|own| own == role)
+    }
+
+    /// Returns the tenant of a list for this principal that asks for this tenant, or for all. Returns an error if the list
+    /// has nothing: another tenant does not exist for the principal.
+    pub(crate) fn narrows(&self, asked: Option<&str>) -> Result<Option<String>, Empty> {
+        match (self.tenant(), asked) {
+            (Some(own), Some(asked)) if own != asked => Err(Empty),
+            (Some(own), _) => Ok(Some(own.to_owned())),
+            (None, asked) => Ok(asked.map(str::to_owned)),
+        }
     }
 
     /// Returns `true` if the principal is the operator of the platform.

@@ -2,7 +2,7 @@
 
 use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, wording};
 use agents_core::tool::Risk;
-use agents_store::Run;
+use agents_store::{AuditKind, NewEvent, PLATFORM, Run};
 use std::{collections::BTreeMap, fmt};
 
 /// Rules about who may decide and steer.
@@ -20,7 +20,7 @@ use std::{collections::BTreeMap, fmt};
 /// | hold all runs, webhooks | the operator | the operator |
 ///
 /// Whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
-/// A refusal is in the audit trail of the run.
+/// A refusal is in the audit trail of the run, or in that of the platform if it concerns no run.
 ///
 /// ```
 /// use agents_core::tool::Risk;
@@ -212,6 +212,37 @@ impl Client {
     pub fn roles(mut self, roles: Roles) -> Self {
         self.roles = roles.into();
         self
+    }
+
+    /// Checks that a principal may do this with all of a tenant, or of all tenants. A refusal is in the audit trail of what
+    /// belongs to no run.
+    pub(crate) async fn allowed(
+        &self,
+        action: Action,
+        tenant: Option<&str>,
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        // With another keyring nothing can be done, and no refusal can be told.
+        let store = self.store().await?;
+        let allowed = match (tenant, by.tenant()) {
+            (Some(tenant), Some(own)) if tenant != own => Err(wording::no_member(by.id(), tenant)),
+            _ => self.roles.allow(action, by),
+        };
+        if let Err(why) = &allowed {
+            let event = NewEvent {
+                run: PLATFORM.to_owned(),
+                tenant: by.tenant().map(str::to_owned),
+                kind: AuditKind::Refused,
+                actor: Some(by.id().to_owned()),
+                subject: Some(action.to_string()),
+                tool_name: None,
+                detail: None,
+            };
+            if let Err(error) = store.record(&event).await {
+                tracing::error!(refused = %why, %error, "a refusal is not in the audit trail");
+            }
+        }
+        allowed
     }
 
     /// Returns a run that a principal may do this with. A refusal is in the audit trail of the run.

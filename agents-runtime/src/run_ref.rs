@@ -89,7 +89,7 @@ impl<Out: Data> RunRef<Out> {
                     status: Some(ApprovalStatus::Pending),
                     ..ApprovalFilter::default()
                 };
-                Progress::Waiting(self.client.approvals().list(&filter).await?)
+                Progress::Waiting(self.client.requests(&filter).await?)
             }
         })
     }

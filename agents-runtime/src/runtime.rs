@@ -190,8 +190,9 @@ impl Runtime {
         self.set(|settings| settings.expires_after = time)
     }
 
-    /// Sets the time that runs have to end when the worker is stopped; 30 seconds by default. Another worker goes on with
-    /// those that have not ended.
+    /// Sets the time within which a worker that is stopped returns; 30 seconds by default. Half of it is for runs to end, and
+    /// half of it for tools that write: see [`work`](Runtime::work). Another worker goes on with the runs that have not
+    /// ended.
     #[must_use]
     pub fn grace(self, time: Duration) -> Self {
         self.set(|settings| settings.grace = time)

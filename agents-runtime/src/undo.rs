@@ -269,7 +269,7 @@ impl Runtime {
                         status: Some(ApprovalStatus::Pending),
                         ..ApprovalFilter::default()
                     };
-                    let requests = self.client.approvals().list(&filter).await?;
+                    let requests = self.client.requests(&filter).await?;
                     return Ok(UndoOutcome::Pending(requests));
                 }
                 RunStatus::Ready | RunStatus::Running => tokio::time::sleep(PAUSE).await,

@@ -31,8 +31,10 @@ const MOST_CLAIMS: u32 = 3;
 impl Runtime {
     /// Goes on with the runs of the store until `stop` is cancelled. Any number of processes may do so.
     ///
-    /// When it is stopped, the worker claims no more runs, gives the runs under way their [`grace`](Runtime::grace), and
-    /// hands the rest to other workers. A run that is dropped in the middle of a tool that writes may be in doubt then.
+    /// When it is stopped, the worker claims no more runs, and returns within the [`grace`](Runtime::grace). In the first
+    /// half of it, runs under way may end. Then each is put down at its next safe moment, and other workers go on with it: a
+    /// tool that writes is not interrupted, and no other one begins. What is left at the end of the grace is dropped. A tool
+    /// that writes and is still under way may be in doubt then.
     ///
     /// ```no_run
     /// # async fn work(runtime: agents_runtime::Runtime) {
@@ -44,7 +46,7 @@ impl Runtime {
     /// # }
     /// ```
     pub async fn work(self, stop: CancellationToken) {
-        let put_down = CancellationToken::new();
+        let put_down = PutDown::default();
         let mut under_way = JoinSet::new();
         let mut pause = PAUSE;
         let aside = self.aside(&stop);
@@ -81,13 +83,15 @@ impl Runtime {
             while under_way.join_next().await.is_some() {}
             aside.join_all().await;
         };
-        if tokio::time::timeout(self.settings.grace, ended)
-            .await
-            .is_err()
-        {
-            put_down.cancel();
-            while under_way.join_next().await.is_some() {}
+        let mut ended = std::pin::pin!(ended);
+        for order in [&put_down.safely, &put_down.at_once] {
+            let half = self.settings.grace / 2;
+            if tokio::time::timeout(half, &mut ended).await.is_ok() {
+                return;
+            }
+            order.cancel();
         }
+        ended.await;
     }
 
     /// Starts what a worker does beside its runs: messages of webhooks, erasure. It ends with `stop`.
@@ -112,7 +116,7 @@ impl Runtime {
         let Some((lease, at)) = self.claim(Some(run)).await? else {
             return Ok(false);
         };
-        self.go_on(lease, at, &CancellationToken::new()).await;
+        self.go_on(lease, at, &PutDown::default()).await;
         Ok(true)
     }
 
@@ -155,7 +159,7 @@ impl Runtime {
     }
 
     /// Goes on with a run that was claimed, until it is over, waits or is put down.
-    async fn go_on(&self, lease: Lease, claimed: Instant, put_down: &CancellationToken) {
+    async fn go_on(&self, lease: Lease, claimed: Instant, put_down: &PutDown) {
         let counters = &self.shared.counters;
         let _under_way = UnderWay::count(counters);
         let run = lease.run.id.clone();
@@ -190,7 +194,7 @@ impl Runtime {
         &self,
         lease: &Lease,
         claimed: Instant,
-        put_down: &CancellationToken,
+        put_down: &PutDown,
     ) -> Result<Option<Rest>, RuntimeError> {
         let keeping = self.keeper()?.keep(lease.clone(), claimed);
         let (client, run) = (&self.client, &lease.run);
@@ -225,7 +229,7 @@ impl Runtime {
             Arc::new(Texts::new(store, held, key.clone()))
         });
         let journal = Arc::new(journal.with_texts(texts.clone()));
-        let (cancel, pause) = (CancellationToken::new(), CancellationToken::new());
+        let (cancel, pause) = (CancellationToken::new(), put_down.safely.child_token());
         if run.cancelled_by.is_some() {
             cancel.cancel();
         }
@@ -246,7 +250,7 @@ impl Runtime {
         let went = tokio::select! {
             biased;
             () = keeping.held.lost.cancelled() => return Ok(None),
-            () = put_down.cancelled() => return Ok(Some(Rest::Ready)),
+            () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
             () = paused(&journal, &pause) => return Ok(Some(Rest::Ready)),
             went = went(&*agent, undoing.as_ref(), with) => went,
             () = self.look(&run.id, &decisions, &cancel, &pause) => return Ok(None),
@@ -312,6 +316,15 @@ impl Runtime {
     }
 }
 
+/// Orders to the runs of a worker that is stopped: they are put down.
+#[derive(Clone, Default)]
+struct PutDown {
+    /// Given for the next safe moment of each run.
+    safely: CancellationToken,
+    /// Given for this moment.
+    at_once: CancellationToken,
+}
+
 /// Counts a run that the worker has.
 struct UnderWay(Arc<Counters>);
 
@@ -328,7 +341,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// Returns when a run that was paused can be put down.
+/// Returns when a run that was paused, or whose worker is stopped, can be put down.
 async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
     pause.cancelled().await;
     journal.put_down().await;

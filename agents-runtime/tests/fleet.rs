@@ -96,7 +96,7 @@ impl Drop for Fleet {
 async fn approve(runtime: Runtime) {
     let operator = Principal::operator();
     loop {
-        for request in runtime.approvals().pending().await.unwrap() {
+        for request in runtime.approvals().pending(&operator).await.unwrap() {
             let approvals = runtime.approvals();
             let decided = approvals.decide(&request.id, Approval::Approve, &operator);
             decided.await.unwrap();

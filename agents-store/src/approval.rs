@@ -199,7 +199,7 @@ pub struct ApprovalFilter {
     pub run: Option<String>,
     /// Requests in this state.
     pub status: Option<ApprovalStatus>,
-    /// Requests that were made after the one with this id. The oldest comes first.
+    /// Requests that were made after the one with this id, which has to be there. The oldest comes first.
     pub after: Option<String>,
     /// Maximum number of requests; 0 for 100.
     pub limit: u32,

@@ -95,7 +95,7 @@ pub struct ExecutionFilter {
     pub in_doubt: bool,
     /// Is `true` for executions alone that were in doubt, and that a person has found out about.
     pub settled: bool,
-    /// Executions that began after the one with this id. The oldest comes first.
+    /// Executions that began after the one with this id, which has to be there. The oldest comes first.
     pub after: Option<String>,
     /// Maximum number of executions; 0 for 100.
     pub limit: u32,

@@ -132,8 +132,8 @@ pub struct RunFilter {
     pub until: Option<Timestamp>,
     /// Runs that are over since before this time, and whose contents are not erased.
     pub erasable: Option<Timestamp>,
-    /// Runs that were stored before the one with this id. The newest comes first. Runs that are stored meanwhile are on
-    /// no later page.
+    /// Runs that were stored before the one with this id, which has to be there. The newest comes first. Runs that are
+    /// stored meanwhile are on no later page.
     pub before: Option<String>,
     /// Maximum number of runs; 0 for 100.
     pub limit: u32,

@@ -43,7 +43,7 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the run with this id.
     async fn run(&self, id: &str) -> Result<Option<Run>, StoreError>;
 
-    /// Returns runs, the newest first.
+    /// Returns runs, the newest first. A run that the filter names, and that is not there, is an error.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
 
     /// Gives a worker a run that can go on: one that is ready, one whose time to wait is over, or one whose lease has
@@ -97,6 +97,10 @@ pub trait Store: Send + Sync + 'static {
     /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the people
     /// in the rows of its requests and executions. What the run has left of its conversation goes as well. Names give way to their pseudonyms. The audit trail stays, and still verifies.
     async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
+
+    /// Removes the names of a tenant's people from the trail of what belongs to no run: pseudonyms take their place. The
+    /// trail still verifies. Names in events about modes stay: they are those of operators.
+    async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError>;
 
     /// Decides about a request that is pending, and makes its run ready if it waits.
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
@@ -189,6 +193,7 @@ forward! {
     hold_all(why: &str, by: &str) -> u64;
     rewrap(run: &str, before: &[u8], after: &[u8]) -> bool;
     erase(run: &str, by: &str) -> ();
+    erase_tenant(tenant: &str, by: &str) -> ();
     decide(decision: &Decision) -> Approval;
     approval(id: &str) -> Option<Approval>;
     approvals(filter: &ApprovalFilter) -> Vec<Approval>;

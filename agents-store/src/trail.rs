@@ -87,6 +87,17 @@ pub(crate) const PEOPLE: [(&str, &str, &str); 9] = [
     ("agent_audit_events", "run", "actor"),
 ];
 
+/// Returns the statements that select the names of a tenant's people in events of the platform, and that exchange one. The
+/// tenant is the first parameter, the name the second, the pseudonym the third. Events about modes have names of operators.
+pub(crate) fn people_of_platform(parameter: char) -> (String, String) {
+    let p = parameter;
+    let own = format!("WHERE run = 0 AND kind <> 'mode' AND tenant_id = {p}1");
+    (
+        format!("SELECT DISTINCT actor FROM agent_audit_events {own} AND actor IS NOT NULL"),
+        format!("UPDATE agent_audit_events SET actor = {p}3 {own} AND actor = {p}2"),
+    )
+}
+
 /// Returns the condition for rows of the run whose id is the first parameter, by such a column.
 pub(crate) fn of_run(column: &str, parameter: &str) -> String {
     match column {

@@ -91,6 +91,7 @@ pub(crate) fn other_key() -> StoreError {
     StoreError::new(ErrorKind::OtherKey, why)
 }
 
+#[cfg(feature = "postgres")]
 pub(crate) fn trail_without_end() -> StoreError {
     StoreError::new(ErrorKind::Failed, "the audit trail of the run has no end")
 }

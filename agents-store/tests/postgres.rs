@@ -7,6 +7,8 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+#[path = "shared/disk.rs"]
+mod disk;
 #[path = "postgres/faults.rs"]
 mod faults;
 #[path = "postgres/fleets.rs"]

@@ -22,6 +22,9 @@ use std::{
 #[path = "sqlite/deciders.rs"]
 mod deciders;
 #[cfg(unix)]
+#[path = "shared/disk.rs"]
+mod disk;
+#[cfg(unix)]
 #[path = "sqlite/faults.rs"]
 mod faults;
 
@@ -211,6 +214,31 @@ async fn a_file_that_another_process_locks_is_waited_for() {
     assert!(!creating.is_finished());
     other.execute_batch("COMMIT").unwrap();
     creating.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_file_that_is_locked_for_too_long_is_reported_and_written_later() {
+    let file = TempFile::new("slow");
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    store.create(&run("run-1")).await.unwrap();
+    let other = rusqlite::Connection::open(&file.0).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let creating = tokio::spawn({
+        let store = store.clone();
+        async move { store.create(&run("run-2")).await }
+    });
+    // Whoever reads does not wait.
+    assert!(store.run("run-1").await.unwrap().is_some());
+    let error = creating.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unavailable);
+    assert!(
+        error.to_string().contains("another process holds the file"),
+        "{error}"
+    );
+    other.execute_batch("COMMIT").unwrap();
+    store.create(&run("run-2")).await.unwrap();
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    assert_eq!(runs.len(), 2);
 }
 
 #[tokio::test]

@@ -16,7 +16,7 @@ pub(super) async fn pending(session: &Session, run: Option<&str>) -> Result<Vec<
     let approvals = session.client().approvals();
     let mut all = Vec::new();
     loop {
-        let page = approvals.list(&filter).await?;
+        let page = approvals.list(&filter, &session.who).await?;
         let Some(last) = page.last() else {
             return Ok(all);
         };

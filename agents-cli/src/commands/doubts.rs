@@ -21,7 +21,11 @@ pub(crate) async fn list(session: &Session, out: &mut Out) -> Result<(), Failure
         "SUMMARY",
     ]);
     loop {
-        let page = session.client().doubts().list(&filter).await?;
+        let page = session
+            .client()
+            .doubts()
+            .list(&filter, &session.who)
+            .await?;
         let Some(last) = page.last() else { break };
         filter.after = Some(last.execution_id.clone());
         for doubt in &page {

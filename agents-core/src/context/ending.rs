@@ -1,6 +1,6 @@
 //! Reasons for which work is dropped before it is done.
 
-use super::{Node, Root, wording};
+use super::{Node, Root};
 use std::sync::Arc;
 
 /// Reason for which work is dropped.
@@ -27,19 +27,19 @@ impl Ending {
     /// call.
     pub(crate) fn of_call(&self, by_it: bool) -> &str {
         match self {
-            Ending::Run if by_it => wording::ENDED_FROM_WITHIN,
-            Ending::Run => wording::RUN_ENDED_BEFORE,
+            Ending::Run if by_it => "the run was ended from within this call",
+            Ending::Run => "the run ended before this call did",
             Ending::Abandoned(why) => why,
-            Ending::Unexplained => wording::AGENT_DROPPED,
+            Ending::Unexplained => "the agent was dropped before this call ended",
         }
     }
 
     /// Returns the text that says why an escalation is closed.
     pub(crate) fn of_escalation(&self) -> &str {
         match self {
-            Ending::Run => wording::RUN_ENDED,
+            Ending::Run => "the run ended",
             Ending::Abandoned(why) => why,
-            Ending::Unexplained => wording::WORK_AROUND_ENDED,
+            Ending::Unexplained => "the work that it was a part of ended",
         }
     }
 }

@@ -25,7 +25,6 @@ mod stopwatch;
 mod stored_run;
 mod terms;
 mod within;
-mod wording;
 mod writer;
 
 pub use cx::RunContext;

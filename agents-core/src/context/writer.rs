@@ -3,7 +3,6 @@
 //! The run itself takes the task's steps as long as the journal does not keep it waiting: then no other thread is woken
 //! for an entry. A task that waits for its journal goes on in the runtime.
 
-use super::wording;
 use crate::{
     Json,
     journal::{Entry, Journal, JournalError, PlaceId, Stored},
@@ -174,7 +173,11 @@ impl Writer {
     async fn until(&self, stored: Result<Stores, JournalError>) -> Result<(), JournalError> {
         let stored = stored?;
         self.task.step();
-        let ended = || Err(JournalError::new(wording::WRITER_ENDED));
+        let ended = || {
+            Err(JournalError::new(
+                "the task that writes the journal has ended",
+            ))
+        };
         stored.await.unwrap_or_else(|_| ended())
     }
 }
@@ -366,8 +369,7 @@ async fn write(
             waits.store(true, Relaxed);
             let stored = guarded_while(journal.append(&entries)).await;
             waits.store(false, Relaxed);
-            let panicked =
-                |panic: String| Err(JournalError::new(wording::journal_panicked(&panic)));
+            let panicked = |panic| Err(JournalError::new(format!("it panicked: {panic}")));
             failed = stored.unwrap_or_else(panicked).err();
             if let Some(error) = &failed {
                 tracing::error!(%error, "the journal cannot be written");

@@ -1,6 +1,5 @@
 //! Stores for the facts of a run.
 
-use super::wording;
 use crate::{Json, run::Timestamp};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -144,7 +143,9 @@ impl Entry {
         let mut before = last;
         for Entry { seq, .. } in batch {
             if before.checked_add(1) != Some(*seq) {
-                return Err(JournalError(wording::entry_out_of_order(*seq, before)));
+                return Err(JournalError(format!(
+                    "entry {seq} does not follow entry {before}: another run writes to this journal; give each run a journal of its own"
+                )));
             }
             before = *seq;
         }

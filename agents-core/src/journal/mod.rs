@@ -31,7 +31,6 @@ mod steps;
 mod terms;
 #[cfg(test)]
 mod tests;
-mod wording;
 
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
 pub use follower::{Asked, Began, CallStep, Ended, Followed, Follower};

@@ -1,6 +1,6 @@
 //! Outcome of a run, from its state.
 
-use super::{Finished, State, wording};
+use super::{Finished, State};
 use crate::{
     Error, ErrorKind, Json,
     run::{AgentOutputs, Outcome, Stop, trace::Trace},
@@ -43,7 +43,8 @@ impl<T: DeserializeOwned> Outcome<T> {
         let (result, answer) = match state.finished.clone()? {
             Finished::Answer(answer) => {
                 let result = answer.to().map_err(|error| {
-                    Error::new(ErrorKind::Journal, wording::stored_answer_misfits(&error))
+                    let why = format!("the stored answer does not fit: {error}");
+                    Error::new(ErrorKind::Journal, why)
                 });
                 (result, Some(answer))
             }

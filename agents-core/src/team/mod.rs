@@ -30,7 +30,6 @@ mod lookup;
 mod member;
 mod placed;
 mod structure;
-mod wording;
 
 pub use chart::Chart;
 pub use delegate::Entrusted;

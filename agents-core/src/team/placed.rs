@@ -1,4 +1,3 @@
-use super::wording;
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
@@ -64,9 +63,13 @@ impl<A: Agent> Placed<A> {
         };
         let why = match cx.approve(request).await {
             Approval::Approve => return Ok(()),
-            Approval::ApproveWith { .. } => wording::INPUT_CANNOT_BE_CHANGED.to_owned(),
-            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
-            Approval::Revise { note } => wording::to_be_revised(&note),
+            Approval::ApproveWith { .. } => {
+                "not approved: the input of an agent that code runs cannot be changed".to_owned()
+            }
+            Approval::Deny { reason } | Approval::Expired { reason } => {
+                format!("not approved: {reason}")
+            }
+            Approval::Revise { note } => format!("not approved as it is: {note}"),
         };
         Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))
     }

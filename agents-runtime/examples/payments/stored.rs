@@ -98,7 +98,7 @@ impl Stored {
 async fn approve(runtime: Runtime, stop: CancellationToken) -> Result<(), RuntimeError> {
     let (approvals, operator) = (runtime.approvals(), Principal::operator());
     while !stop.is_cancelled() {
-        for request in approvals.pending().await? {
+        for request in approvals.pending(&operator).await? {
             let decided = approvals.decide(&request.id, Approval::Approve, &operator);
             // Another process may have been faster.
             if let Err(error) = decided.await {

@@ -69,7 +69,7 @@ impl Deliveries {
         filter: &DeliveryFilter,
         by: &Principal,
     ) -> Result<Vec<WebhookDelivery>, RuntimeError> {
-        self.client.roles.allow(Action::Webhooks, by)?;
+        self.client.allowed(Action::Webhooks, None, by).await?;
         let found = self.client.bare_store().deliveries(filter).await?;
         Ok(found.into_iter().map(WebhookDelivery::from).collect())
     }
@@ -84,7 +84,7 @@ impl Deliveries {
         event: u64,
         by: &Principal,
     ) -> Result<(), RuntimeError> {
-        self.client.roles.allow(Action::Webhooks, by)?;
+        self.client.allowed(Action::Webhooks, None, by).await?;
         Ok(self.client.store().await?.redeliver(webhook, event).await?)
     }
 }

@@ -56,7 +56,10 @@ async fn a1_a_run_waits_without_a_worker_and_is_approved_from_elsewhere() {
     assert_eq!(*office.ran.lock().unwrap(), [json!(1200)]);
     let receipt = outcome.outputs.receipts().next().unwrap();
     assert_eq!(receipt.attempts[0].approved_by.as_deref(), Some("grace"));
-    let found = approvals.list(&ApprovalFilter::default()).await.unwrap();
+    let found = approvals
+        .list(&ApprovalFilter::default(), &grace())
+        .await
+        .unwrap();
     assert_eq!(found[0].status, ApprovalStatus::Consumed);
 }
 
@@ -229,4 +232,33 @@ async fn a6_an_approval_that_is_used_too_late_is_asked_for_again() {
     assert_eq!(office.ran.lock().unwrap().len(), 1);
     let told = format!("{:?}", office.model.requests());
     assert!(told.contains("APPROVAL_EXPIRED"), "{told}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a11_the_inbox_of_a_principal_has_the_requests_of_its_tenant_alone() {
+    let office = office([pays(900)]).await;
+    let _worker = Worker::start(&office.runtime);
+    let run = office.start().await;
+    let request = waiting(&run).await.remove(0);
+    let approvals = office.runtime.approvals();
+    let (eve, operator) = (Principal::new("eve", "other"), Principal::operator());
+    for (by, sees) in [(&grace(), 1), (&eve, 0), (&operator, 1)] {
+        let pending = approvals.pending(by).await.unwrap();
+        assert_eq!(pending.len(), sees, "{by:?}");
+        for tenant in [None, Some("acme".to_owned())] {
+            let filter = ApprovalFilter {
+                tenant,
+                run: Some(run.id().to_owned()),
+                ..ApprovalFilter::default()
+            };
+            let found = approvals.list(&filter, by).await.unwrap();
+            assert_eq!(found.len(), sees, "{by:?}");
+        }
+    }
+    // A request as the place to go on from tells nothing of itself.
+    let after = ApprovalFilter {
+        after: Some(request.id),
+        ..ApprovalFilter::default()
+    };
+    assert!(approvals.list(&after, &eve).await.unwrap().is_empty());
 }

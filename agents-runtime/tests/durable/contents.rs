@@ -51,6 +51,8 @@ async fn an_erased_tenant_leaves_an_audit_trail_without_names() {
     let run = over(&files).await;
     let store = SqliteStore::open(files.db()).await.unwrap();
     let client = Runtime::client(store.clone());
+    // A refusal that belongs to no run names a person as well.
+    assert!(client.rotate("acme", &ada()).await.is_err());
     assert_eq!(client.erase_tenant("acme", &operator()).await.unwrap(), 1);
     assert_eq!(client.erase_tenant("acme", &operator()).await.unwrap(), 0);
     let error = client.recorded(run.id()).await.unwrap_err();
@@ -126,7 +128,12 @@ async fn a_restored_store_waits_for_its_operator() {
     let office = office_on(restored, [Script::text("Done.")]);
     let _worker = Worker::start(&office.runtime);
     let run = client.run::<String>(run.id());
-    let request = client.approvals().pending().await.unwrap().remove(0);
+    let request = client
+        .approvals()
+        .pending(&operator())
+        .await
+        .unwrap()
+        .remove(0);
     let approvals = client.approvals();
     approvals
         .decide(&request.id, Approval::Approve, &grace())

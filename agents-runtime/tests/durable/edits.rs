@@ -121,7 +121,7 @@ async fn edited_arguments_of_a_higher_risk_than_their_author_may_approve_are_ask
             run: Some(run.id().to_owned()),
             ..ApprovalFilter::default()
         };
-        let all = approvals.list(&filter).await.unwrap();
+        let all = approvals.list(&filter, &grace()).await.unwrap();
         // The first approval was never used, and ends with the run.
         let states: Vec<_> = all.iter().map(|one| one.status).collect();
         assert_eq!(

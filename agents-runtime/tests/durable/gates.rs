@@ -129,7 +129,10 @@ async fn a7_repaired_arguments_are_gated_and_a_change_after_an_approval_is_asked
         .await
         .unwrap();
     done(&run).await;
-    let all = approvals.list(&ApprovalFilter::default()).await.unwrap();
+    let all = approvals
+        .list(&ApprovalFilter::default(), &grace())
+        .await
+        .unwrap();
     let states: Vec<_> = all.iter().map(|one| one.status).collect();
     assert_eq!(states, [ApprovalStatus::Consumed, ApprovalStatus::Denied]);
 }

@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod aisvs;
 mod approvals;
 mod audit;
 mod contents;
@@ -18,6 +19,7 @@ mod projections;
 mod repeats;
 mod requests;
 mod runs;
+mod slow;
 mod stores;
 mod tampering;
 mod texts;

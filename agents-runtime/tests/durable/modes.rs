@@ -92,7 +92,11 @@ async fn a10_each_mode_skips_the_questions_that_it_says_and_no_others() {
                 run: Some(run.id().to_owned()),
                 ..ApprovalFilter::default()
             };
-            let all = runtime.approvals().list(&filter).await.unwrap();
+            let all = runtime
+                .approvals()
+                .list(&filter, &Principal::operator())
+                .await
+                .unwrap();
             assert_eq!(all.len(), 5, "{mode}");
             let by = format!("policy:{mode}");
             for request in &all {
@@ -176,7 +180,11 @@ async fn a10_a_tenants_own_mode_goes_before_that_of_all_and_workers_of_other_pro
             status: Some(ApprovalStatus::Pending),
             ..ApprovalFilter::default()
         };
-        let found = client.approvals().list(&found).await.unwrap();
+        let found = client
+            .approvals()
+            .list(&found, &Principal::operator())
+            .await
+            .unwrap();
         assert!(found.iter().any(|one| one.id == request.id));
     }
     let listed = modes.list(&operator).await.unwrap();

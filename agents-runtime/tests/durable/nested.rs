@@ -145,7 +145,7 @@ async fn a_request_in_a_body_that_may_not_run_again_waits_in_place_under_the_lea
                 .unwrap();
             let client = place.client().await;
             let request = loop {
-                match client.approvals().pending().await.unwrap().pop() {
+                match client.approvals().pending(&grace()).await.unwrap().pop() {
                     Some(request) => break request,
                     None => tokio::time::sleep(Duration::from_millis(10)).await,
                 }

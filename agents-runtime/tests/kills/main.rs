@@ -11,6 +11,8 @@
 mod built;
 mod journals;
 #[cfg(unix)]
+mod people;
+#[cfg(unix)]
 mod stores;
 
 use std::{

@@ -82,6 +82,13 @@ impl Place {
         }
     }
 
+    /// Removes the database; a file goes with its folder.
+    fn remove(self) {
+        if let Place::Postgres(database) = self {
+            database.remove();
+        }
+    }
+
     /// Returns what the audit trail is worth.
     fn verdict(&self, keys: &Path) -> Verdict {
         now(async {
@@ -172,6 +179,7 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
         assert_eq!(again, last, "a finished run is printed again");
         let verdict = place.verdict(&folder.join("keys"));
         assert!(verdict.is_intact(), "{said}: {verdict}");
+        place.remove();
     }
     let _ = fs::remove_dir_all(&folder);
     println!("{name}: {all} kills, {hits} payments hit in {runs} runs, {in_doubt} in doubt");

@@ -29,7 +29,7 @@ async fn a_settled_doubt_is_told_and_asks_no_more() {
         // The next call of the tool asks, since nobody knows about the first one.
         let request = waiting(&run).await;
         let client = place.client();
-        let doubts = client.doubts().open().await.unwrap();
+        let doubts = client.doubts().open(&grace()).await.unwrap();
         let [doubt] = &doubts[..] else {
             panic!("{doubts:?}")
         };
@@ -43,7 +43,7 @@ async fn a_settled_doubt_is_told_and_asks_no_more() {
             doubts.settle(&doubt.execution_id, finding, &grace()).await
         };
         settle(finding.clone()).await.unwrap();
-        assert!(client.doubts().open().await.unwrap().is_empty());
+        assert!(client.doubts().open(&grace()).await.unwrap().is_empty());
         let again = settle(finding).await.unwrap_err();
         assert_eq!(again.kind(), RuntimeErrorKind::Store(Kind::Settled));
 
@@ -99,14 +99,14 @@ async fn a_run_under_way_is_told_as_well() {
         let _worker = Worker::start(&runtime);
         let client = place.client();
         until("there is a doubt", async || {
-            !client.doubts().open().await.unwrap().is_empty()
+            !client.doubts().open(&grace()).await.unwrap().is_empty()
         })
         .await;
         until("the model has replied", async || {
             !model.requests().is_empty()
         })
         .await;
-        let doubt = client.doubts().open().await.unwrap().remove(0);
+        let doubt = client.doubts().open(&grace()).await.unwrap().remove(0);
         let finding = Finding::took_effect();
         client
             .doubts()
@@ -137,7 +137,7 @@ async fn whoever_started_the_run_settles_none_of_its_doubts() {
         done(&run).await.result.unwrap();
         let roles = Roles::new().for_risk(Risk::High, "treasurer");
         let client = place.client().roles(roles);
-        let doubt = client.doubts().open().await.unwrap().remove(0);
+        let doubt = client.doubts().open(&grace()).await.unwrap().remove(0);
         let settle = async |by: &Principal| {
             let finding = Finding::took_effect();
             let settled = client

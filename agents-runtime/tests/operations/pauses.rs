@@ -67,7 +67,15 @@ async fn an_effect_under_way_ends_before_its_run_is_put_down() {
         let why = held(&run).await;
         assert!(why.contains("paused by `grace`"), "{why}");
         assert_eq!(till.paid(), [1]);
-        assert!(place.client().doubts().open().await.unwrap().is_empty());
+        assert!(
+            place
+                .client()
+                .doubts()
+                .open(&grace())
+                .await
+                .unwrap()
+                .is_empty()
+        );
 
         till.may_end.add_permits(1);
         place.client().release(run.id(), &grace()).await.unwrap();
@@ -133,6 +141,40 @@ async fn a_paused_run_can_be_decided_about_and_cancelled() {
         run.cancel(&ada()).await.unwrap();
         done(&run).await.result.unwrap_err();
         assert!(till.paid().is_empty());
+    })
+    .await;
+}
+
+/// Half of the grace is for runs to end. Then a payment that is under way ends, and no other one begins.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_stopped_puts_its_runs_down_between_two_effects() {
+    everywhere("stopped", async |place| {
+        // What a run that is put down has asked the model last is asked again.
+        let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
+            [] => pays(1),
+            [(_, "paid 1")] => pays(2),
+            _ => Script::text("Paid."),
+        });
+        let runtime = place.runtime_on(model);
+        let grace = Duration::from_secs(4);
+        let runtime = runtime.grace(grace);
+        let till = Till::closed();
+        let payer = payer(&runtime, &till);
+        let worker = Worker::start(&runtime);
+        let run = start(&payer).await;
+        till.begun(1).await;
+        let stopping = tokio::spawn(worker.stop());
+        tokio::time::sleep(grace * 5 / 8).await;
+        assert!(!stopping.is_finished(), "the payment is waited for");
+        till.may_end.add_permits(10);
+        stopping.await.unwrap();
+        assert_eq!(till.paid(), [1], "the second one has not begun");
+        assert_eq!(status(place, &run).await, RunStatus::Ready);
+        let _worker = Worker::start(&runtime);
+        assert_eq!(done(&run).await.result.unwrap(), "Paid.");
+        assert_eq!(till.paid(), [1, 2]);
+        let doubts = place.client().doubts();
+        assert!(doubts.open(&super::grace()).await.unwrap().is_empty());
     })
     .await;
 }

@@ -2,7 +2,7 @@
 
 use crate::*;
 use agents_runtime::{Action, AuditKind, Finding, Roles, RuntimeError, RuntimeErrorKind};
-use agents_store::AuditFilter;
+use agents_store::{AuditFilter, PLATFORM};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a11_whoever_has_not_the_role_steers_nothing_and_each_refusal_is_audited() {
@@ -42,7 +42,17 @@ async fn a11_whoever_has_not_the_role_steers_nothing_and_each_refusal_is_audited
         }
         let trail = place.store.audit(&AuditFilter::default()).await.unwrap();
         let refused = trail.iter().filter(|one| one.kind == AuditKind::Refused);
-        assert_eq!(refused.count(), 8, "four for each of the two");
+        let (of_all, of_run): (Vec<_>, Vec<_>) = refused.partition(|one| one.run == PLATFORM);
+        assert_eq!(of_run.len(), 8, "four for each of the two");
+        let told = of_all.iter().map(|one| {
+            let (actor, what) = (one.actor.as_deref(), one.subject.as_deref());
+            (&*one.tenant_id, actor.unwrap(), what.unwrap())
+        });
+        let expected = [("acme", "grace"), ("other", "eve")].into_iter();
+        let expected = expected.flat_map(|(tenant, actor)| {
+            ["hold-all", "rotate", "erase"].map(|what| (tenant, actor, what))
+        });
+        assert!(told.eq(expected), "{of_all:?}");
         assert_eq!(status(place, &run).await, RunStatus::Ready);
         let chief = grace().role("chief");
         client.pause(id, &chief).await.unwrap();

@@ -4,8 +4,8 @@ use super::{
     Checked, ErrorKind, LONG, SHORT, claim, claimed, create, execution, refused, request, step,
 };
 use crate::{
-    Answer, ApprovalFilter, ApprovalStatus, Commit, Decision, End, Lease, NewApproval, Rest,
-    RunStatus, Store,
+    Answer, ApprovalFilter, ApprovalStatus, Commit, Decision, End, ExecutionFilter, Lease,
+    NewApproval, Rest, RunStatus, Store,
 };
 
 fn decision(request: &str, answer: Answer) -> Decision {
@@ -368,6 +368,19 @@ pub(super) async fn requests_are_listed_the_oldest_first_page_by_page(store: Che
         seen.extend(found.into_iter().map(|one| one.request));
     }
     assert_eq!(seen, ["r1", "r2", "r4", "r5"]);
+    let unknown = Some("r9".to_owned());
+    let behind_nothing = ApprovalFilter {
+        after: unknown.clone(),
+        ..ApprovalFilter::default()
+    };
+    let found = Store::approvals(&store, &behind_nothing).await;
+    refused(found, ErrorKind::NotFound);
+    let behind_nothing = ExecutionFilter {
+        after: unknown,
+        ..ExecutionFilter::default()
+    };
+    let found = store.executions(&behind_nothing).await;
+    refused(found, ErrorKind::NotFound);
 }
 
 pub(super) async fn an_approval_that_was_not_used_in_time_expires(store: Checked) {

@@ -3,7 +3,7 @@
 use super::{Checked, ErrorKind, LONG, SHORT, claimed, create, execution, refused, request, step};
 use crate::{
     Answer, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, AuditKind, Commit, Decision, End,
-    ExecutionFilter, Finish, NewApproval, NewEvent, NewRun, Rest, Store,
+    ExecutionFilter, Finish, ModeChange, NewApproval, NewEvent, NewRun, PLATFORM, Rest, Store,
 };
 use std::time::Duration;
 
@@ -346,5 +346,40 @@ pub(super) async fn an_erased_run_keeps_its_trail_without_names_and_texts(store:
     assert_eq!(trail.last().unwrap().kind, AuditKind::Erased);
     for event in &trail {
         assert!(!matches!(event.actor.as_deref(), Some("ada" | "grace")));
+    }
+}
+
+pub(super) async fn an_erased_tenant_leaves_no_names_in_what_belongs_to_no_run(store: Checked) {
+    store.audit_with(&KEY).await.unwrap();
+    let refused = |tenant: &str, actor: &str| NewEvent {
+        run: PLATFORM.to_owned(),
+        tenant: Some(tenant.to_owned()),
+        kind: AuditKind::Refused,
+        actor: Some(actor.to_owned()),
+        subject: Some("rotate".to_owned()),
+        tool_name: None,
+        detail: None,
+    };
+    store.record(&refused("acme", "ada")).await.unwrap();
+    store.record(&refused("beta", "bob")).await.unwrap();
+    let mode = ModeChange {
+        tenant: Some("acme".to_owned()),
+        mode: Some("off".to_owned()),
+        by: "operator".to_owned(),
+    };
+    store.set_mode(&mode).await.unwrap();
+    store.erase_tenant("acme", "grace").await.unwrap();
+    store.erase_tenant("acme", "grace").await.unwrap();
+    let events = trail(&store, PLATFORM).await;
+    let actors: Vec<_> = events
+        .iter()
+        .map(|event| event.actor.clone().unwrap())
+        .collect();
+    let (ada, grace) = (KEY.pseudonym("acme", "ada"), KEY.pseudonym("acme", "grace"));
+    assert_eq!(actors, [&*ada, "bob", "operator", &*grace, &*grace]);
+    let mut before = Vec::new();
+    for event in &events {
+        assert!(KEY.is_digest_of(&before, event), "{event:?}");
+        before.clone_from(&event.digest);
     }
 }

@@ -169,6 +169,7 @@ cases! {
         a_store_belongs_to_one_audit_key,
         a_trail_that_has_begun_without_a_key_stays_without,
         an_erased_run_keeps_its_trail_without_names_and_texts,
+        an_erased_tenant_leaves_no_names_in_what_belongs_to_no_run,
     };
 }
 

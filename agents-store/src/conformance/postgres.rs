@@ -168,7 +168,8 @@ impl Server {
         Database {
             address: address_of(&self.address, &name),
             name,
-            on: self.own.is_none().then(|| self.address.clone()),
+            server: self.address.clone(),
+            is_dropped: self.own.is_none(),
         }
     }
 
@@ -211,8 +212,9 @@ impl Drop for Own {
 pub struct Database {
     address: String,
     name: String,
-    /// Server that goes on after the test; the database is dropped there.
-    on: Option<String>,
+    server: String,
+    /// Is `true` if the server goes on after the test: the database is dropped then.
+    is_dropped: bool,
 }
 
 impl Database {
@@ -225,13 +227,20 @@ impl Database {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Drops the database at once, for a test that needs many of them. Otherwise a database of the process's own server goes
+    /// with the server.
+    pub fn remove(mut self) {
+        self.is_dropped = true;
+    }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        let Some(server) = self.on.take() else {
+        if !self.is_dropped {
             return;
-        };
+        }
+        let server = std::mem::take(&mut self.server);
         let sql = format!("DROP DATABASE {} WITH (FORCE)", self.name);
         let dropping = thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()

@@ -122,6 +122,8 @@ pub(super) async fn runs_are_listed_the_newest_first_page_by_page(store: Checked
         ..RunFilter::default()
     };
     assert!(store.runs(&of_nobody).await.unwrap().is_empty());
+    let behind_nothing = store.runs(&page(Some("run-9"))).await;
+    refused(behind_nothing, ErrorKind::NotFound);
 }
 
 pub(super) async fn a_run_that_is_not_there_is_none(store: Checked) {

@@ -340,5 +340,10 @@ pub(super) async fn list(
     let status = status.map(ApprovalStatus::as_str);
     let most = i64::from(limit(*asked));
     let found = rows(db, &sql, &[tenant, run, &status, after, &most]).await?;
+    if let (Some(after), true) = (after, found.is_empty())
+        && find(db, after).await?.is_none()
+    {
+        return Err(wording::no_request(after));
+    }
     found.iter().map(read).collect()
 }

@@ -1,14 +1,14 @@
 //! Erasure: the contents of a run go, and its audit trail stays.
 
 use super::{
-    audit::append,
+    audit::{append, append_to_platform},
     connections::Transaction,
     conversations,
     runs::{known, lock},
 };
 use crate::{
     AuditKind, RunStatus, StoreError,
-    trail::{About, PEOPLE, of_run},
+    trail::{About, PEOPLE, of_run, people_of_platform},
     wording,
 };
 
@@ -42,6 +42,23 @@ pub(super) async fn erase(db: &Transaction<'_>, run: &str, by: &str) -> Result<(
             let pseudonym = db.key.pseudonym(&stored.tenant, &name);
             db.execute(&update, &[&run, &name, &pseudonym]).await?;
         }
+    }
+    Ok(())
+}
+
+pub(super) async fn erase_tenant(
+    db: &Transaction<'_>,
+    tenant: &str,
+    by: &str,
+) -> Result<(), StoreError> {
+    let now = db.now().await?;
+    let about = About::by(Some(by));
+    append_to_platform(db, now, Some(tenant), AuditKind::Erased, about).await?;
+    let (select, update) = people_of_platform('$');
+    for row in db.rows(&select, &[&tenant]).await? {
+        let name: String = row.try_get(0)?;
+        let pseudonym = db.key.pseudonym(tenant, &name);
+        db.execute(&update, &[&tenant, &name, &pseudonym]).await?;
     }
     Ok(())
 }

@@ -273,5 +273,10 @@ pub(super) async fn list(
     } = filter;
     let most = i64::from(limit(*asked));
     let found = rows(db, &sql, &[tenant, run, tool_name, after, &most]).await?;
+    if let (Some(after), true) = (after, found.is_empty())
+        && find(db, after).await?.is_none()
+    {
+        return Err(wording::no_execution(after));
+    }
     found.iter().map(read).collect()
 }

@@ -357,6 +357,12 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError> {
+        let (tenant, by) = (tenant.to_owned(), by.to_owned());
+        self.write(move |db| Box::pin(async move { erase::erase_tenant(db, &tenant, &by).await }))
+            .await
+    }
+
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError> {
         let decision = decision.clone();
         self.write(move |db| Box::pin(async move { approvals::decide(db, &decision).await }))

@@ -210,6 +210,9 @@ pub(super) async fn list(
         &labels,
     ];
     let found = rows(db, &sql, values).await?;
+    if let (Some(before), true) = (before, found.is_empty()) {
+        known(db, before).await?;
+    }
     found.iter().map(read).collect()
 }
 

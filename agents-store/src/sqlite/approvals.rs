@@ -302,5 +302,11 @@ pub(super) fn list(db: &Connection, filter: &ApprovalFilter) -> Result<Vec<Appro
         },
         read,
     )?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
+    match &filter.after {
+        Some(after) if rows.is_empty() && find(db, after)?.is_none() => {
+            Err(wording::no_request(after))
+        }
+        _ => Ok(rows),
+    }
 }

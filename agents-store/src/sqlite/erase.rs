@@ -1,9 +1,14 @@
 //! Erasure: the contents of a run go, and its audit trail stays.
 
-use super::{Tx, audit::append, conversations, runs::known};
+use super::{
+    Tx,
+    audit::{append, append_to_platform},
+    conversations,
+    runs::known,
+};
 use crate::{
     AuditKind, RunStatus, StoreError,
-    trail::{About, PEOPLE, of_run},
+    trail::{About, PEOPLE, of_run, people_of_platform},
     wording,
 };
 use rusqlite::params;
@@ -39,6 +44,20 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
             let pseudonym = tx.key.pseudonym(&stored.tenant, &name);
             tx.execute(&update, params![run, name, pseudonym])?;
         }
+    }
+    Ok(())
+}
+
+pub(super) fn erase_tenant(tx: &Tx<'_>, tenant: &str, by: &str) -> Result<(), StoreError> {
+    append_to_platform(tx, Some(tenant), AuditKind::Erased, About::by(Some(by)))?;
+    let (select, update) = people_of_platform('?');
+    let mut names = tx.prepare_cached(&select)?;
+    let names: Vec<String> = names
+        .query_map([tenant], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for name in names {
+        let pseudonym = tx.key.pseudonym(tenant, &name);
+        tx.execute(&update, params![tenant, name, pseudonym])?;
     }
     Ok(())
 }

@@ -239,5 +239,11 @@ pub(super) fn list(
         },
         read,
     )?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
+    match &filter.after {
+        Some(after) if rows.is_empty() && find(db, after)?.is_none() => {
+            Err(wording::no_execution(after))
+        }
+        _ => Ok(rows),
+    }
 }

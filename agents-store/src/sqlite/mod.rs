@@ -496,6 +496,12 @@ impl Store for SqliteStore {
         self.write(move |tx| erase::erase(tx, &run, &by)).await
     }
 
+    async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError> {
+        let (tenant, by) = (tenant.to_owned(), by.to_owned());
+        self.write(move |tx| erase::erase_tenant(tx, &tenant, &by))
+            .await
+    }
+
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError> {
         let decision = decision.clone();
         self.write(move |tx| approvals::decide(tx, &decision))

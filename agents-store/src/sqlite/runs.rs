@@ -153,7 +153,11 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
         },
         read,
     )?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
+    match &filter.before {
+        Some(before) if rows.is_empty() => known(db, before).map(|_| rows),
+        _ => Ok(rows),
+    }
 }
 
 pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {

@@ -14,8 +14,8 @@ const MOST: usize = 256;
 #[derive(Clone)]
 pub(super) struct Thread(mpsc::Sender<Job>);
 
-/// Job: does its work, and says how it went.
-type Job = Box<dyn FnOnce(&Connection) -> Done + Send>;
+/// Job: does its work, and says how it went. Without a transaction it is told why there is none.
+type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Done + Send>;
 
 /// Work that was done, and is not committed yet.
 struct Done {
@@ -36,7 +36,7 @@ impl Thread {
     pub(super) fn of_reader(connection: Connection) -> std::io::Result<Self> {
         Self::start("agents-store-reads", connection, |connection, jobs| {
             for job in jobs {
-                (job(connection).tell)(None);
+                (job(Ok(connection)).tell)(None);
             }
         })
     }
@@ -65,7 +65,7 @@ impl Thread {
     ) -> Result<T, StoreError> {
         let (to, result) = oneshot::channel();
         let job: Job = Box::new(move |connection| {
-            let result = work(connection);
+            let result = connection.and_then(work);
             let failed = result.as_ref().err().cloned();
             let tell = Box::new(move |error: Option<StoreError>| {
                 // Whoever waited may be gone.
@@ -88,16 +88,15 @@ fn transaction(connection: &Connection, jobs: Vec<Job>) {
     let begun = connection.execute_batch("BEGIN IMMEDIATE");
     let mut broken = begun.err().map(StoreError::from);
     for job in jobs {
-        if broken.is_some() {
-            // The caller is told that nothing was done.
-            done.push(job_undone(job));
+        if let Some(why) = &broken {
+            done.push(job(Err(why.clone())));
             continue;
         }
         broken = connection
             .execute_batch("SAVEPOINT job")
             .err()
             .map(StoreError::from);
-        let one = job(connection);
+        let one = job(Ok(connection));
         let end = match one.failed {
             None => "RELEASE job",
             Some(_) => "ROLLBACK TO job; RELEASE job",
@@ -121,15 +120,6 @@ fn transaction(connection: &Connection, jobs: Vec<Job>) {
     }
     for one in done {
         (one.tell)(broken.clone());
-    }
-}
-
-/// Returns a job that is not done, because its transaction came to nothing.
-fn job_undone(job: Job) -> Done {
-    Done {
-        failed: None,
-        // The job is dropped with its channel if nobody tells.
-        tell: Box::new(move |_| drop(job)),
     }
 }
 

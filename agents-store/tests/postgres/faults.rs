@@ -1,11 +1,12 @@
-//! A server that fails, and a way to it that breaks.
+//! A server that fails or is full, and a way to it that breaks.
 
-use super::{LONG, claimed, may_pass, owner, request, run, step, store, with_waiting};
+use super::{LONG, claimed, disk::Disk, may_pass, owner, request, run, step, store, with_waiting};
 use agents_store::{
-    Answer, ApprovalFilter, AuditFilter, Commit, Decision, End, ErrorKind, PostgresStore, Rest,
-    Store, conformance::postgres::Server,
+    Answer, ApprovalFilter, AuditFilter, Commit, Decision, End, ErrorKind, NewRun, PostgresStore,
+    Rest, RunFilter, Store, conformance::postgres::Server,
 };
-use std::{path::PathBuf, sync::Arc};
+use deadpool_postgres::tokio_postgres::{Config, config::Host};
+use std::{fs, path::PathBuf, process::Command, sync::Arc};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{UnixListener, UnixStream},
@@ -46,6 +47,66 @@ async fn a_server_that_fails_keeps_what_was_stored_and_is_found_again() {
     let commits = store.commits("run-1", 0).await.unwrap();
     assert_eq!(commits.len(), 2);
     assert_eq!(commits[0].entries, b"a");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_server_whose_disk_is_full_says_so_and_loses_nothing() {
+    let Some(disk) = Disk::new("postgres", 20_000) else {
+        return;
+    };
+    let Some(server) = Server::start_or_say() else {
+        return;
+    };
+    let (database, elsewhere) = (server.database().await, server.database().await);
+    // The disk belongs to whoever owns the socket.
+    let socket = socket_of(database.address()).expect("the server is the process's own");
+    let mut chown = Command::new("chown");
+    let chown = chown.arg("--reference").arg(socket).arg(disk.path());
+    assert!(chown.status().unwrap().success());
+    let owner = owner(&elsewhere).await;
+    for sql in [
+        format!(
+            "CREATE TABLESPACE small LOCATION '{}'",
+            disk.path().display()
+        ),
+        format!("ALTER DATABASE {} SET TABLESPACE small", database.name()),
+    ] {
+        owner.batch_execute(&sql).await.unwrap();
+    }
+    let ballast = disk.path().join("ballast");
+    fs::write(&ballast, vec![0; 2_000_000]).unwrap();
+    let store = PostgresStore::connect(database.address()).await.unwrap();
+    // Bytes that cannot be compressed.
+    let mut seed = 1_u32;
+    let mut bytes = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (seed >> 24) as u8
+    };
+    let data: Vec<u8> = (0..50_000).map(|_| bytes()).collect();
+    let large = |n: usize| NewRun {
+        data: data.clone(),
+        ..run(&format!("run-{n}"), "")
+    };
+    let mut stored = 0;
+    let error = loop {
+        match store.create(&large(stored)).await {
+            Ok(_) => stored += 1,
+            Err(error) => break error,
+        }
+        assert!(stored < 1_000, "the disk is never full");
+    };
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    assert!(error.to_string().contains("free some space"), "{error}");
+    let all = RunFilter {
+        limit: 2_000,
+        ..RunFilter::default()
+    };
+    let found = store.runs(&all).await.unwrap();
+    assert_eq!(found.len(), stored, "all that were confirmed");
+
+    fs::remove_file(&ballast).unwrap();
+    store.create(&large(stored)).await.unwrap();
+    assert_eq!(store.runs(&all).await.unwrap().len(), stored + 1);
 }
 
 /// Ends a commit that waits for its run, in this way.
@@ -116,6 +177,16 @@ async fn a_caller_that_no_longer_waits_leaves_no_half_of_a_step() {
     assert_eq!(store.commits("run-1", 0).await.unwrap().len(), 2);
 }
 
+/// Returns the socket of a server of this machine.
+fn socket_of(address: &str) -> Option<PathBuf> {
+    let config: Config = address.parse().unwrap();
+    let [Host::Unix(folder)] = config.get_hosts() else {
+        return None;
+    };
+    let port = config.get_ports().first().unwrap_or(&5432);
+    Some(folder.join(format!(".s.PGSQL.{port}")))
+}
+
 /// Way to a server that loses the answer to a commit when it is told to.
 struct Way {
     folder: PathBuf,
@@ -180,13 +251,12 @@ async fn a_commit_whose_answer_is_lost_is_stored_once() {
         return;
     };
     let database = server.database().await;
-    let config: deadpool_postgres::tokio_postgres::Config = database.address().parse().unwrap();
-    let [deadpool_postgres::tokio_postgres::config::Host::Unix(folder)] = config.get_hosts() else {
-        // A server elsewhere is reached by other ways.
+    // A server elsewhere is reached by other ways.
+    let Some(socket) = socket_of(database.address()) else {
         return;
     };
-    let port = config.get_ports().first().unwrap_or(&5432);
-    let way = Way::to(folder.join(format!(".s.PGSQL.{port}")));
+    let config: Config = database.address().parse().unwrap();
+    let way = Way::to(socket);
     let through = way.folder.display().to_string().replace('/', "%2F");
     let user = config.get_user().unwrap_or("postgres");
     let through = format!("postgres://{user}@{through}/{}", database.name());

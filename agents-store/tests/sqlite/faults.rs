@@ -1,66 +1,23 @@
 //! Disks that are full or read-only, and files that are gone.
 
-use super::{TempFile, run};
-use agents_store::{ErrorKind, NewRun, RunFilter, SqliteStore, Store};
-use std::{
-    fs,
-    io::{self, Write},
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
+use super::{
+    TempFile,
+    disk::{Disk, mount},
+    run,
 };
-
-/// Small disk of its own, which is removed with the test.
-struct Disk(PathBuf);
-
-impl Disk {
-    /// Mounts a disk of this size; `None` where only others may do so, which a line on standard error says.
-    fn new(name: &str, kilobytes: u32) -> Option<Disk> {
-        let name = format!("agents-disk-{name}-{}", std::process::id());
-        let disk = Disk(std::env::temp_dir().join(name));
-        fs::create_dir(&disk.0).unwrap();
-        let size = format!("size={kilobytes}k");
-        if !mount(&["-t", "tmpfs", "-o", &size, "tmpfs"], &disk.0) {
-            // Not captured by the test's harness, so that nobody takes the test for passed.
-            let _ = writeln!(
-                io::stderr(),
-                "tests of full disks are skipped: `mount` is not allowed"
-            );
-            return None;
-        }
-        Some(disk)
-    }
-
-    fn database(&self) -> PathBuf {
-        self.0.join("store.db")
-    }
-}
-
-fn mount(how: &[&str], folder: &Path) -> bool {
-    let mut mount = Command::new("mount");
-    let mount = mount.args(how).arg(folder).stderr(Stdio::null());
-    mount.status().is_ok_and(|status| status.success())
-}
-
-impl Drop for Disk {
-    fn drop(&mut self) {
-        let mut unmount = Command::new("umount");
-        let _ = unmount
-            .arg("-l")
-            .arg(&self.0)
-            .stderr(Stdio::null())
-            .status();
-        let _ = fs::remove_dir(&self.0);
-    }
-}
+use agents_store::{ErrorKind, NewRun, RunFilter, SqliteStore, Store};
+use std::fs;
 
 #[tokio::test]
 async fn a_full_disk_is_reported_and_loses_nothing() {
     let Some(disk) = Disk::new("full", 2048) else {
         return;
     };
-    let ballast = disk.0.join("ballast");
+    let ballast = disk.path().join("ballast");
     fs::write(&ballast, vec![0; 400_000]).unwrap();
-    let store = SqliteStore::open(disk.database()).await.unwrap();
+    let store = SqliteStore::open(disk.path().join("store.db"))
+        .await
+        .unwrap();
     let large = |n: u32| NewRun {
         data: vec![7; 20_000],
         ..run(&format!("run-{n}"))
@@ -85,7 +42,9 @@ async fn a_full_disk_is_reported_and_loses_nothing() {
     fs::remove_file(&ballast).unwrap();
     store.create(&large(stored)).await.unwrap();
     drop(store);
-    let again = SqliteStore::open(disk.database()).await.unwrap();
+    let again = SqliteStore::open(disk.path().join("store.db"))
+        .await
+        .unwrap();
     assert_eq!(again.runs(&all).await.unwrap().len(), stored as usize + 1);
 }
 
@@ -94,17 +53,21 @@ async fn a_disk_that_is_read_only_is_reported() {
     let Some(disk) = Disk::new("read-only", 2048) else {
         return;
     };
-    let store = SqliteStore::open(disk.database()).await.unwrap();
+    let store = SqliteStore::open(disk.path().join("store.db"))
+        .await
+        .unwrap();
     store.create(&run("run-1")).await.unwrap();
     drop(store);
     // The threads of the store close its files when they end.
     let mut tries = 0;
-    while !mount(&["-o", "remount,ro"], &disk.0) {
+    while !mount(&["-o", "remount,ro"], disk.path()) {
         tries += 1;
         assert!(tries < 500, "the files are never closed");
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
     }
-    let error = SqliteStore::open(disk.database()).await.unwrap_err();
+    let error = SqliteStore::open(disk.path().join("store.db"))
+        .await
+        .unwrap_err();
     let said = error.to_string();
     assert!(said.contains("cannot be opened"), "{said}");
     assert!(said.contains("Read-only"), "{said}");

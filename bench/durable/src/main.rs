@@ -267,7 +267,7 @@ async fn waiting(measured: &Measured, runs: usize) -> Result<Value, Any> {
 
     let approvals = runtime.approvals();
     let began = Instant::now();
-    let page = approvals.list(&pending).await?;
+    let page = approvals.list(&pending, &Principal::operator()).await?;
     let first_page = began.elapsed();
     let mut resumed = Vec::new();
     for request in page.iter().take(5) {

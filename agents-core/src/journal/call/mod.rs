@@ -16,7 +16,6 @@ mod repairs;
 mod settle;
 #[cfg(test)]
 mod tests;
-mod wording;
 
 pub(crate) use fact::{
     Accepted, After, CallFact, Called, Doubt, Given, Intent, Interrupted, News, Refused,
@@ -365,8 +364,8 @@ impl Call {
             ) => After::ignored(),
             (CallFact::Refused(error), _) => self.refuse(*error),
             (CallFact::Panicked(panic), _) => {
-                self.abandon(wording::NOT_DEALT_WITH, 0);
-                self.remark = Some(wording::dealing_panicked(&panic));
+                self.abandon("the call could not be dealt with", 0);
+                self.remark = Some(format!("dealing with it panicked: {panic}"));
                 After::default()
             }
             (CallFact::Read(Ok(accepted)), Stage::Read | Stage::Execute { .. }) => {
@@ -556,8 +555,12 @@ impl Call {
                 self.stage = Stage::Read;
                 return After::default();
             }
-            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
-            Approval::Revise { note } => wording::to_be_revised(&note),
+            Approval::Deny { reason } | Approval::Expired { reason } => {
+                format!("not approved: {reason}")
+            }
+            Approval::Revise { note } => {
+                format!("not approved as it is: {note}; change the call and make it again")
+            }
         };
         self.denied_by = by;
         self.candidates.withdraw();
@@ -575,7 +578,9 @@ impl Call {
     fn edit_misread(&mut self, by: Option<String>, text: String, error: &ToolError) -> After {
         self.denied_by = by;
         let args = Json::parse(&*text).unwrap_or_else(|_| Json::string(&text));
-        self.denied(args, Cause::denied(wording::edit_misread(error)))
+        let why =
+            format!("not approved: the approver gave other arguments, which do not fit: {error}");
+        self.denied(args, Cause::denied(why))
     }
 
     /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
@@ -605,7 +610,7 @@ impl Call {
             Ok(output) => {
                 if partial {
                     self.partial = true;
-                    self.remark = Some(wording::PARTIAL.to_owned());
+                    self.remark = Some(PARTIAL.to_owned());
                 }
                 self.ran(None);
                 self.stage = Stage::Done {
@@ -673,7 +678,7 @@ impl Call {
 
     /// Records an execution that was interrupted.
     fn was_interrupted(&mut self, args: &Json) {
-        let mut cause = Cause::interrupted(wording::PROCESS_ENDED);
+        let mut cause = Cause::interrupted("the process ended while it ran");
         if self.writes() {
             cause = cause.of_a_write(self.is_repeatable());
             self.in_doubt = true;
@@ -724,7 +729,7 @@ impl Call {
                 return After::default();
             }
             Interrupted::NotDone => {
-                let cause = Cause::interrupted(wording::PROCESS_ENDED_WITHOUT_EFFECT);
+                let cause = Cause::interrupted("the process ended while it ran; it had no effect");
                 let error = ToolError::Execution {
                     args: args.clone(),
                     cause,
@@ -1075,6 +1080,9 @@ fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
     };
     args.get(name).or_else(within)
 }
+
+/// Remark on a result that a delegate could not complete.
+const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Writer that feeds formatted text into a digest.
 struct Written<'a>(&'a mut hmac_sha256::Hash);

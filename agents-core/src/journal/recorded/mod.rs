@@ -5,7 +5,6 @@ mod exchanges;
 mod model;
 mod open_calls;
 mod what_if;
-mod wording;
 
 pub use difference::Difference;
 pub use model::RecordedModel;
@@ -83,7 +82,7 @@ impl Recorded {
             position.fold(state, fact)
         })?;
         if runs.is_empty() {
-            return Err(JournalError::new(wording::NO_RUN));
+            return Err(JournalError::new("the journal holds no run"));
         }
         exchanges.end(&runs);
         Ok(Recorded {
@@ -222,8 +221,9 @@ impl Recorded {
 /// Replaces references by the names of secrets.
 fn with_names(entries: &[Entry]) -> Result<Vec<Entry>, JournalError> {
     let named = |entry: &Entry| {
-        let fact = Json::parse(shown(entry.fact.as_str()))
-            .map_err(|error| JournalError::new(wording::entry_unreadable(entry.seq, &error)))?;
+        let fact = Json::parse(shown(entry.fact.as_str())).map_err(|error| {
+            JournalError::new(format!("entry {} cannot be read: {error}", entry.seq))
+        })?;
         Ok(Entry {
             fact,
             ..entry.clone()
