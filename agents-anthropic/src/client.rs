@@ -50,12 +50,13 @@ impl Model for Anthropic {
             url: "`.base_url(..)`",
             key: KEY,
         };
+        let limits = self.config.limits.within(request.patience());
         let mut paused = None;
         for _ in 0..=MAX_PAUSES {
             let body = body(template, &self.config, &request, stream, paused.as_ref());
             let reply = ask(
                 template.server.post(&template.messages, body),
-                &self.config.limits,
+                &limits,
                 MessagesReply::default(),
                 request.sink(),
                 &words,

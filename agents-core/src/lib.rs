@@ -96,7 +96,7 @@ pub use agents_reader as reader;
 pub use async_trait::async_trait;
 pub use error::{Class, Code, Error, ErrorKind, Severity, ToolError, ToolFailure};
 pub use json::Json;
-pub use model::Model;
+pub use model::{Model, PurposeKey};
 pub use run::{Budget, Outcome};
 pub use tokio_util::sync::CancellationToken;
 pub use tool::{Effects, Tool, ToolContext};

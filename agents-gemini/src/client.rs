@@ -57,7 +57,7 @@ impl Model for Gemini {
         };
         let reply = ask(
             template.server.post(endpoint, body),
-            &self.config.limits,
+            &self.config.limits.within(request.patience()),
             ContentReply::default(),
             request.sink(),
             &words,

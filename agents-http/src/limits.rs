@@ -1,6 +1,7 @@
 //! Time limits and size limits of a request.
 
 use crate::{TimeLimit, TransportError};
+use agents_core::model::Patience;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
@@ -23,6 +24,28 @@ pub struct Limits {
     pub total: Option<Duration>,
     /// Maximum size of the response's body in bytes; 64 MiB by default.
     pub max_body: usize,
+}
+
+impl Limits {
+    /// Returns the limits for a caller who waits no longer than this.
+    ///
+    /// ```
+    /// use agents_core::model::Patience;
+    /// use agents_http::Limits;
+    /// use std::time::Duration;
+    ///
+    /// let patience = Patience { idle: Some(Duration::from_secs(30)), ..Patience::default() };
+    /// assert_eq!(Limits::default().within(patience).idle, Duration::from_secs(30));
+    /// ```
+    #[must_use]
+    pub fn within(self, patience: Patience) -> Limits {
+        let Patience { first_token, idle } = patience;
+        Limits {
+            idle: idle.map_or(self.idle, |idle| idle.min(self.idle)),
+            first: self.first.into_iter().chain(first_token).min(),
+            ..self
+        }
+    }
 }
 
 impl Default for Limits {

@@ -153,7 +153,7 @@ impl Ollama {
         let context = self.error_context(template, "api/chat");
         let post = template.server.post(&template.chat, body);
         let response = post
-            .send(&template.limits)
+            .send(&template.limits.within(request.patience()))
             .await
             .map_err(|failure| context.transport(&failure))?;
 

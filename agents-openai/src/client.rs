@@ -43,7 +43,7 @@ impl Model for OpenAi {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let template = self.config.template()?;
         let able = self.config.capabilities;
-        let (limits, words) = (&self.config.limits, self.words());
+        let (limits, words) = (self.config.limits.within(request.patience()), self.words());
         let (stream, sink) = (request.sink().is_some() && able.streaming, request.sink());
         let send = |body: Vec<u8>| template.server.post(&template.endpoint, body);
         if self.config.api == Api::Responses {
@@ -52,10 +52,10 @@ impl Model for OpenAi {
                 return Err(ModelError::new(Kind::Setup, message));
             }
             let call = send(responses::body(template, &request, able, stream));
-            return ask(call, limits, ResponsesReply::default(), sink, &words).await;
+            return ask(call, &limits, ResponsesReply::default(), sink, &words).await;
         }
         let call = send(chat::body(template, &request, able, stream));
-        let reply = ask(call, limits, ChatReply::default(), sink, &words).await?;
+        let reply = ask(call, &limits, ChatReply::default(), sink, &words).await?;
         Ok(Reply {
             prompted: !able.tools && request.has_tools(),
             ..reply

@@ -26,6 +26,8 @@ pub(crate) fn reported(json: &[u8]) -> Problem {
     };
     let kind = match () {
         () if has(&["429", "503", "529", "rate_limit", "overloaded"]) => ModelErrorKind::Overloaded,
+        () if has(&["context_length"]) => ModelErrorKind::TooLong,
+        () if has(&["content_filter", "content_policy"]) => ModelErrorKind::Filtered,
         () if has(&["408", "504", "timeout"]) => ModelErrorKind::TimedOut,
         () if has(&["500", "502", "server_error"]) => ModelErrorKind::Interrupted,
         () => ModelErrorKind::Refused,

@@ -40,8 +40,20 @@ impl Cost {
         })
     }
 
+    /// Creates an amount of billionths.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::run::Cost;
+    ///
+    /// assert_eq!(Cost::of_nanos(250_000_000), Cost::of(0.25));
+    /// ```
+    pub const fn of_nanos(nanos: u64) -> Cost {
+        Cost(nanos)
+    }
+
     /// Returns the amount in billionths.
-    pub(crate) fn nanos(self) -> u64 {
+    pub const fn nanos(self) -> u64 {
         self.0
     }
 

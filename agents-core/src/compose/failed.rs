@@ -1,6 +1,6 @@
 //! Failure of an agent as an answer.
 
-use super::ends_everything;
+use super::{ends_everything, wording};
 use crate::{
     Agent, Error, ErrorKind, Severity, context::RunContext, engine::receipt::Leaving, panics,
 };
@@ -58,7 +58,7 @@ impl From<Failed> for Error {
             Some(severity) => Error::escalated(&failed.message, severity),
             None => Error::new(failed.kind, &failed.message),
         };
-        let agent = format!("agent `{}` failed", failed.agent);
+        let agent = wording::failed(&failed.agent);
         error.context(agent).with_source(failed)
     }
 }

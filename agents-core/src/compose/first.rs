@@ -1,6 +1,9 @@
 //! A race: the first answer wins.
 
-use super::{at_once, ends_everything, listed};
+use super::{
+    ends_everything,
+    wording::{self, listed},
+};
 use crate::{
     Agent, Error, ErrorKind,
     agent::{Data, Profile},
@@ -85,7 +88,7 @@ pub struct FirstOf<P> {
 pub fn first_of<P: Race>(racers: P) -> FirstOf<P> {
     let names: Vec<_> = racers.racers().iter().map(|agent| agent.name()).collect();
     let name = format!("first_of({})", listed(&names));
-    let description = at_once(&names, "the first answer is the answer");
+    let description = wording::race(&names);
     FirstOf {
         racers,
         name,
@@ -144,16 +147,9 @@ fn loses(error: &Error) -> bool {
 /// Returns the last error, with the others as context.
 fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     let Some((last, error)) = failed.pop() else {
-        return Error::new(
-            ErrorKind::Build,
-            "`first_of` has no agents; give it at least one",
-        );
+        return Error::new(ErrorKind::Build, wording::NO_RACERS);
     };
-    let others: String = failed
-        .iter()
-        .map(|(agent, error)| format!("`{agent}` failed ({error}); "))
-        .collect();
-    error.context(format!("`{race}`: {others}`{last}` failed last"))
+    error.context(wording::nobody_won(race, &failed, last))
 }
 
 /// Implements [`Race`] for the tuple `(A, B)`: `racers!(A B)`.

@@ -1,6 +1,6 @@
 //! A discussion: each participant in turn reads the contributions before, and a captain decides.
 
-use super::{listed, quoted};
+use super::wording::{self, listed};
 use crate::{
     Agent, Error,
     agent::{Data, Profile, prompt_of},
@@ -287,9 +287,8 @@ impl<P> OpenForum<P> {
         let speakers = C::speakers(&participants);
         let names: Vec<_> = speakers.iter().map(|who| who.speaks_as()).collect();
         let name = format!("forum({} ► {})", listed(&names), captain.name());
-        let (who, decides) = (quoted(&names), captain.name());
         let description = match captain.description() {
-            "" => format!("A discussion: {who} speak, and `{decides}` decides."),
+            "" => wording::discussion(&names, captain.name()),
             said => said.to_owned(),
         };
         Forum {

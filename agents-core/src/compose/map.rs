@@ -1,5 +1,6 @@
 //! A plain function on an agent's answer.
 
+use super::wording;
 use crate::{
     Agent, Error,
     agent::{Data, Profile},
@@ -66,7 +67,7 @@ where
 
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<T, Error> {
         let output = self.agent.work(cx, input).await?;
-        let what = || format!("the function that maps what `{}` gives", self.agent.name());
+        let what = || wording::function_behind(self.agent.name());
         guarded(|| (self.function)(output)).map_err(|panic| panics::error(what())(panic))
     }
 }

@@ -59,6 +59,7 @@ mod routed;
 mod settled;
 mod then;
 mod until;
+mod wording;
 
 pub use failed::Failed;
 pub use first::{FirstOf, Race, RaceWith, first_of};
@@ -99,36 +100,12 @@ fn ends_everything(error: &Error) -> bool {
     }
 }
 
-/// Returns the names as `a, b, c`, or as `a; 3` for three equal names.
-fn listed(names: &[&str]) -> String {
-    match names {
-        [first, _, rest @ ..] if !rest.is_empty() && names.iter().all(|name| name == first) => {
-            format!("{first}; {}", names.len())
-        }
-        _ => names.join(", "),
-    }
-}
-
 /// Returns the description of a part, or its name if it has none.
 fn said_of(agent: &impl Agent) -> String {
     match agent.description().trim().trim_end_matches('.') {
         "" => format!("`{}`", agent.name()),
         said => said.to_owned(),
     }
-}
-
-/// Returns the names as `` `a`, `b` and `c` ``.
-fn quoted(names: &[&str]) -> String {
-    let mut names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    match names.pop() {
-        Some(last) if !names.is_empty() => format!("{} and {last}", names.join(", ")),
-        only => only.unwrap_or_default(),
-    }
-}
-
-/// Returns the description of agents that get the same input at once.
-fn at_once(names: &[&str], end: &str) -> String {
-    format!("Gives its input to {} at once; {end}.", quoted(names))
 }
 
 /// Keeps a name for the rest of the process. A tuple, a `Vec` and an array have no field for their name, but
@@ -154,7 +131,7 @@ fn keep(name: String) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{wording::listed, *};
 
     #[test]
     fn names_are_kept_once() {

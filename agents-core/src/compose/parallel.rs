@@ -3,9 +3,9 @@
 //! By default the first failure ends them all. [`settled`](super::settled()) lets each agent run to its end.
 
 use super::{
-    at_once,
     failed::{Failed, settle_one},
-    keep, listed,
+    keep,
+    wording::{self, listed},
 };
 use crate::{
     Agent, Error, ErrorKind,
@@ -171,7 +171,7 @@ macro_rules! tuple {
 
             fn described(&self) -> &str {
                 let ($first, $($part),+) = self;
-                keep(at_once(&[$first.name(), $($part.name()),+], ALL))
+                keep(wording::parallel(&[$first.name(), $($part.name()),+]))
             }
 
             fn profiles(&self) -> Profile {
@@ -293,11 +293,9 @@ where
 }
 
 /// End of the description: what becomes of the answers.
-const ALL: &str = "the answer is what each of them gives";
-
 fn described<A: Agent>(agents: &[A]) -> &'static str {
     let names: Vec<_> = agents.iter().map(A::name).collect();
-    keep(at_once(&names, ALL))
+    keep(wording::parallel(&names))
 }
 
 fn name_of<A: Agent>(agents: &[A]) -> &'static str {
@@ -308,10 +306,7 @@ fn name_of<A: Agent>(agents: &[A]) -> &'static str {
 /// Converts the answers into an array; there are as many answers as agents.
 fn as_array<T, const N: usize>(answers: Vec<T>) -> Result<[T; N], Error> {
     let count = answers.len();
-    answers.try_into().map_err(|_| {
-        Error::new(
-            ErrorKind::Failed,
-            format!("{count} answers from {N} agents"),
-        )
-    })
+    answers
+        .try_into()
+        .map_err(|_| Error::new(ErrorKind::Failed, wording::other_count(count, N)))
 }

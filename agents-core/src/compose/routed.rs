@@ -1,5 +1,6 @@
 //! An agent, followed by the agent that its output selects.
 
+use super::wording;
 use crate::{
     Agent, Error,
     agent::{Data, IntoInput, Profile},
@@ -114,7 +115,7 @@ where
 
     async fn work(&self, cx: &RunContext, input: A::In) -> Result<O, Error> {
         let output = self.agent.run_in(cx, input).await?;
-        let panicked = |panic| panics::error(format!("the function of `{}`", self.name))(panic);
+        let panicked = |panic| panics::error(wording::function_of(&self.name))(panic);
         let cx = cx.speaking();
         let next = guarded(|| (self.route)(&cx, output, &self.targets)).map_err(panicked)?;
         guarded_while(next).await.map_err(panicked)?

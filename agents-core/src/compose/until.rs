@@ -1,5 +1,6 @@
 //! An agent that is repeated until its output is accepted.
 
+use super::wording;
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::{Data, Profile},
@@ -164,9 +165,10 @@ where
         let last = Json::of(&output);
         match self.verdict_on(output)? {
             Step::Done(value) => Ok(value),
-            Step::Again(_) => Err(self.ran_out(last.unwrap_or_else(|error| {
-                Json::string(&format!("it cannot be written as JSON: {error}"))
-            }))),
+            Step::Again(_) => {
+                Err(self
+                    .ran_out(last.unwrap_or_else(|error| Json::string(&wording::not_json(&error)))))
+            }
         }
     }
 }
@@ -177,7 +179,7 @@ impl<A, F> Until<A, F> {
         F: Fn(T) -> V,
     {
         let verdict = guarded(|| (self.verdict)(output).into_step());
-        verdict.map_err(panics::error(format!("the function of `{}`", self.name)))
+        verdict.map_err(panics::error(wording::function_of(&self.name)))
     }
 
     fn ran_out(&self, last: Json) -> Error {

@@ -1,6 +1,6 @@
 //! Conversation of which a run is one part.
 
-use super::{Node, RunContext};
+use super::{Node, RunContext, wording};
 use crate::{
     Error, ErrorKind, Json,
     journal::{Frame, PlaceId, State},
@@ -210,7 +210,7 @@ impl Exchange {
         talk.unfinished = None;
         let Some(last) = last.filter(|_| node.taken().is_none()) else {
             if has_written {
-                let remark = format!("[no answer: {reason}; tools that write have run]");
+                let remark = wording::no_answer_after_writing(reason);
                 self.push(&mut talk.earlier, remark);
             }
             return;
@@ -229,7 +229,7 @@ impl Exchange {
         };
         if last.has_written {
             let mut history = until.history.with_slots();
-            history.push(reply(format!("[no answer: {reason}]")));
+            history.push(reply(wording::no_answer(reason)));
             talk.earlier = Earlier {
                 history: Arc::new(history),
                 is_said: false,
@@ -288,7 +288,7 @@ impl UntilSettled<'_> {
 impl Drop for UntilSettled<'_> {
     fn drop(&mut self) {
         if let Some(exchange) = self.exchange {
-            exchange.keep_effects(self.node, "the send was dropped");
+            exchange.keep_effects(self.node, wording::SEND_DROPPED);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Reasons for which work is dropped before it is done.
 
-use super::{Node, Root};
+use super::{Node, Root, wording};
 use std::sync::Arc;
 
 /// Reason for which work is dropped.
@@ -27,19 +27,19 @@ impl Ending {
     /// call.
     pub(crate) fn of_call(&self, by_it: bool) -> &str {
         match self {
-            Ending::Run if by_it => "the run was ended from within this call",
-            Ending::Run => "the run ended before this call did",
+            Ending::Run if by_it => wording::ENDED_FROM_WITHIN,
+            Ending::Run => wording::RUN_ENDED_BEFORE,
             Ending::Abandoned(why) => why,
-            Ending::Unexplained => "the agent was dropped before this call ended",
+            Ending::Unexplained => wording::AGENT_DROPPED,
         }
     }
 
     /// Returns the text that says why an escalation is closed.
     pub(crate) fn of_escalation(&self) -> &str {
         match self {
-            Ending::Run => "the run ended",
+            Ending::Run => wording::RUN_ENDED,
             Ending::Abandoned(why) => why,
-            Ending::Unexplained => "the work that it was a part of ended",
+            Ending::Unexplained => wording::WORK_AROUND_ENDED,
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Every change goes through [`Machine::add`]: the fact is folded into the state, and is stored unless it changes
 //! nothing.
 
-use super::{Audience, PassedLimit, Past, Writer};
+use super::{Audience, PassedLimit, Past, Writer, wording};
 use crate::{
     Json,
     budget::Cost,
@@ -416,7 +416,7 @@ impl Inner {
     /// Ends the run because a fact cannot be written. Without the fact the journal would lead to another state, so
     /// nothing more is stored.
     fn cannot_be_written(&mut self, writer: &Writer, error: &serde_json::Error) {
-        let reason = format!("a fact of the run cannot be written as JSON: {error}");
+        let reason = wording::fact_not_json(error);
         tracing::error!("{reason}");
         writer.refuse(JournalError::new(&*reason));
         if self.state.stop.is_none() {

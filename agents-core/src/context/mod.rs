@@ -25,6 +25,7 @@ mod stopwatch;
 mod stored_run;
 mod terms;
 mod within;
+mod wording;
 mod writer;
 
 pub use cx::RunContext;

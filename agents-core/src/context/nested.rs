@@ -1,6 +1,6 @@
 //! Settings that a nested run takes over from the run around it.
 
-use super::{RunContext, Settings};
+use super::{RunContext, Settings, wording};
 use crate::{
     Error, ErrorKind,
     run::{Clock, Timestamp},
@@ -18,7 +18,7 @@ impl Settings {
         let outer = &around.root.settings;
         self.nesting_depth = outer.nesting_depth + 1;
         if self.nesting_depth > DEEPEST {
-            let message = format!("runs of their own are nested {DEEPEST} deep");
+            let message = wording::nested_too_deep(DEEPEST);
             return Err(Error::new(ErrorKind::Budget, message));
         }
         self.key_around = around.root.key();

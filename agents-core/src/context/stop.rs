@@ -1,6 +1,6 @@
 //! Ends of a run from within it.
 
-use super::{PassedLimit, RunContext};
+use super::{PassedLimit, RunContext, wording};
 use crate::{
     Error,
     journal::{Fact, JournalError},
@@ -13,7 +13,7 @@ impl RunContext {
     /// Stores all facts so far. If storing fails, the run ends, and this call never returns.
     pub(crate) async fn store(&self) {
         if let Err(error) = self.node.machine().store().await {
-            let reason = format!("the journal cannot be written: {error}");
+            let reason = wording::journal_unwritable(&error);
             match self.stop(Stop::Journal { reason }).await {}
         }
     }

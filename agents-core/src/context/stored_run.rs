@@ -1,6 +1,6 @@
 //! Reading of a journal before its run goes on.
 
-use super::{Settings, Writer};
+use super::{Settings, Writer, wording};
 use crate::{
     Error, ErrorKind, Json,
     journal::{Entry, Journal, JournalError, refold},
@@ -45,7 +45,7 @@ async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error
     for entry in entries {
         if let Cow::Owned(text) = settings.masker.restored(entry.fact.as_str()) {
             entry.fact = Json::parse(text).map_err(|error| {
-                let why = format!("entry {} cannot be read: {error}", entry.seq);
+                let why = wording::entry_unreadable(entry.seq, &error);
                 unreadable(JournalError::new(why))
             })?;
         }

@@ -1,6 +1,6 @@
 //! Terms of a stored run, compared with the settings given now.
 
-use super::Settings;
+use super::{Settings, wording};
 use crate::{Error, ErrorKind, journal::Terms, tool::Scope};
 use std::sync::Arc;
 
@@ -25,9 +25,7 @@ impl Terms {
             settings.scope = self.scope.clone();
         }
         if settings.scope != self.scope {
-            return Err(refused(
-                "the stored run has another scope; leave out `.scope(..)` to continue with the stored one",
-            ));
+            return Err(refused(wording::OTHER_SCOPE));
         }
         settings.budget = match (settings.budget.take(), &self.budget) {
             (Some(said), Some(stored)) => Some(said.tighter(stored)),
@@ -41,9 +39,9 @@ impl Terms {
     /// Checks that the agent still answers by the same type.
     pub(crate) fn fits(&self, agent: &str, answer: Option<&Arc<str>>) -> Result<(), Error> {
         match &self.answer {
-            Some(stored) if Some(stored) != answer => Err(refused(format!(
-                "the answer's type has changed since the run was stored: agent `{agent}` answered by another schema then; finish the run with the type that it had, or start it anew with another journal"
-            ))),
+            Some(stored) if Some(stored) != answer => {
+                Err(refused(wording::other_answer_type(agent)))
+            }
             _ => Ok(()),
         }
     }
@@ -52,9 +50,7 @@ impl Terms {
     pub(crate) fn can_be_kept(settings: &Settings) -> Result<(), Error> {
         match settings.executor.policies.are_named() {
             true => Ok(()),
-            false => Err(refused(
-                "a stored run is held to its policies by their names, and one has none; give it one: `.policy(agents::policy::named(\"..\", ..))`",
-            )),
+            false => Err(refused(wording::POLICY_WITHOUT_NAME)),
         }
     }
 
@@ -65,17 +61,11 @@ impl Terms {
         for name in &self.policies {
             match given.iter().position(|given| given == name) {
                 Some(at) => given.swap_remove(at),
-                None => {
-                    return Err(refused(format!(
-                        "the stored run had the policy `{name}`, and this one has not; give it again with `.policy(..)`"
-                    )));
-                }
+                None => return Err(refused(wording::policy_missing(name))),
             };
         }
         match self.limited && executor.limiter.is_none() {
-            true => Err(refused(
-                "the stored run had rate limits, and this one has none; give them again with `.rate_limits(..)`",
-            )),
+            true => Err(refused(wording::RATE_LIMITS_MISSING)),
             false => Ok(()),
         }
     }

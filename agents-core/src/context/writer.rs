@@ -3,6 +3,7 @@
 //! The run itself takes the task's steps as long as the journal does not keep it waiting: then no other thread is woken
 //! for an entry. A task that waits for its journal goes on in the runtime.
 
+use super::wording;
 use crate::{
     Json,
     journal::{Entry, Journal, JournalError, PlaceId, Stored},
@@ -173,11 +174,7 @@ impl Writer {
     async fn until(&self, stored: Result<Stores, JournalError>) -> Result<(), JournalError> {
         let stored = stored?;
         self.task.step();
-        let ended = || {
-            Err(JournalError::new(
-                "the task that writes the journal has ended",
-            ))
-        };
+        let ended = || Err(JournalError::new(wording::WRITER_ENDED));
         stored.await.unwrap_or_else(|_| ended())
     }
 }
@@ -369,7 +366,8 @@ async fn write(
             waits.store(true, Relaxed);
             let stored = guarded_while(journal.append(&entries)).await;
             waits.store(false, Relaxed);
-            let panicked = |panic| Err(JournalError::new(format!("it panicked: {panic}")));
+            let panicked =
+                |panic: String| Err(JournalError::new(wording::journal_panicked(&panic)));
             failed = stored.unwrap_or_else(panicked).err();
             if let Some(error) = &failed {
                 tracing::error!(%error, "the journal cannot be written");

@@ -1,5 +1,6 @@
 //! Typed answer of an agent: the conversion of a model's final text into the agent's output.
 
+use super::wording;
 use crate::{
     hex::id,
     json::canonical,
@@ -99,7 +100,7 @@ fn as_it_is<O: 'static>(text: &str, _: bool) -> Result<(O, Changes), ReadError> 
     let text: Box<dyn Any> = Box::new(text.to_owned());
     let text = text
         .downcast::<O>()
-        .map_err(|_| ReadError::new("", "the answer is not text"))?;
+        .map_err(|_| ReadError::new("", wording::NOT_TEXT))?;
     Ok((*text, Changes::default()))
 }
 

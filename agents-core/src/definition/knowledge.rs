@@ -1,3 +1,4 @@
+use super::wording;
 use crate::{
     Json,
     tool::{Effects, FnTool, SharedTool, ToolSpec},
@@ -33,7 +34,7 @@ impl Knowledge<'_> {
         let (name, description) = (self.name.clone(), self.description.clone());
         let spec = ToolSpec::new(name, description, Effects::None, schema).innate();
         Arc::new(FnTool::with_spec(spec, |_, _| async {
-            Err::<(), _>("knowledge is told by its own agent")
+            Err::<(), _>(wording::KNOWLEDGE_OF_ANOTHER)
         }))
     }
 }

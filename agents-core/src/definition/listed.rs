@@ -1,6 +1,6 @@
 //! Tools that the sources of an agent have listed.
 
-use super::AgentDefinition;
+use super::{AgentDefinition, wording};
 use crate::{
     Error, ErrorKind, panics,
     place::OwnTool,
@@ -36,15 +36,13 @@ impl AgentDefinition<'_> {
                 let tools = tools.into_iter().map(|tool| source.tool(tool));
                 tools.collect::<Vec<_>>()
             });
-            let made = made.map_err(panics::error(format!("the source of the tools `{names}`")))?;
+            let made = made.map_err(panics::error(wording::source_of(&names)))?;
             // Policies, arms and grants reach these tools by names that match the pattern.
             if let Some(stray) = made.iter().find(|tool| !names.matches(&tool.spec().name)) {
                 let stray = &stray.spec().name;
                 return Err(Error::new(
                     ErrorKind::Build,
-                    format!(
-                        "the source of the tools `{names}` lists `{stray}`, which does not match"
-                    ),
+                    wording::stray_in_list(&names, stray),
                 ));
             }
             listed = listed.with_all(made);

@@ -8,6 +8,7 @@ mod listed;
 mod policies;
 mod prompt;
 mod validator;
+mod wording;
 
 pub(crate) use answer::Answer;
 pub(crate) use arms::Arms;
@@ -153,16 +154,6 @@ impl AgentDefinition<'_> {
             .collect();
         fixers.sort_unstable();
         fixers.dedup();
-        let along = match &fixers[..] {
-            [] => String::new(),
-            fixers => format!(
-                "; the repair agents of its arms ({}) are driven by the same, unless they bring their own",
-                fixers.join(", ")
-            ),
-        };
-        let name = &self.name;
-        format!(
-            "agent `{name}` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`{along}"
-        )
+        wording::no_model(&self.name, &fixers)
     }
 }

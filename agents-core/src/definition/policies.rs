@@ -1,6 +1,6 @@
 //! Policies of an agent for tools by their names.
 
-use super::AgentDefinition;
+use super::{AgentDefinition, wording};
 use crate::tool::{Pattern, ToolPolicy, ToolSet};
 
 impl AgentDefinition<'_> {
@@ -22,13 +22,7 @@ impl AgentDefinition<'_> {
                 .specs()
                 .filter(|spec| pattern.matches(&spec.name) && policy.loosens(spec));
             let names: Vec<_> = loosened.map(|spec| format!("`{}`", spec.name)).collect();
-            (!names.is_empty()).then(|| {
-                format!(
-                    "the policy of agent `{}` for `{pattern}` asks for less approval than {} demands; a policy can ask for more, and less is for the tool to say",
-                    self.name,
-                    names.join(", ")
-                )
-            })
+            (!names.is_empty()).then(|| wording::loosened(&self.name, pattern, &names))
         };
         self.policies.iter().filter_map(each).collect()
     }

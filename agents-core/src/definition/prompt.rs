@@ -1,5 +1,6 @@
 //! System prompt of an agent.
 
+use super::wording;
 use crate::{
     Error,
     context::RunContext,
@@ -145,7 +146,7 @@ impl<'a> Prompt<'a> {
         let Some(write) = &self.written else {
             return Ok(self.text.to_string());
         };
-        let what = || format!("the prompt of agent `{agent}`");
+        let what = || wording::prompt_of(agent);
         // The call that makes the future may panic, as well as the future itself.
         let work = cx.clone().enter(async { write.write().await });
         let text = guarded_while(work).await.map_err(panics::error(what()))?;

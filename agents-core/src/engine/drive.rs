@@ -41,7 +41,7 @@ pub(crate) async fn drive<O>(
     if let Some(passed) = cx.node.too_deep() {
         match cx.exceed(passed).await {}
     }
-    // Agents that run in this one's tools are driven by the same model unless they bring their own.
+    // Agents that run in this one's tools use the same model unless they bring their own.
     let time = definition.budget.time;
     let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
     let cx = &cx.driven(definition.model.as_ref(), watch.as_ref());

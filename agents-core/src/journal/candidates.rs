@@ -12,6 +12,7 @@
 //!
 //! The machine is data and calls no user code. Receipts, events and the input of repair agents are projections of it.
 
+use super::wording::{self, FAILED_ALREADY};
 use crate::{
     Severity,
     error::ToolError,
@@ -23,9 +24,6 @@ use crate::{
 use serde::Serialize;
 use serde_json::Value;
 use std::{fmt, time::Duration};
-
-/// Reason for a candidate whose text failed before.
-pub(crate) const FAILED_ALREADY: &str = "this text failed before";
 
 /// Maximum number of candidates that arms and repair agents may give for one call or one answer.
 const MOST: usize = 8;
@@ -185,7 +183,7 @@ impl By {
             By::Fix => "fix",
             By::Sanitize => "sanitize",
             By::Agent(name) => name,
-            By::Approver => "the approver",
+            By::Approver => wording::APPROVER,
         }
     }
 }
@@ -537,8 +535,7 @@ impl<F: Fault> Candidates<F> {
 
     /// Returns a remark if a step was skipped because the maximum number of candidates is reached.
     pub(crate) fn cut_short(&self) -> Option<String> {
-        self.cut_short
-            .then(|| format!("{MOST} repairs were tried, and there may not be more of them"))
+        self.cut_short.then(|| wording::no_more_repairs(MOST))
     }
 
     /// Records the answer of a repair agent; returns `true` if it gave a text to read.

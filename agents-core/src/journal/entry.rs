@@ -1,5 +1,6 @@
 //! Stores for the facts of a run.
 
+use super::wording;
 use crate::{Json, run::Timestamp};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -143,9 +144,7 @@ impl Entry {
         let mut before = last;
         for Entry { seq, .. } in batch {
             if before.checked_add(1) != Some(*seq) {
-                return Err(JournalError(format!(
-                    "entry {seq} does not follow entry {before}: another run writes to this journal; give each run a journal of its own"
-                )));
+                return Err(JournalError(wording::entry_out_of_order(*seq, before)));
             }
             before = *seq;
         }

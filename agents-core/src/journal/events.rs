@@ -9,7 +9,7 @@ use super::{
     call::{Action, Call, News, again, of_answer, of_call},
 };
 use crate::{
-    journal::candidates::FAILED_ALREADY,
+    journal::wording::FAILED_ALREADY,
     model::Message,
     recovery::RepairAgentRef,
     run::{ApprovalDecision, ApprovalRequest, EventKind, RepairKind, Timestamp},

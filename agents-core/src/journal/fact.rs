@@ -1,6 +1,6 @@
 //! Facts of a run, of which its journal consists.
 
-use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact};
+use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact, wording};
 use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
@@ -168,10 +168,7 @@ impl Started {
     pub(crate) fn check(&self) -> Result<(), JournalError> {
         match self.rules {
             Self::RULES => Ok(()),
-            rules => Err(JournalError::new(format!(
-                "the journal follows rules {rules}; this version knows rules {}",
-                Self::RULES
-            ))),
+            rules => Err(JournalError::new(wording::other_rules(rules, Self::RULES))),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     ExecutionNews, Fact, Frame, Kept, Open, Place, PlaceId, Raiser, Replied, State, Taken, What,
     call::{self, CallFact, Doubt, News},
-    frame, projection,
+    frame, projection, wording,
 };
 use crate::{
     Json,
@@ -14,9 +14,6 @@ use crate::{
     secret::Masker,
 };
 use std::sync::Arc;
-
-/// Reason given to a model that takes over from one whose answer did not fit.
-const TAKEN_OVER: &str = "you take over from the model that gave it";
 
 /// Settings on which receipts and messages depend beside the facts: the masker, and the size at which outputs are cut.
 #[derive(Clone, Debug)]
@@ -345,7 +342,7 @@ impl State {
                 after.news = news;
                 after.doubt = doubt;
             }
-            Raiser::Answer => frame.refuse(TAKEN_OVER.to_owned(), false),
+            Raiser::Answer => frame.refuse(wording::ANSWER_TAKEN_OVER.to_owned(), false),
         }
     }
 

@@ -8,11 +8,12 @@ use super::{
     call::{Call, Doubt, of_answer},
     candidates::Candidates,
     repeated::Repeated,
+    wording,
 };
 use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
-    model::{FinishReason, History, Message, REFUSED, Reply},
+    model::{FinishReason, History, Message, Reply},
     run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::{ReadError, RemoteTool},
@@ -93,12 +94,6 @@ pub(crate) struct GivenModel {
 
 /// Number of models with which an agent may go on, one after the other, because it failed.
 pub(crate) const MOST_MODELS: u32 = 3;
-
-/// Result of a call that was cut off while its tool ran.
-const IN_DOUBT: &str = "[this call was cut off: it is not known whether it took effect]";
-
-/// Result of a call that was cut off before its tool ran.
-const NOT_RUN: &str = "[this call was cut off before it took effect]";
 
 /// Action that an agent needs next.
 #[derive(Debug, PartialEq)]
@@ -292,8 +287,8 @@ impl Frame {
                 .message
                 .clone()
                 .unwrap_or_else(|| match call.has_written() {
-                    true => IN_DOUBT.to_owned(),
-                    false => NOT_RUN.to_owned(),
+                    true => wording::IN_DOUBT.to_owned(),
+                    false => wording::NOT_RUN.to_owned(),
                 })
                 .into(),
         };
@@ -306,8 +301,8 @@ impl Frame {
         self.earlier.extend(answer.map(|answer| answer.candidates));
         self.say([Message::User {
             content: match self.choosing {
-                true => no_such_skill(&reason),
-                false => refusal(&reason, is_text),
+                true => wording::skill_refused(&reason),
+                false => wording::refused(&reason, is_text),
             }
             .into(),
         }]);
@@ -379,17 +374,6 @@ fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-fn refusal(reason: &str, is_text: bool) -> String {
-    match is_text {
-        true => format!("{REFUSED}{reason}. Answer again."),
-        false => {
-            format!(
-                "{REFUSED}{reason}. Answer again, with nothing but JSON that follows the schema."
-            )
-        }
-    }
-}
-
 fn told(text: String) -> Message {
     Message::User {
         content: text.into(),
@@ -400,20 +384,7 @@ fn told(text: String) -> Message {
 pub(super) fn finding(doubt: &Doubt, finding: &Finding, masker: &Masker) -> String {
     let Doubt { tool, args, .. } = doubt;
     let args = masker.seen(args);
-    let who = finding.by.as_deref().unwrap_or("A person");
-    let what = match finding.had_effect {
-        true => "took effect: do not make it again",
-        false => "had no effect: it may be made again",
-    };
-    let note = finding.note.iter().map(|note| format!(" {note}"));
-    let note: String = note.collect();
-    format!(
-        "[About the call of `{tool}` with {args} that was cut off: {who} has found out that it {what}.{note}]"
-    )
-}
-
-fn no_such_skill(reason: &str) -> String {
-    format!("That is none of the skills: {reason}. Say the name of one of them and nothing else.")
+    wording::found_out(tool, args.as_str(), finding)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Key of a run, with which digests of its arguments tell others nothing about the arguments.
 
+use super::wording;
 use crate::hex::{hex, id};
 use hmac_sha256::HMAC;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
@@ -54,12 +55,12 @@ impl<'de> Deserialize<'de> for RunKey {
                 let digit = |letter: u8| char::from(letter).to_digit(16);
                 u8::try_from(digit(*high)? * 16 + digit(*low)?).ok()
             }),
-            _ => return Err(Error::custom("the key of the run is no key")),
+            _ => return Err(Error::custom(wording::KEY_UNREADABLE)),
         };
         let bytes: Option<Vec<u8>> = bytes.collect();
         let key = bytes.and_then(|bytes| bytes.try_into().ok());
         key.map(RunKey)
-            .ok_or_else(|| Error::custom("the key of the run is no key"))
+            .ok_or_else(|| Error::custom(wording::KEY_UNREADABLE))
     }
 }
 

@@ -31,6 +31,7 @@ mod steps;
 mod terms;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 pub use entry::{Entry, Journal, JournalError, MemoryJournal};
 pub use follower::{Asked, Began, CallStep, Ended, Followed, Follower};

@@ -1,6 +1,6 @@
 //! Outcome of a run, from its state.
 
-use super::{Finished, State};
+use super::{Finished, State, wording};
 use crate::{
     Error, ErrorKind, Json,
     run::{AgentOutputs, Outcome, Stop, trace::Trace},
@@ -43,8 +43,7 @@ impl<T: DeserializeOwned> Outcome<T> {
         let (result, answer) = match state.finished.clone()? {
             Finished::Answer(answer) => {
                 let result = answer.to().map_err(|error| {
-                    let why = format!("the stored answer does not fit: {error}");
-                    Error::new(ErrorKind::Journal, why)
+                    Error::new(ErrorKind::Journal, wording::stored_answer_misfits(&error))
                 });
                 (result, Some(answer))
             }

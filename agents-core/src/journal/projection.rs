@@ -3,6 +3,7 @@
 use super::{
     Projection,
     call::{Call, of_call},
+    wording,
 };
 use crate::{
     Json,
@@ -25,7 +26,7 @@ pub(super) fn close(
             let is_kept = !call.attachments.is_empty();
             let (output, mut text) = capped(output, projection, is_kept, &mut truncated);
             if let Some(remark) = &call.remark {
-                text.push_str(&format!("\n[{remark}]"));
+                text.push_str(&wording::remark(remark));
             }
             (Some(output), None, text)
         }
@@ -86,16 +87,11 @@ fn capped(
     // A secret that another call has brought since would not be recognised by its beginning alone.
     let text = projection.masker.text(&text);
     let end = text.floor_char_boundary(limit);
-    let whole = match is_kept {
-        true => "; the whole is kept, but not shown to you",
-        false => "",
-    };
-    let kept = format!(
-        "{}\n[cut: the first {end} of {} bytes{whole}]",
-        &text[..end],
-        text.len()
-    );
-    (Json::string(&text[..end]), kept)
+    let shown = &text[..end];
+    (
+        Json::string(shown),
+        wording::cut(shown, text.len(), is_kept),
+    )
 }
 
 /// Returns the failure for the receipt, with the hint and the remarks on it.
@@ -141,12 +137,12 @@ fn told(call: &Call, error: &ToolError) -> String {
         expected_schema, ..
     } = error
     {
-        text.push_str(&format!("; the arguments have to follow {expected_schema}"));
+        text.push_str(&wording::schema_of_arguments(expected_schema));
     }
     if let ToolError::Execution { cause, .. } = error
         && let Some(wait) = cause.retry_after()
     {
-        text.push_str(&format!("; it may succeed after {wait:?}"));
+        text.push_str(&wording::may_succeed_after(wait));
     }
     for said in call.hint.iter().chain(&call.remark) {
         text.push_str("; ");

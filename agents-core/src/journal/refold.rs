@@ -1,6 +1,6 @@
 //! Fold of a stored journal: each run in it, and its state.
 
-use super::{After, Entry, Fact, JournalError, Projection, Started, State};
+use super::{After, Entry, Fact, JournalError, Projection, Started, State, wording};
 use crate::secret::Masker;
 use std::sync::Arc;
 
@@ -59,20 +59,14 @@ impl Refold {
             fact,
         } = entry;
         if *seq != nth {
-            let why = format!(
-                "entry {nth} has the number {seq}: entries are missing, or in another order"
-            );
-            return Err(JournalError::new(why));
+            return Err(JournalError::new(wording::entry_has_another_number(
+                nth, *seq,
+            )));
         }
         let fact: Fact = fact.to().map_err(|error| {
-            let kind = entry.kind();
-            JournalError::new(format!("entry {nth} (`{kind}`) cannot be read: {error}"))
+            JournalError::new(wording::entry_unreadable(nth, entry.kind(), &error))
         })?;
-        let not_known = || {
-            let kind = entry.kind();
-            let why = format!("entry {nth} (`{kind}`) does not follow from those before it");
-            JournalError::new(why)
-        };
+        let not_known = || JournalError::new(wording::entry_without_cause(nth, entry.kind()));
         let run = usize::try_from(*run).map_err(|_| not_known())?;
         if let Fact::Started(started) = &fact
             && run == self.runs.len()

@@ -1,6 +1,6 @@
 //! Calls that repeat themselves: the same tool, the same arguments and the same result, reply after reply.
 
-use super::call::Call;
+use super::{call::Call, wording};
 use crate::{json::canonical, run::ToolEnvelope};
 use serde::Serialize;
 use std::sync::Arc;
@@ -70,16 +70,6 @@ fn remark(nth: u32, is_ok: bool) -> String {
         "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     ];
     let ordinal = usize::try_from(nth.saturating_sub(TOLD_FROM)).ok();
-    let which = match ordinal.and_then(|ordinal| ORDINALS.get(ordinal)) {
-        Some(ordinal) => format!("the {ordinal} call"),
-        None => format!("call number {nth}"),
-    };
-    match is_ok {
-        true => format!(
-            "\n[This is {which} in a row with the same arguments and the same result. Use the result, or call something else.]"
-        ),
-        false => format!(
-            "\n[This is {which} in a row with the same arguments and the same failure. Change the arguments, or do something else.]"
-        ),
-    }
+    let ordinal = ordinal.and_then(|ordinal| ORDINALS.get(ordinal));
+    wording::repeated(nth, ordinal.copied(), is_ok)
 }

@@ -25,6 +25,10 @@ pub enum ModelErrorKind {
     NotFound,
     /// The server refused the request, or reported an error of its own.
     Refused,
+    /// The conversation is longer than the model can read.
+    TooLong,
+    /// A filter of the provider refused the request because of its content.
+    Filtered,
     /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
     /// No reply came in time.

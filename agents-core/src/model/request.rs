@@ -4,7 +4,7 @@ use crate::{
     tool::{ToolSet, ToolSpec},
 };
 use serde_json::Value;
-use std::fmt;
+use std::{fmt, time::Duration};
 
 /// A fragment of a reply that is being streamed.
 ///
@@ -54,6 +54,25 @@ pub struct Request<'a> {
     masker: Option<&'a Masker>,
     place: Option<&'a (dyn fmt::Display + Send + Sync)>,
     failures: Option<Failures<'a>>,
+    patience: Patience,
+}
+
+/// Time that a caller waits for a reply, beside the limits that the client itself has; the shorter one applies.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::model::Patience;
+/// use std::time::Duration;
+///
+/// let patience = Patience { first_token: Some(Duration::from_secs(10)), ..Patience::default() };
+/// assert_eq!(patience.idle, None);
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// Maximum time until the reply begins.
+    pub first_token: Option<Duration>,
+    /// Maximum time without a byte.
+    pub idle: Option<Duration>,
 }
 
 /// Callback for the name of a model and the error that it failed with.
@@ -70,6 +89,7 @@ impl<'a> Request<'a> {
             masker: None,
             place: None,
             failures: None,
+            patience: Patience::default(),
         }
     }
 
@@ -154,6 +174,18 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Sets how long the caller waits for the reply. The client keeps to it, as far as it can.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Returns how long the caller waits for the reply.
+    pub fn patience(&self) -> Patience {
+        self.patience
+    }
+
     /// Returns the message of the error with the run's secrets masked, for logs.
     pub(super) fn masked(&self, error: &ModelError) -> String {
         let message = error.to_string();
@@ -174,7 +206,12 @@ impl<'a> Request<'a> {
     }
 
     /// Checks that the model can read the images and files of the conversation.
-    pub(crate) fn check_media(&self, model: &dyn Model) -> Result<(), ModelError> {
+    ///
+    /// A client need not check it: a run does so before each request.
+    ///
+    /// # Errors
+    /// With [`ModelErrorKind::Setup`] if it cannot read them.
+    pub fn check_media(&self, model: &dyn Model) -> Result<(), ModelError> {
         let able = model.capabilities();
         let what = match (self.history.has_images(), self.history.has_files()) {
             (true, _) if !able.images => "an image",

@@ -1,6 +1,6 @@
 //! Checks of a team before a run: all defects are found at once.
 
-use super::{OwnTool, Placement, Profile};
+use super::{OwnTool, Placement, Profile, wording};
 use crate::{
     Error, ErrorKind,
     budget::Budget,
@@ -22,8 +22,7 @@ pub(crate) fn check(root: &Placement, has_model: bool) -> Result<(), Error> {
     if defects.is_empty() {
         return Ok(());
     }
-    let (name, defects) = (&root.name, defects.join("\n  "));
-    let message = format!("the team of `{name}` cannot work as it is put together:\n  {defects}");
+    let message = wording::defects_of_team(&root.name, &defects);
     Err(Error::new(ErrorKind::Build, message))
 }
 
@@ -72,8 +71,8 @@ impl Check {
         let path = names.collect::<Vec<_>>().join(" / ");
         let twice = self.seen.insert(here.name.clone(), path.clone());
         let mut defects = Vec::new();
-        defects.extend(twice.map(|other| placed_twice(&here.name, &other)));
-        defects.extend(reaches_nobody(here));
+        defects.extend(twice.map(|other| wording::placed_twice(&here.name, &other)));
+        defects.extend(reaches_nobody(here).map(str::to_owned));
         defects.extend(bounds_nobody(here));
         // If the agent here is a team of its own, the placement of that team's root counts.
         let place = here.inner();
@@ -109,23 +108,17 @@ impl Check {
     }
 }
 
-fn placed_twice(name: &str, other: &str) -> String {
-    format!(
-        "agent `{name}` is placed twice, the other time as `{other}`; place it once, or give one of them another name"
-    )
-}
-
 /// Returns a defect if grants, confirmations or delegates are set for a composite or, from outside, for a team:
 /// they would reach no agent.
-fn reaches_nobody(here: &Placement) -> Option<String> {
+fn reaches_nobody(here: &Placement) -> Option<&'static str> {
     let says_nothing =
         here.granted.is_none() && here.confirmed.is_empty() && here.delegates.is_empty();
     if says_nothing {
         None
     } else if here.profile.team.is_some() {
-        Some("it is a team of its own; say what it may use and whom it can ask where that team is put together".to_owned())
+        Some(wording::TEAM_OF_ITS_OWN)
     } else if here.profile.is_composite {
-        Some("it is composed of other agents, and what is granted at its place reaches none of them; grant it to the part that is meant: `a.then(structure!(b.grants([..])))`".to_owned())
+        Some(wording::GRANTED_TO_A_COMPOSITION)
     } else {
         None
     }
@@ -135,12 +128,8 @@ fn reaches_nobody(here: &Placement) -> Option<String> {
 /// such a bound.
 fn bounds_nobody(here: &Placement) -> Option<String> {
     let bounds: Vec<_> = here.bounds().bounds_of_each().in_words().collect();
-    (here.profile.is_composite && !bounds.is_empty()).then(|| {
-        format!(
-            "it is composed of other agents, and a bound of {} reaches none of them; bound the part that is meant: `a.then(structure!(b.budget(..)))`, or bound what they share, such as tokens and time",
-            bounds.join(", ")
-        )
-    })
+    (here.profile.is_composite && !bounds.is_empty())
+        .then(|| wording::bounds_of_a_composition(&bounds))
 }
 
 /// Checks that each name that is granted or confirmed is that of a tool, here or below: grants are handed down.
@@ -158,25 +147,11 @@ fn unknown(here: &Placement, defects: &mut Vec<String>) {
         }
         let meant = nearest(name.as_str(), known.iter().copied());
         defects.push(match (name.is_name(), meant) {
-            (false, _) => format!("no tool here or below has a name like `{name}`"),
-            (true, Some(meant)) => {
-                format!("there is no tool `{name}` here or below; did you mean `{meant}`?")
-            }
-            (true, None) => {
-                let there = match known.is_empty() {
-                    true => "nor any other".to_owned(),
-                    false => format!("only {}", quoted(&known)),
-                };
-                format!("there is no tool `{name}` here or below, {there}; add it to the agent's `tools`")
-            }
+            (false, _) => wording::no_tool_like(name),
+            (true, Some(meant)) => wording::misspelt_tool(name, meant),
+            (true, None) => wording::no_tool(name, &known),
         });
     }
-}
-
-/// Returns the names as `a`, `b`, `c`, each in backticks.
-fn quoted(names: &BTreeSet<&str>) -> String {
-    let quoted: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-    quoted.join(", ")
 }
 
 fn tools_below<'t>(here: &'t Placement, known: &mut Vec<&'t OwnTool>) {
@@ -191,17 +166,13 @@ fn same_names(here: &Placement, defects: &mut Vec<String>) {
     let mut seen = BTreeSet::new();
     for tool in here.profile.tools() {
         if !seen.insert(tool.to_owned()) {
-            defects.push(format!(
-                "two of its tools are called `{tool}`; rename one or remove it"
-            ));
+            defects.push(wording::two_tools(tool));
         }
     }
     let mut seen: BTreeSet<_> = here.tools().map(str::to_owned).collect();
     for name in here.delegate_names() {
         if !seen.insert(name.clone()) {
-            defects.push(format!(
-                "its delegate `{name}` has the name of another of its tools; rename one of them"
-            ));
+            defects.push(wording::delegate_named_as_a_tool(&name));
         }
     }
 }
@@ -214,7 +185,7 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
             false => here.confirmed.contains(name),
         };
         if contradicts {
-            defects.push(format!("`{name}` is both granted and confirmed; keep one"));
+            defects.push(wording::granted_and_confirmed(name));
         }
     }
 }
@@ -234,9 +205,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
             .flatten()
             .chain(&authority.confirmed);
         if !limits.clone().any(|limit| limit.covers(name)) {
-            defects.push(format!(
-                "`{name}` is beyond what `{limit}` is granted; grant it there as well, or leave it out here"
-            ));
+            defects.push(wording::beyond_grants(name, limit));
         }
     }
     let unsaid = |tool: &&OwnTool| {
@@ -248,10 +217,7 @@ fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let unsaid = here.profile.tools.iter().filter(unsaid);
     let unsaid: Vec<_> = unsaid.map(OwnTool::name).collect();
     if !unsaid.is_empty() {
-        let tools = unsaid.join("`, `");
-        defects.push(format!(
-            "nothing was granted to it, so it has all its tools, and `{tools}` is beyond what `{limit}` is granted; say which it may use with `grants`"
-        ));
+        defects.push(wording::all_tools_beyond_grants(&unsaid, limit));
     }
 }
 
@@ -271,10 +237,7 @@ fn unconfirmed(here: &Placement, above: &[&Placement], defects: &mut Vec<String>
             confirmed.find(is_free).map(|_| &place.name)
         });
         if let Some(name) = confirming {
-            let tool = tool.name();
-            defects.push(format!(
-                "`{name}` has `{tool}` with confirmation only; confirm it here as well"
-            ));
+            defects.push(wording::unconfirmed(name, tool.name()));
         }
     }
 }
@@ -296,10 +259,7 @@ fn above_budget(here: &Placement, above: &[&Placement], defects: &mut Vec<String
                     said(&own).unwrap_or_default(),
                     said(&limit).unwrap_or_default(),
                 );
-                defects.push(format!(
-                    "its budget of {own} is above that of `{}`, {limit}; allow at most as much",
-                    place.name
-                ));
+                defects.push(wording::above_budget(&own, &place.name, &limit));
                 return;
             }
         }
@@ -338,12 +298,8 @@ fn skills(here: &Placement, delegates: &[String], defects: &mut Vec<String>) {
         for needed in listed.filter(|pattern| !has(pattern)) {
             let skill = &skill.name;
             defects.push(match needed.is_name() {
-                true => format!(
-                    "its skill `{skill}` needs the tool `{needed}`, which is not granted; grant it"
-                ),
-                false => format!(
-                    "its skill `{skill}` needs tools like `{needed}`, and none is granted; grant one"
-                ),
+                true => wording::skill_without_its_tool(skill, &needed),
+                false => wording::skill_without_its_tools(skill, &needed),
             });
         }
     }

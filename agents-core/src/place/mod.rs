@@ -2,6 +2,7 @@
 
 mod check;
 mod profile;
+mod wording;
 
 pub(crate) use check::{Found, check, check_run, found};
 pub(crate) use profile::{Defect, OwnTool};

@@ -38,6 +38,7 @@
 //! call ends the run with [`ErrorKind::Denied`](crate::ErrorKind::Denied).
 
 mod rules;
+mod wording;
 
 pub use rules::{
     confirm_tools, confirm_writes, deny_tools, named, no_external, only_tools, read_only,

@@ -1,6 +1,6 @@
 //! Predefined policies.
 
-use super::{Action, Policy, Verdict};
+use super::{Action, Policy, Verdict, wording};
 use crate::tool::{Effects, Pattern, ToolSpec};
 
 /// Returns a policy that denies tools that write, and tools of undeclared effects.
@@ -16,10 +16,8 @@ use crate::tool::{Effects, Pattern, ToolSpec};
 /// ```
 pub fn read_only() -> impl Policy {
     refusing("read_only", |spec| match (spec.declared, spec.effects) {
-        (false, _) => Some(format!("{}, and this run is read-only", unknown(spec))),
-        (true, Effects::Writes) => {
-            Some(format!("`{}` writes, and this run is read-only", spec.name))
-        }
+        (false, _) => Some(wording::undeclared_and_read_only(&spec.name)),
+        (true, Effects::Writes) => Some(wording::writes_and_read_only(&spec.name)),
         (true, Effects::None | Effects::Reads) => None,
     })
 }
@@ -46,14 +44,8 @@ pub fn read_only() -> impl Policy {
 /// ```
 pub fn no_external() -> impl Policy {
     refusing("no_external", |spec| match (spec.declared, spec.external) {
-        (false, _) => Some(format!(
-            "{}, and this run forbids effects outside the organisation",
-            unknown(spec)
-        )),
-        (true, true) => Some(format!(
-            "`{}` has effects outside the organisation, which this run forbids",
-            spec.name
-        )),
+        (false, _) => Some(wording::undeclared_and_internal(&spec.name)),
+        (true, true) => Some(wording::external_and_internal(&spec.name)),
         (true, false) => None,
     })
 }
@@ -74,8 +66,7 @@ pub fn no_external() -> impl Policy {
 pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     refusing(format!("deny_tools({pattern})"), move |spec| {
-        is_meant(&pattern, spec)
-            .then(|| format!("`{}` may not be used in this run (`{pattern}`)", spec.name))
+        is_meant(&pattern, spec).then(|| wording::denied_by_pattern(&spec.name, &pattern))
     })
 }
 
@@ -96,20 +87,7 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
     let names: Vec<_> = patterns.iter().map(ToString::to_string).collect();
     refusing(format!("only_tools({})", names.join(", ")), move |spec| {
         let meant = patterns.iter().any(|pattern| is_meant(pattern, spec));
-        (!meant).then(|| {
-            let allowed: Vec<_> = patterns
-                .iter()
-                .map(|pattern| format!("`{pattern}`"))
-                .collect();
-            let name = &spec.name;
-            match allowed.is_empty() {
-                true => format!("`{name}` may not be used: this run has no tools"),
-                false => format!(
-                    "`{name}` may not be used; this run has {}",
-                    allowed.join(", ")
-                ),
-            }
-        })
+        (!meant).then(|| wording::not_among(&spec.name, &patterns))
     })
 }
 
@@ -208,8 +186,4 @@ fn confirming(
 
 fn is_meant(pattern: &Pattern, spec: &ToolSpec) -> bool {
     pattern.matches(&spec.name) || pattern.matches(spec.own_name()) || pattern.matches(&spec.key())
-}
-
-fn unknown(spec: &ToolSpec) -> String {
-    format!("the effects of `{}` are not declared", spec.name)
 }

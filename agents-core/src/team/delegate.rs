@@ -1,6 +1,6 @@
 //! Delegates as tools of their parent's model.
 
-use super::Placed;
+use super::{Placed, wording};
 use crate::{
     Agent, Error, Json,
     agent::Data,
@@ -152,7 +152,7 @@ impl<A: Entrusted<<A as Agent>::In>> DelegateTool<A> {
             schema = named(schema, name);
         }
         let description = match placement.description.as_str() {
-            "" => format!("Hands the work to the agent `{}`.", placement.name),
+            "" => wording::hands_work_to(&placement.name),
             said => said.to_owned(),
         };
         let name = tool_name(&placement.name);
@@ -211,17 +211,14 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         let Ok(input) = prepared.0.downcast::<Mutex<A::In>>() else {
-            let why = "the arguments were prepared for another tool";
-            return Err(Cause::text(Code::Unknown, why));
+            return Err(Cause::text(Code::Unknown, wording::PREPARED_FOR_ANOTHER));
         };
         let input = input.into_inner().unwrap_or_else(PoisonError::into_inner);
         let allowed = self.spec.timeout.unwrap_or(A_DAY);
         let called = Called(&self.placed, allowed);
         match called.run_in(&cx.cx, input).await {
-            Ok(output) => Json::of(&output).map_err(|error| {
-                let why = format!("the answer cannot be written as JSON: {error}");
-                Cause::text(Code::Unknown, why)
-            }),
+            Ok(output) => Json::of(&output)
+                .map_err(|error| Cause::text(Code::Unknown, wording::answer_not_json(&error))),
             Err(error) => Err(Cause::of_agent(self.placed.name(), error)),
         }
     }

@@ -1,4 +1,4 @@
-use super::Placed;
+use super::{Placed, wording};
 use crate::{
     Agent, Error, ErrorKind,
     context::RunContext,
@@ -97,12 +97,9 @@ where
 fn here(wanted: &str) -> Result<Arc<Placement>, Error> {
     let cx = RunContext::current();
     let place = cx.as_ref().and_then(RunContext::place);
-    place.map(|place| place.placement.clone()).ok_or_else(|| {
-        missing(format!(
-            "there is no delegate `{wanted}` here, since no agent of a team is at work; \
-             call it in a skill or a tool of an agent with `.delegates(..)`"
-        ))
-    })
+    place
+        .map(|place| place.placement.clone())
+        .ok_or_else(|| missing(wording::no_team_at_work(wanted)))
 }
 
 fn only<T>(
@@ -114,25 +111,14 @@ fn only<T>(
     let mut found = here.delegates.iter().filter_map(fits);
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
-        (Some(_), Some(_)) => Err(missing(format!(
-            "agent `{name}` has several delegates `{wanted}`; ask by name with `delegate_named`"
-        ))),
+        (Some(_), Some(_)) => Err(missing(wording::several_delegates(name, wanted))),
         (None, _) => {
             let names: Vec<_> = here
                 .delegates
                 .iter()
                 .map(|below| &*below.placement().name)
                 .collect();
-            Err(missing(match names.join("`, `") {
-                none if none.is_empty() => {
-                    format!(
-                        "agent `{name}` has no delegates, so there is no `{wanted}`; place it with `.delegates(..)`"
-                    )
-                }
-                names => format!(
-                    "agent `{name}` has no delegate `{wanted}`; it has `{names}`: place it with `.delegates(..)`"
-                ),
-            }))
+            Err(missing(wording::no_delegate(name, wanted, &names)))
         }
     }
 }

@@ -30,6 +30,7 @@ mod lookup;
 mod member;
 mod placed;
 mod structure;
+mod wording;
 
 pub use chart::Chart;
 pub use delegate::Entrusted;

@@ -1,3 +1,4 @@
+use super::wording;
 use crate::{
     Agent, Error, ErrorKind, Json,
     agent::unwritable,
@@ -63,13 +64,9 @@ impl<A: Agent> Placed<A> {
         };
         let why = match cx.approve(request).await {
             Approval::Approve => return Ok(()),
-            Approval::ApproveWith { .. } => {
-                "not approved: the input of an agent that code runs cannot be changed".to_owned()
-            }
-            Approval::Deny { reason } | Approval::Expired { reason } => {
-                format!("not approved: {reason}")
-            }
-            Approval::Revise { note } => format!("not approved as it is: {note}"),
+            Approval::ApproveWith { .. } => wording::INPUT_CANNOT_BE_CHANGED.to_owned(),
+            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
+            Approval::Revise { note } => wording::to_be_revised(&note),
         };
         Err(Error::new(ErrorKind::Denied, why).context(format!("agent `{name}`")))
     }

@@ -170,9 +170,22 @@ impl Failures<'_> {
                 format!("{server} gave up waiting ({code}: `{text}`): ask again"),
             ),
             413 => (
-                Kind::Refused,
+                Kind::TooLong,
                 format!(
                     "the request is too large for {server} ({code}: `{text}`): shorten the conversation"
+                ),
+            ),
+            400..=499 if code_of(body) == Some(Kind::TooLong) => (
+                Kind::TooLong,
+                format!(
+                    "the conversation is too long for `{model}` ({code}: `{text}`): shorten it, or use a model that \
+                     reads more"
+                ),
+            ),
+            400..=499 if code_of(body) == Some(Kind::Filtered) => (
+                Kind::Filtered,
+                format!(
+                    "a filter of {server} refused the request ({code}: `{text}`): change what it says"
                 ),
             ),
             400..=499 => (
@@ -198,6 +211,41 @@ impl Failures<'_> {
             None => error,
         }
     }
+}
+
+/// Returns the kind of error that a body names, if it is one that a status does not tell.
+fn code_of(body: &[u8]) -> Option<Kind> {
+    #[derive(Deserialize)]
+    struct Coded<'a> {
+        #[serde(borrow)]
+        error: Option<&'a RawValue>,
+        #[serde(borrow)]
+        code: Option<&'a RawValue>,
+        #[serde(borrow, rename = "type")]
+        kind: Option<&'a RawValue>,
+    }
+    let coded: Coded<'_> = serde_json::from_slice(body).ok()?;
+    let names = [coded.code, coded.kind].map(|name| name.map_or("", RawValue::get));
+    let has = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| names.iter().any(|name| name.contains(word)))
+    };
+    if has(&["context_length_exceeded", "context_window_exceeded"]) {
+        return Some(Kind::TooLong);
+    }
+    if has(&["content_policy", "content_filter", "ResponsibleAI"]) {
+        return Some(Kind::Filtered);
+    }
+    if let Some(inner) = coded.error {
+        return code_of(inner.get().as_bytes());
+    }
+    // Anthropic and Google say it in words alone.
+    let text = error_text(body)?.to_lowercase();
+    let long = ["prompt is too long", "exceeds the maximum number of tokens"];
+    long.iter()
+        .any(|words| text.contains(words))
+        .then_some(Kind::TooLong)
 }
 
 fn is_about_money(text: &str) -> bool {
@@ -268,7 +316,35 @@ pub fn excerpt(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::excerpt;
+    use super::{Kind, code_of, excerpt};
+
+    #[test]
+    fn codes_of_refusals() {
+        let body = |code, text| {
+            format!(
+                r#"{{"error":{{"message":"{text}","type":"invalid_request_error","code":"{code}"}}}}"#
+            )
+        };
+        for (code, text, expect) in [
+            ("context_length_exceeded", "no", Some(Kind::TooLong)),
+            ("content_policy_violation", "no", Some(Kind::Filtered)),
+            ("content_filter", "no", Some(Kind::Filtered)),
+            (
+                "",
+                "prompt is too long: 9 tokens > 8 maximum",
+                Some(Kind::TooLong),
+            ),
+            ("", "the field content_filter is unknown", None),
+            ("invalid_value", "no", None),
+        ] {
+            assert_eq!(
+                code_of(body(code, text).as_bytes()),
+                expect,
+                "{code} {text}"
+            );
+        }
+        assert_eq!(code_of(b"<html>"), None);
+    }
 
     #[test]
     fn a_shortened_excerpt_ends_with_an_ellipsis() {

@@ -80,7 +80,7 @@ async fn what_a_later_version_has_written_is_not_guessed_at() {
     let why = changed(|entries| entries[0][4]["started"]["rules"] = json!(2)).await;
     assert_eq!(
         why,
-        "entry 1 (`started`): the journal follows rules 2; this version knows rules 1"
+        "entry 1 (`started`): the journal follows rules 2; this version knows rules 1, so go on with the version that wrote it"
     );
     let why = changed(|entries| entries[3][4] = json!({ "dreamt": { "of": "sheep" } })).await;
     assert!(

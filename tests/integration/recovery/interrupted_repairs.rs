@@ -207,7 +207,7 @@ async fn without_any_model_the_agent_and_its_repair_agents_are_named_before_anyt
     assert_eq!(
         error.message(),
         "agent `caller` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, \
-         or give one to the whole run with `.run(..).model(..)`; the repair agents of its arms (`mender`) are driven by the same, \
+         or give one to the whole run with `.run(..).model(..)`; the repair agents of its arms (`mender`) use the same model, \
          unless they bring their own"
     );
     // A repair agent that chooses among its skills also uses the caller's model.

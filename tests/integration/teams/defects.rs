@@ -51,7 +51,7 @@ async fn all_at_once_and_before_the_first_model_is_asked() {
   lead / master / coder: `deploy` is beyond what `master` is granted; grant it there as well, or leave it out here
   lead / master / coder: its budget of 200 tokens is above that of `lead`, 100 tokens; allow at most as much
   lead / coder: agent `coder` is placed twice, the other time as `lead / master / coder`; place it once, or give one of them another name
-  lead / coder: no tool here or below has a name like `mpc_*`"
+  lead / coder: no tool here or below has a name like `mpc_*`; correct the pattern, or remove it"
     );
 }
 
@@ -223,7 +223,7 @@ fn what_would_come_to_nobody() {
     let team = structure!(idle("top").delegates(sub.grants([Deploy])));
     one(
         &team,
-        "top / sub: it is a team of its own; say what it may use and whom it can ask where that team is put together",
+        "top / sub: it is a team of its own; set its grants, its confirmations and its delegates where that team is put together",
     );
     // Defects inside the part are found as well.
     let sub = Member::new(idle("sub"))

@@ -200,7 +200,7 @@ async fn a_policy_can_ask_for_more_than_a_tool_and_not_for_less() {
     assert_eq!(error.kind(), ErrorKind::Build);
     assert_eq!(
         error.message(),
-        "the policy of agent `a` for `*` asks for less approval than `write_file` demands; a policy can ask for more, and less is for the tool to say; \
+        "the policy of agent `a` for `*` asks for less approval than `write_file` demands; a policy can only ask for more, so change the tool or remove the policy; \
          agent `a` has `on_error` arms for `github_*`, which fits none of its tools; correct the pattern, or remove it; \
          agent `a` has a policy for `ad`, which fits none of its tools; correct the pattern, or remove it"
     );

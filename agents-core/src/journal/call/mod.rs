@@ -16,6 +16,7 @@ mod repairs;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod wording;
 
 pub(crate) use fact::{
     Accepted, After, CallFact, Called, Doubt, Given, Intent, Interrupted, News, Refused,
@@ -364,8 +365,8 @@ impl Call {
             ) => After::ignored(),
             (CallFact::Refused(error), _) => self.refuse(*error),
             (CallFact::Panicked(panic), _) => {
-                self.abandon("the call could not be dealt with", 0);
-                self.remark = Some(format!("dealing with it panicked: {panic}"));
+                self.abandon(wording::NOT_DEALT_WITH, 0);
+                self.remark = Some(wording::dealing_panicked(&panic));
                 After::default()
             }
             (CallFact::Read(Ok(accepted)), Stage::Read | Stage::Execute { .. }) => {
@@ -555,12 +556,8 @@ impl Call {
                 self.stage = Stage::Read;
                 return After::default();
             }
-            Approval::Deny { reason } | Approval::Expired { reason } => {
-                format!("not approved: {reason}")
-            }
-            Approval::Revise { note } => {
-                format!("not approved as it is: {note}; change the call and make it again")
-            }
+            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
+            Approval::Revise { note } => wording::to_be_revised(&note),
         };
         self.denied_by = by;
         self.candidates.withdraw();
@@ -578,9 +575,7 @@ impl Call {
     fn edit_misread(&mut self, by: Option<String>, text: String, error: &ToolError) -> After {
         self.denied_by = by;
         let args = Json::parse(&*text).unwrap_or_else(|_| Json::string(&text));
-        let why =
-            format!("not approved: the approver gave other arguments, which do not fit: {error}");
-        self.denied(args, Cause::denied(why))
+        self.denied(args, Cause::denied(wording::edit_misread(error)))
     }
 
     /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
@@ -610,7 +605,7 @@ impl Call {
             Ok(output) => {
                 if partial {
                     self.partial = true;
-                    self.remark = Some(PARTIAL.to_owned());
+                    self.remark = Some(wording::PARTIAL.to_owned());
                 }
                 self.ran(None);
                 self.stage = Stage::Done {
@@ -678,7 +673,7 @@ impl Call {
 
     /// Records an execution that was interrupted.
     fn was_interrupted(&mut self, args: &Json) {
-        let mut cause = Cause::interrupted("the process ended while it ran");
+        let mut cause = Cause::interrupted(wording::PROCESS_ENDED);
         if self.writes() {
             cause = cause.of_a_write(self.is_repeatable());
             self.in_doubt = true;
@@ -729,7 +724,7 @@ impl Call {
                 return After::default();
             }
             Interrupted::NotDone => {
-                let cause = Cause::interrupted("the process ended while it ran; it had no effect");
+                let cause = Cause::interrupted(wording::PROCESS_ENDED_WITHOUT_EFFECT);
                 let error = ToolError::Execution {
                     args: args.clone(),
                     cause,
@@ -1080,9 +1075,6 @@ fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
     };
     args.get(name).or_else(within)
 }
-
-/// Remark on a result that a delegate could not complete.
-const PARTIAL: &str = "this result is partial: the work could not be completed";
 
 /// Writer that feeds formatted text into a digest.
 struct Written<'a>(&'a mut hmac_sha256::Hash);

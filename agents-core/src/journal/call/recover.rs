@@ -1,6 +1,6 @@
 //! Recovery of a failed call: the arms are asked, and their plan is followed to the next candidate.
 
-use super::{After, Call, News, Refused, Stage};
+use super::{After, Call, News, Refused, Stage, wording};
 use crate::{
     Json,
     error::{Cause, Code, Handed, Severity, ToolError},
@@ -9,21 +9,6 @@ use crate::{
     recovery::{FixError, Plan},
     run::Stop,
 };
-
-/// Remark for a model whose call was escalated, if the escalation was not handled.
-const UNSETTLED: &str = "no agent above handled this, so decide yourself how to go on";
-
-/// Remark for a model that takes over from the one that made the call.
-const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still \
-    needed";
-
-/// Remark for such a model if the tool has run, and may have had an effect that must not happen twice.
-const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken \
-    effect though it failed, so find that out before making the call again";
-
-/// Remark for a model whose call an arm would have changed, if it had not run already.
-const WITHHELD: &str =
-    "it was not run again with other arguments, since that could have done it twice";
 
 impl Call {
     /// Records that the text at hand does not fit.
@@ -154,7 +139,8 @@ impl Call {
             },
         });
         if self.candidates.any_withheld() {
-            self.remark.get_or_insert_with(|| WITHHELD.to_owned());
+            self.remark
+                .get_or_insert_with(|| wording::WITHHELD.to_owned());
         }
         match next {
             Move::Read => self.stage = Stage::Read,
@@ -234,15 +220,15 @@ impl Call {
     /// Tells another model that it takes over from the one whose call was escalated.
     pub(super) fn taken_over(&mut self, raised: Escalation) {
         let remark = match self.is_in_doubt() {
-            true => TAKEN_OVER_IN_DOUBT,
-            false => TAKEN_OVER,
+            true => wording::TAKEN_OVER_IN_DOUBT,
+            false => wording::TAKEN_OVER,
         };
         self.climbed(raised, remark);
     }
 
     /// Tells the model that the escalation was not handled.
     pub(super) fn unhandled(&mut self, escalation: Escalation) {
-        self.climbed(escalation, UNSETTLED);
+        self.climbed(escalation, wording::UNSETTLED);
     }
 
     /// Settles the call with the escalation as its error; the agent goes on.

@@ -2,9 +2,13 @@
 //!
 //! They are computed from the candidates: the texts that were tried in turn.
 
+use super::wording::repairs as wording;
 use crate::{
     error::{ErrorRecord, ToolError},
-    journal::candidates::{By, Candidate, Candidates, FAILED_ALREADY, Fault, Gave},
+    journal::{
+        candidates::{By, Candidate, Candidates, Fault, Gave},
+        wording::FAILED_ALREADY,
+    },
     reader::ReadError,
     recovery::{FixError, text_at},
     run::{RepairKind, RepairStep, Repairs, in_short},
@@ -18,12 +22,12 @@ pub(crate) fn of_call(
     first: usize,
     masker: &Masker,
 ) -> Repairs {
-    told(candidates, "the arguments", first, masker)
+    told(candidates, wording::ARGUMENTS, first, masker)
 }
 
 /// Returns the changes and tries for an answer.
 pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> Repairs {
-    told(candidates, "the answer", 0, masker)
+    told(candidates, wording::ANSWER, 0, masker)
 }
 
 /// Returns the steps for each candidate in turn.
@@ -89,7 +93,7 @@ fn fixed<F: Fault>(
     what: &str,
     masker: &Masker,
 ) -> RepairStep {
-    let (by, cost) = (one.by.name(), cost(one.tokens));
+    let by = one.by.name();
     let before = one.instead_of.map(|before| candidates.get(before));
     let failed = before.and_then(Candidate::failed);
     let field = failed.and_then(|failed| failed.error.field());
@@ -101,8 +105,7 @@ fn fixed<F: Fault>(
     match field.filter(|_| one.is_one_value()) {
         Some(field) => {
             let was = text_at(was, field).map(|was| masker.text(was));
-            let did = was.as_ref().map_or("supplied", |_| "replaced");
-            let note = format!("`{by}` {did} it{cost}");
+            let note = wording::value_given(by, was.is_some(), one.tokens);
             let step = RepairStep::new(RepairKind::Fixed, field, note);
             match was {
                 Some(was) => step.was(&was),
@@ -110,7 +113,7 @@ fn fixed<F: Fault>(
             }
         }
         None => {
-            let note = format!("`{by}` gave {what} anew{cost}");
+            let note = wording::text_given(by, what, one.tokens);
             RepairStep::new(RepairKind::Fixed, "", note).was(&masker.text(was))
         }
     }
@@ -119,56 +122,26 @@ fn fixed<F: Fault>(
 /// Returns the step of a text that is not used.
 fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> RepairStep {
     let text = in_short(&masker.text(text));
-    let mut note = format!(
-        "`{}` tried `{text}` in vain{}",
-        one.by.name(),
-        cost(one.tokens)
-    );
-    if !why.is_empty() {
-        note.push_str(": ");
-        note.push_str(why);
-    }
-    tried(note)
+    let by = one.by.name();
+    tried(wording::tried_in_vain(by, &text, one.tokens, why))
 }
 
 /// Returns the step of a repair agent that gave no text.
 fn gave_none<F>(one: &Candidate<F>, why: &FixError) -> RepairStep {
-    let did = match why {
-        FixError::Failed(_) => "gave nothing of use".to_owned(),
-        FixError::Unable(_) => "cannot be asked".to_owned(),
-        FixError::Escalated { severity, .. } => format!("gave up ({severity})"),
-        FixError::Thrown(_) => "ended the run".to_owned(),
-    };
-    let (by, cost) = (one.by.name(), cost(one.tokens));
-    tried(format!("`{by}` {did}{cost}: {}", why.reason()))
+    tried(wording::gave_nothing(one.by.name(), why, one.tokens))
 }
 
 /// Returns the step of a repair that was withheld, since the tool may have taken effect already.
 fn withheld<F>(one: &Candidate<F>, text: Option<&str>, masker: &Masker) -> RepairStep {
-    let did = match text {
-        Some(text) => format!("tried `{}` in vain", in_short(&masker.text(text))),
-        None => "was not asked".to_owned(),
-    };
-    tried(format!(
-        "`{}` {did}: the tool writes and may have taken effect, so it is not run again with other arguments",
-        one.by.name()
-    ))
+    let text = text.map(|text| in_short(&masker.text(text)));
+    tried(wording::withheld(one.by.name(), text.as_deref()))
 }
 
 /// Returns the step of a repair agent whose work ended before it answered.
 fn cut_off<F>(one: &Candidate<F>) -> RepairStep {
-    let by = one.by.name();
-    tried(format!("`{by}` was asked, and cut off before it answered"))
+    tried(wording::cut_off(one.by.name()))
 }
 
 fn tried(note: String) -> RepairStep {
     RepairStep::new(RepairKind::Tried, "", note)
-}
-
-/// Returns the cost of a repair agent's try in tokens, in words; empty if no model was asked.
-fn cost(tokens: u64) -> String {
-    match tokens {
-        0 => String::new(),
-        tokens => format!(" for {tokens} tokens"),
-    }
 }

@@ -1,19 +1,10 @@
 //! End of a call: it is settled with a result, refused, or abandoned with the work that it was a part of.
 
-use super::{After, Call, Stage, recover::own_failure};
+use super::{After, Call, Stage, recover::own_failure, wording};
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
 };
-
-/// Remark beside the failure of an execution after which a limiter held the call back.
-const HELD_BACK: &str = "it was to run again, but the rate limit refused that";
-
-/// Reason why the end of an execution is not known, for a call that is refused afterwards.
-const INTERRUPTED: &str = "the run was interrupted";
-
-/// Remark on a call that was not yet approved.
-const UNDECIDED: &str = "it waited for approval, which was still open";
 
 impl Call {
     /// Settles the call with the failure of the model's arguments, or of an execution.
@@ -30,7 +21,8 @@ impl Call {
             self.candidates.withdraw_all(&error.to_string());
             if error.is_limited() {
                 error = *failed;
-                self.remark.get_or_insert_with(|| HELD_BACK.to_owned());
+                self.remark
+                    .get_or_insert_with(|| wording::HELD_BACK.to_owned());
             }
         }
         self.remark = self.remark.take().or_else(|| self.candidates.cut_short());
@@ -47,7 +39,7 @@ impl Call {
     /// Refuses the call before anything is read.
     pub(super) fn refuse(&mut self, error: ToolError) -> After {
         if self.is_running() {
-            self.was_cut_off(INTERRUPTED, 0);
+            self.was_cut_off(wording::INTERRUPTED, 0);
         }
         let sent = &self.call.arguments;
         let input = Json::parse(sent.as_str()).unwrap_or_else(|_| Json::string(sent));
@@ -119,8 +111,8 @@ impl Call {
                 }
             }
             Stage::Climb { escalation } => return ToolError::from((**escalation).clone()),
-            Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
-            Stage::Running { .. } => format!("{why}: {}", cut_off(calls, self.writes())),
+            Stage::Approve { .. } => wording::undecided(why),
+            Stage::Running { .. } => wording::cut_off(why, calls, self.writes()),
             Stage::Interrupted { .. } => {
                 let last = self.attempts.last().and_then(|run| run.error.as_ref());
                 let last = last.map_or("", |error| &*error.message);
@@ -137,7 +129,7 @@ impl Call {
     /// Withdraws the repaired texts that wait to run. The call then handles the failure that they were given for.
     fn leave_waiting(&mut self, why: &str) {
         let why = match &self.stage {
-            Stage::Approve { .. } => format!("{why}: {UNDECIDED}"),
+            Stage::Approve { .. } => wording::undecided(why),
             Stage::Execute { .. } | Stage::BackOff { .. } | Stage::Sleep { .. } => why.to_owned(),
             _ => return,
         };
@@ -157,7 +149,7 @@ impl Call {
         let mut unknown = self.attempts.iter().filter(|run| run.effect_unknown);
         let last = unknown.next_back().and_then(|run| run.error.as_ref());
         if let Some(error) = last.filter(|error| !told.contains(&error.message)) {
-            let said = format!("it has run: {}", error.message);
+            let said = wording::has_run(&error.message);
             self.remark_beside(said);
         }
     }
@@ -169,15 +161,4 @@ impl Call {
             None => said,
         });
     }
-}
-
-/// Describes an execution that was begun and did not end; `calls` is the number of calls that were made within it.
-fn cut_off(calls: usize, writes: bool) -> String {
-    let known = match calls {
-        0 if writes => ", and whether it took effect is not known".to_owned(),
-        0 => ", which changed nothing".to_owned(),
-        1 => "; the call within it has a receipt, the rest is not known".to_owned(),
-        calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
-    };
-    format!("it was cut off while it ran{known}")
 }

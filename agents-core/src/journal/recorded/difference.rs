@@ -1,6 +1,9 @@
 //! Difference between a request and the recorded ones.
 
-use super::exchanges::{Exchanges, RecordedRequest};
+use super::{
+    exchanges::{Exchanges, RecordedRequest},
+    wording,
+};
 use crate::{
     Json,
     model::{Message, Request},
@@ -63,9 +66,7 @@ impl Difference {
         let nearest = left
             .max_by_key(|(index, asked)| (shared(asked), asked.place == place, Reverse(*index)));
         let Some((index, nearest)) = nearest else {
-            let what =
-                "the recording has no more replies; this request was not made when it was recorded";
-            return Difference::new(place, what.to_owned());
+            return Difference::new(place, wording::NO_MORE_REPLIES.to_owned());
         };
         let (number, at) = (index + 1, shared(nearest));
         let (then, is) = (exchanges.messages(nearest).get(at), now.get(at));
@@ -77,19 +78,11 @@ impl Difference {
             .as_ref()
             .is_some_and(|offer| offer.tools.as_str() != request.tools_json().unwrap_or("[]"));
         let what = match (then, is) {
-            (Some(_), Some(_)) => format!(
-                "request {number} differs from the recording in message {message}: recorded `{recorded}`, now `{now}`"
-            ),
-            (Some(_), None) => format!(
-                "request {number} is shorter than the recorded one: message {message} is missing"
-            ),
-            (None, Some(_)) => format!(
-                "request {number} is longer than the recorded one: message {message} `{now}` was not there"
-            ),
-            (None, None) if offers_other_tools => {
-                format!("request {number} offers other tools than were recorded")
-            }
-            (None, None) => format!("request {number} asks for another format than was recorded"),
+            (Some(_), Some(_)) => wording::other_message(number, message, &recorded, &now),
+            (Some(_), None) => wording::message_missing(number, message),
+            (None, Some(_)) => wording::message_added(number, message, &now),
+            (None, None) if offers_other_tools => wording::other_tools(number),
+            (None, None) => wording::other_format(number),
         };
         Difference {
             message: (then.is_some() || is.is_some()).then_some(message),
@@ -101,8 +94,7 @@ impl Difference {
 
     /// Creates the difference for a request whose recorded counterpart was never answered.
     pub(super) fn of_end(place: String) -> Difference {
-        let what = "the recorded run ended before this request was answered".to_owned();
-        Difference::new(place, what)
+        Difference::new(place, wording::ENDED_UNANSWERED.to_owned())
     }
 
     fn new(place: String, what: String) -> Difference {

@@ -5,6 +5,7 @@ mod exchanges;
 mod model;
 mod open_calls;
 mod what_if;
+mod wording;
 
 pub use difference::Difference;
 pub use model::RecordedModel;
@@ -82,7 +83,7 @@ impl Recorded {
             position.fold(state, fact)
         })?;
         if runs.is_empty() {
-            return Err(JournalError::new("the journal holds no run"));
+            return Err(JournalError::new(wording::NO_RUN));
         }
         exchanges.end(&runs);
         Ok(Recorded {
@@ -221,9 +222,8 @@ impl Recorded {
 /// Replaces references by the names of secrets.
 fn with_names(entries: &[Entry]) -> Result<Vec<Entry>, JournalError> {
     let named = |entry: &Entry| {
-        let fact = Json::parse(shown(entry.fact.as_str())).map_err(|error| {
-            JournalError::new(format!("entry {} cannot be read: {error}", entry.seq))
-        })?;
+        let fact = Json::parse(shown(entry.fact.as_str()))
+            .map_err(|error| JournalError::new(wording::entry_unreadable(entry.seq, &error)))?;
         Ok(Entry {
             fact,
             ..entry.clone()

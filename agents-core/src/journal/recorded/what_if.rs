@@ -1,6 +1,6 @@
 //! Variations of a recorded run: a journal with a change, and without the consequences of what was changed.
 
-use super::{Entry, Fact, JournalError, Recorded};
+use super::{Entry, Fact, JournalError, Recorded, wording};
 use crate::{
     Code, Json,
     error::Cause,
@@ -117,10 +117,8 @@ impl Change {
 
     fn missing(&self, call: &RecordedCall) -> String {
         match self {
-            Change::Result(_) => {
-                format!("the call {call} was never executed, so that it has no result to change")
-            }
-            Change::Plan(_) => format!("no arm was asked about the call {call}"),
+            Change::Result(_) => wording::never_executed(call),
+            Change::Plan(_) => wording::no_arm_asked(call),
         }
     }
 }
@@ -139,7 +137,7 @@ impl<'a> WhatIf<'a> {
         match Json::of(&output) {
             Ok(output) => self.with(call.into(), Change::Result(Ok(output))),
             Err(error) => WhatIf {
-                fault: Some(format!("the output cannot be written as JSON: {error}")),
+                fault: Some(wording::output_not_json(&error)),
                 ..self
             },
         }
@@ -245,7 +243,7 @@ fn path_of(recorded: &Recorded, call: &RecordedCall) -> Result<String, JournalEr
     });
     path.ok_or_else(|| {
         let calls = receipts.len();
-        JournalError::new(format!("the recording has no call {call}; it has {calls}"))
+        JournalError::new(wording::no_call(call, calls))
     })
 }
 
@@ -282,8 +280,7 @@ impl Prefix {
         let mut is_changed = false;
         if let Some((call, path, change)) = change {
             if follows {
-                let why = format!("the change to the call {call} follows from an earlier one");
-                return Err(JournalError::new(why));
+                return Err(JournalError::new(wording::change_follows(&call)));
             }
             if let Fact::Call { fact, .. } = &mut fact {
                 *fact = change.instead_of(fact);

@@ -177,12 +177,12 @@ async fn a_call_that_there_is_not() {
     assert!(fails(odd).starts_with("the output cannot be written as JSON:"));
     assert_eq!(
         fails(what_if().plan(0, told)),
-        "no arm was asked about the call 0, counted from 0"
+        "no arm was asked about the call 0, counted from 0, so that it has no decision to change"
     );
     let twice = what_if().output(0, 1).output(2, 1);
     assert_eq!(
         fails(twice),
-        "the change to the call 2, counted from 0 follows from an earlier one"
+        "the call 2, counted from 0 comes after an earlier change, which may have changed it; change the earlier one alone"
     );
 }
 

@@ -1,0 +1,76 @@
+//! What a control plane tells its subscribers.
+
+use std::{fmt, sync::Arc};
+
+/// Event of a control plane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ControlEvent {
+    /// A model is not asked any more, because its requests fail again and again: `llm.circuit.opened`.
+    CircuitOpened {
+        /// Name of the provider.
+        provider: String,
+        /// Name of the model.
+        model: String,
+    },
+    /// The model answers again: `llm.circuit.closed`.
+    CircuitClosed {
+        /// Name of the provider.
+        provider: String,
+        /// Name of the model.
+        model: String,
+    },
+}
+
+impl ControlEvent {
+    /// Returns the name of the event.
+    pub fn name(&self) -> &'static str {
+        match self {
+            ControlEvent::CircuitOpened { .. } => "llm.circuit.opened",
+            ControlEvent::CircuitClosed { .. } => "llm.circuit.closed",
+        }
+    }
+}
+
+type Subscriber = Arc<dyn Fn(&ControlEvent) + Send + Sync>;
+
+/// Subscribers of a control plane.
+#[derive(Clone, Default)]
+pub(crate) struct Subscribers(Vec<Subscriber>);
+
+impl Subscribers {
+    pub(crate) fn add(&mut self, subscriber: impl Fn(&ControlEvent) + Send + Sync + 'static) {
+        self.0.push(Arc::new(subscriber));
+    }
+
+    /// Tells the subscribers, and writes a log line.
+    pub(crate) fn tell(&self, event: &ControlEvent) {
+        match event {
+            ControlEvent::CircuitOpened { provider, model } => {
+                tracing::warn!(
+                    event = event.name(),
+                    provider,
+                    model,
+                    "a circuit has opened"
+                );
+            }
+            ControlEvent::CircuitClosed { provider, model } => {
+                tracing::info!(
+                    event = event.name(),
+                    provider,
+                    model,
+                    "a circuit has closed"
+                );
+            }
+        }
+        for subscriber in &self.0 {
+            subscriber(event);
+        }
+    }
+}
+
+impl fmt::Debug for Subscribers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} subscribers", self.0.len())
+    }
+}

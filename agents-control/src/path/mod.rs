@@ -1,0 +1,219 @@
+//! The path of a call: resolve ► circuit ► send, for each model of the chain in turn.
+
+mod resolve;
+mod send;
+mod verdict;
+
+use crate::{
+    Candidate,
+    circuit::{CircuitKey, Permit},
+    plane::Plane,
+    wording,
+};
+use agents_core::{
+    PurposeKey,
+    model::{ModelError, Patience, Reply, Request},
+    tool::Scope,
+};
+use send::Streamed;
+use std::time::Duration;
+use tokio::time::sleep;
+use verdict::Verdict;
+
+/// Number of times that a request is sent again to the same model.
+const RETRIES: u32 = 3;
+/// Time until the reply begins, where there is another model to ask.
+const FIRST_TOKEN: Duration = Duration::from_secs(10);
+/// Time without a byte.
+const IDLE: Duration = Duration::from_secs(30);
+
+/// What became of a request: the reply or the error, and all that was sent for it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The reply, or the error of the last model that was asked, which names those before it.
+    pub result: Result<Reply, ModelError>,
+    /// Requests that were sent, in order.
+    pub sends: Vec<Sent>,
+}
+
+/// A request that was sent to a model.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Sent {
+    /// The model.
+    pub to: Candidate,
+    /// Time from the request to the end of the reply.
+    pub took: Duration,
+    /// Error, if there is no reply.
+    pub error: Option<ModelError>,
+}
+
+/// A call on its path.
+struct Call<'a> {
+    plane: &'a Plane,
+    scope: &'a Scope,
+    request: Request<'a>,
+    streamed: &'a Streamed,
+    sends: Vec<Sent>,
+    failed: Option<Failed>,
+}
+
+/// Last failure of a call.
+struct Failed {
+    /// Name of the model.
+    model: String,
+    error: ModelError,
+    /// The error, which names the failures of the models before as well.
+    all: ModelError,
+}
+
+/// What became of one model of the chain.
+enum Asked {
+    Answered(Box<Reply>),
+    /// Another model may answer.
+    Passed,
+    /// No other model is asked.
+    Over,
+}
+
+impl Plane {
+    pub(crate) async fn answer(
+        &self,
+        purpose: &PurposeKey,
+        scope: &Scope,
+        request: Request<'_>,
+    ) -> Answer {
+        let profile = match resolve::profile(self, purpose, scope) {
+            Ok(profile) => profile,
+            Err(error) => return Answer::refused(error),
+        };
+        let streamed = Streamed::default();
+        let mut call = Call {
+            plane: self,
+            scope,
+            request,
+            streamed: &streamed,
+            sends: Vec::new(),
+            failed: None,
+        };
+        self.retries.add(scope.tenant_id());
+        for (index, candidate) in profile.chain.iter().enumerate() {
+            if let Some(Failed { model, error, .. }) = &call.failed {
+                request.failed(model, error);
+            }
+            let is_last = index + 1 == profile.chain.len();
+            let credential = profile.credential_ref.clone();
+            match call.ask(candidate, credential, is_last).await {
+                Asked::Answered(reply) => {
+                    return Answer {
+                        result: Ok(*reply),
+                        sends: call.sends,
+                    };
+                }
+                Asked::Passed => {}
+                Asked::Over => break,
+            }
+        }
+        let error = call.failed.map(|failed| failed.all);
+        Answer {
+            result: Err(error.unwrap_or_else(|| wording::no_profile(purpose, scope.tenant_id()))),
+            sends: call.sends,
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the model that answered.
+    pub fn answered(&self) -> Option<&Candidate> {
+        let last = self.sends.last()?;
+        last.error.is_none().then_some(&last.to)
+    }
+
+    fn refused(error: ModelError) -> Self {
+        Answer {
+            result: Err(error),
+            sends: Vec::new(),
+        }
+    }
+}
+
+impl Call<'_> {
+    /// Asks one model of the chain, again if that may help.
+    async fn ask(
+        &mut self,
+        candidate: &Candidate,
+        credential: Option<String>,
+        is_last: bool,
+    ) -> Asked {
+        let id = format!("{}/{}", candidate.provider, candidate.model);
+        let client = match self.plane.client(candidate) {
+            Ok(client) => client,
+            Err(error) => return self.fail(&id, &error, Asked::Passed),
+        };
+        let key = CircuitKey {
+            provider: candidate.provider.clone(),
+            model: candidate.model.clone(),
+            credential,
+        };
+        let patience = Patience {
+            first_token: (!is_last).then_some(FIRST_TOKEN),
+            idle: Some(IDLE),
+        };
+        let mut attempt = 1;
+        loop {
+            let permit = match self.plane.circuits.enter(&key) {
+                Ok(permit) => permit,
+                Err(open) => {
+                    let error = wording::open_circuit(candidate, open.0);
+                    return self.fail(&id, &error, Asked::Passed);
+                }
+            };
+            let is_probe = permit.is_probe();
+            let sent = self.send(&*client, candidate, patience).await;
+            let error = match sent {
+                Ok(reply) => {
+                    permit.answered();
+                    return Asked::Answered(reply);
+                }
+                Err(error) => error,
+            };
+            judge(permit, &error);
+            let begun = self.streamed.anything();
+            let wait = match verdict::of(&error, begun, is_last) {
+                Verdict::Stop => return self.fail(&id, &error, Asked::Over),
+                Verdict::Next => return self.fail(&id, &error, Asked::Passed),
+                Verdict::Again => verdict::wait(attempt, error.retry_after(), is_last),
+            };
+            let may = attempt <= RETRIES && !is_probe;
+            let Some(wait) =
+                wait.filter(|_| may && self.plane.retries.take(self.scope.tenant_id()))
+            else {
+                return self.fail(&id, &error, Asked::Passed);
+            };
+            self.request.failed(&id, &error);
+            sleep(wait).await;
+            attempt += 1;
+        }
+    }
+
+    /// Notes a failure, which names those of the models before.
+    fn fail(&mut self, id: &str, error: &ModelError, asked: Asked) -> Asked {
+        let before = self.failed.as_ref();
+        let before = before.map(|failed| (&*failed.model, &failed.all));
+        self.failed = Some(Failed {
+            model: id.to_owned(),
+            error: error.clone(),
+            all: wording::after(error, before),
+        });
+        asked
+    }
+}
+
+/// Tells the circuit what became of a request.
+fn judge(permit: Permit, error: &ModelError) {
+    match verdict::is_outage(error) {
+        true => permit.failed(),
+        false => permit.answered(),
+    }
+}

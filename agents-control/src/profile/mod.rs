@@ -1,0 +1,316 @@
+//! Profiles: which model answers for a purpose, and within which limits.
+
+mod check;
+mod resolve;
+
+pub use resolve::{ActiveProfiles, ResolvedProfile, resolve_active_profile};
+
+use agents_core::{PurposeKey, run::Cost};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Tier that a profile holds for. The nearest tier of a scope applies.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Every organisation.
+    Global,
+    /// One organisation.
+    Org {
+        /// Id of the organisation.
+        org_id: String,
+    },
+    /// One workspace of an organisation.
+    Domain {
+        /// Id of the organisation.
+        org_id: String,
+        /// Id of the workspace.
+        domain_id: String,
+    },
+}
+
+impl Tier {
+    /// Returns the id of the organisation, if the tier belongs to one.
+    pub fn org_id(&self) -> Option<&str> {
+        match self {
+            Tier::Global => None,
+            Tier::Org { org_id } | Tier::Domain { org_id, .. } => Some(org_id),
+        }
+    }
+
+    /// Returns the id of the workspace, if the tier belongs to one.
+    pub fn domain_id(&self) -> Option<&str> {
+        match self {
+            Tier::Domain { domain_id, .. } => Some(domain_id),
+            _ => None,
+        }
+    }
+}
+
+/// Who may override the global profile of a purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OverrideClass {
+    /// Nobody.
+    Locked,
+    /// Organisations and workspaces, with the models of the global profile and those that it approves.
+    OperatorAllowed,
+    /// Organisations and workspaces, with any model.
+    Open,
+}
+
+impl OverrideClass {
+    /// Returns the class of a purpose whose global profile names none.
+    pub fn of(purpose: &PurposeKey) -> Self {
+        match purpose {
+            PurposeKey::Detection | PurposeKey::CustomerReplay => OverrideClass::Locked,
+            _ => OverrideClass::OperatorAllowed,
+        }
+    }
+}
+
+/// Whose credential a model is asked with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CredentialSource {
+    /// The platform's.
+    #[default]
+    Managed,
+    /// The organisation's own.
+    OrgByo,
+    /// The workspace's own.
+    DomainByo,
+}
+
+/// Model of a provider.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Candidate {
+    /// Name of the provider, as the control plane knows it.
+    pub provider: String,
+    /// Name of the model, as the provider knows it.
+    pub model: String,
+}
+
+impl Candidate {
+    /// Creates a candidate.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+        Candidate {
+            provider: provider.into(),
+            model: model.into(),
+        }
+    }
+}
+
+/// Number of calls in a time: a bucket that holds so many calls, and is full again after this time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct RateLimit {
+    /// Number of calls.
+    pub calls: u32,
+    /// Time in milliseconds.
+    pub per_ms: u64,
+}
+
+impl RateLimit {
+    /// Creates a limit.
+    pub fn new(calls: u32, per: Duration) -> Self {
+        let per_ms = u64::try_from(per.as_millis()).unwrap_or(u64::MAX);
+        RateLimit { calls, per_ms }
+    }
+}
+
+/// Creates a limit of this many calls a minute.
+pub fn per_minute(calls: u32) -> RateLimit {
+    RateLimit::new(calls, Duration::from_secs(60))
+}
+
+/// Creates a limit of this many calls a second.
+pub fn per_second(calls: u32) -> RateLimit {
+    RateLimit::new(calls, Duration::from_secs(1))
+}
+
+/// Creates an amount of dollars.
+///
+/// ```
+/// assert_eq!(agents_control::usd(0.5).nanos(), 500_000_000);
+/// ```
+pub fn usd(amount: impl Into<f64>) -> Cost {
+    Cost::of(amount.into())
+}
+
+/// Profile of a purpose in a tier: the models that answer, and their limits.
+///
+/// ```
+/// use agents_control::{ModelProfile, PurposeKey::{Reasoning, Scoring}, per_minute, usd};
+///
+/// let global = ModelProfile::global(Reasoning)
+///     .model("anthropic", "claude-opus-5")
+///     .fallback("anthropic", "claude-sonnet-5")
+///     .daily_cap(usd(50))
+///     .rate(per_minute(60));
+/// let acme = ModelProfile::org("acme", Scoring).model("openai", "gpt-6-mini").credential("openai");
+/// # let _ = (global, acme);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ModelProfile {
+    /// Tier that the profile holds for.
+    pub tier: Tier,
+    /// Purpose.
+    pub purpose: PurposeKey,
+    /// Name of the provider.
+    pub provider: String,
+    /// Name of the model.
+    pub model: String,
+    /// Who may override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub override_class: Option<OverrideClass>,
+    /// Models with which the profile may be overridden, beside its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<Candidate>,
+    /// Whose credential the model is asked with.
+    #[serde(default)]
+    pub credential_source: CredentialSource,
+    /// Name of the credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub credential_ref: Option<String>,
+    /// Name of a variant; reserved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Models that are asked in this order if the one before has failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallbacks: Vec<Candidate>,
+    /// Is `true` if a fallback may be a model of another provider.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub crosses_providers: bool,
+    /// Number of calls in a time, for each organisation, workspace and purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_limit: Option<RateLimit>,
+    /// Billionths of a dollar that may be spent in a day, for each organisation, workspace and purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub daily_cap_nanos: Option<u64>,
+    /// Largest number of tokens of a reply, on which the largest cost of a call depends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
+}
+
+impl ModelProfile {
+    fn new(tier: Tier, purpose: PurposeKey) -> Self {
+        ModelProfile {
+            tier,
+            purpose,
+            provider: String::new(),
+            model: String::new(),
+            override_class: None,
+            approved: Vec::new(),
+            credential_source: CredentialSource::Managed,
+            credential_ref: None,
+            variant: None,
+            fallbacks: Vec::new(),
+            crosses_providers: false,
+            rate_limit: None,
+            daily_cap_nanos: None,
+            max_output_tokens: None,
+        }
+    }
+
+    /// Creates the profile of all organisations, which names no model yet.
+    #[must_use]
+    pub fn global(purpose: PurposeKey) -> Self {
+        Self::new(Tier::Global, purpose)
+    }
+
+    /// Creates the profile of an organisation, which names no model yet.
+    #[must_use]
+    pub fn org(org_id: impl Into<String>, purpose: PurposeKey) -> Self {
+        let org_id = org_id.into();
+        Self::new(Tier::Org { org_id }, purpose)
+    }
+
+    /// Creates the profile of a workspace of an organisation, which names no model yet.
+    #[must_use]
+    pub fn domain(
+        org_id: impl Into<String>,
+        domain_id: impl Into<String>,
+        purpose: PurposeKey,
+    ) -> Self {
+        let (org_id, domain_id) = (org_id.into(), domain_id.into());
+        Self::new(Tier::Domain { org_id, domain_id }, purpose)
+    }
+
+    /// Sets the model that answers.
+    #[must_use]
+    pub fn model(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        (self.provider, self.model) = (provider.into(), model.into());
+        self
+    }
+
+    /// Adds a model that is asked if those before have failed. It is one of the same provider, unless the profile goes
+    /// [`across_providers`](Self::across_providers).
+    #[must_use]
+    pub fn fallback(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        self.fallbacks.push(Candidate::new(provider, model));
+        self
+    }
+
+    /// Permits fallbacks of other providers. The prompts go to those providers then, and their caches are cold.
+    #[must_use]
+    pub fn across_providers(mut self) -> Self {
+        self.crosses_providers = true;
+        self
+    }
+
+    /// Sets who may override the global profile.
+    #[must_use]
+    pub fn override_class(mut self, class: OverrideClass) -> Self {
+        self.override_class = Some(class);
+        self
+    }
+
+    /// Adds a model with which the global profile may be overridden.
+    #[must_use]
+    pub fn approve(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
+        self.approved.push(Candidate::new(provider, model));
+        self
+    }
+
+    /// Sets the name of the credential of this tier: the platform's, the organisation's or the workspace's own.
+    #[must_use]
+    pub fn credential(mut self, name: impl Into<String>) -> Self {
+        self.credential_ref = Some(name.into());
+        self.credential_source = match self.tier {
+            Tier::Global => CredentialSource::Managed,
+            Tier::Org { .. } => CredentialSource::OrgByo,
+            Tier::Domain { .. } => CredentialSource::DomainByo,
+        };
+        self
+    }
+
+    /// Sets how many calls there may be in a time, for each organisation, workspace and purpose.
+    #[must_use]
+    pub fn rate(mut self, limit: RateLimit) -> Self {
+        self.rate_limit = Some(limit);
+        self
+    }
+
+    /// Sets how much may be spent in a day, for each organisation, workspace and purpose. Days are those of UTC.
+    #[must_use]
+    pub fn daily_cap(mut self, amount: Cost) -> Self {
+        self.daily_cap_nanos = Some(amount.nanos());
+        self
+    }
+
+    /// Sets how many tokens a reply may have.
+    #[must_use]
+    pub fn max_output_tokens(mut self, tokens: u32) -> Self {
+        self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Returns the model that answers, and its fallbacks.
+    pub fn chain(&self) -> Vec<Candidate> {
+        let first = Candidate::new(&*self.provider, &*self.model);
+        std::iter::once(first)
+            .chain(self.fallbacks.iter().cloned())
+            .collect()
+    }
+}

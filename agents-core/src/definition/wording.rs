@@ -1,0 +1,46 @@
+//! Texts about what an agent brings to its turns.
+
+use crate::tool::Pattern;
+
+pub(super) const NOT_TEXT: &str = "the answer is not text";
+pub(super) const KNOWLEDGE_OF_ANOTHER: &str = "only the agent that has this knowledge can read it";
+
+pub(super) fn prompt_of(agent: &str) -> String {
+    format!("the prompt of agent `{agent}`")
+}
+
+// ---- models ----
+
+/// `repair_agents` are those of the agent's arms, in backticks.
+pub(super) fn no_model(agent: &str, repair_agents: &[String]) -> String {
+    let along = match repair_agents {
+        [] => String::new(),
+        names => format!(
+            "; the repair agents of its arms ({}) use the same model, unless they bring their own",
+            names.join(", ")
+        ),
+    };
+    format!(
+        "agent `{agent}` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`{along}"
+    )
+}
+
+// ---- tools ----
+
+pub(super) fn source_of(names: &Pattern) -> String {
+    format!("the source of the tools `{names}`")
+}
+
+pub(super) fn stray_in_list(names: &Pattern, stray: &str) -> String {
+    format!(
+        "the source of the tools `{names}` lists `{stray}`, which does not match; correct the pattern of the source, or the name of the tool"
+    )
+}
+
+/// `tools` are names in backticks.
+pub(super) fn loosened(agent: &str, pattern: &Pattern, tools: &[String]) -> String {
+    let tools = tools.join(", ");
+    format!(
+        "the policy of agent `{agent}` for `{pattern}` asks for less approval than {tools} demands; a policy can only ask for more, so change the tool or remove the policy"
+    )
+}

@@ -1,0 +1,137 @@
+//! Texts of a call: those that models are told first, then those that receipts alone have.
+
+use std::fmt::Display;
+
+// ---- approvals ----
+
+pub(super) fn denied(reason: &str) -> String {
+    format!("not approved: {reason}")
+}
+
+pub(super) fn to_be_revised(note: &str) -> String {
+    format!("not approved as it is: {note}; change the call and make it again")
+}
+
+pub(super) fn edit_misread(error: &impl Display) -> String {
+    format!("not approved: the approver gave other arguments, which do not fit: {error}")
+}
+
+// ---- remarks on a result ----
+
+pub(super) const PARTIAL: &str = "this result is partial: the work could not be completed";
+
+/// Remark for a model whose call was escalated, if the escalation was not handled.
+pub(super) const UNSETTLED: &str = "no agent above handled this, so decide yourself how to go on";
+
+/// Remark for a model that takes over from the one that made the call.
+pub(super) const TAKEN_OVER: &str = "you take over from the model that failed here: make the call again, correctly, if it is still needed";
+
+/// Remark for such a model if the tool has run, and may have had an effect that must not happen twice.
+pub(super) const TAKEN_OVER_IN_DOUBT: &str = "you take over from the model that failed here: the tool has run, and may have taken effect though it failed, so find that out before making the call again";
+
+/// Remark for a model whose call an arm would have changed, if it had not run already.
+pub(super) const WITHHELD: &str =
+    "it was not run again with other arguments, since that could have done it twice";
+
+/// Remark beside the failure of an execution after which a limiter held the call back.
+pub(super) const HELD_BACK: &str = "it was to run again, but the rate limit refused that";
+
+/// `error` is the error of an execution that may have taken effect.
+pub(super) fn has_run(error: &str) -> String {
+    format!("it has run: {error}")
+}
+
+// ---- calls that did not end ----
+
+pub(super) const PROCESS_ENDED: &str = "the process ended while it ran";
+pub(super) const PROCESS_ENDED_WITHOUT_EFFECT: &str =
+    "the process ended while it ran; it had no effect";
+pub(super) const INTERRUPTED: &str = "the run was interrupted";
+pub(super) const NOT_DEALT_WITH: &str = "the call could not be dealt with";
+
+pub(super) fn dealing_panicked(panic: &str) -> String {
+    format!("dealing with it panicked: {panic}")
+}
+
+/// `why` is the reason for which the work around the call ended.
+pub(super) fn undecided(why: &str) -> String {
+    format!("{why}: it waited for approval, which was still open")
+}
+
+/// Describes an execution that was begun and did not end; `calls` is the number of calls that were made within it.
+pub(super) fn cut_off(why: &str, calls: usize, writes: bool) -> String {
+    let known = match calls {
+        0 if writes => ", and whether it took effect is not known".to_owned(),
+        0 => ", which changed nothing".to_owned(),
+        1 => "; the call within it has a receipt, the rest is not known".to_owned(),
+        calls => format!("; the {calls} calls within it have receipts, the rest is not known"),
+    };
+    format!("{why}: it was cut off while it ran{known}")
+}
+
+// ==== texts of receipts alone ====
+
+pub(super) mod repairs {
+    //! Notes on repairs. The author of a repair, `by`, is an arm, a verb or a repair agent.
+
+    use crate::recovery::FixError;
+
+    pub(in super::super) const ARGUMENTS: &str = "the arguments";
+    pub(in super::super) const ANSWER: &str = "the answer";
+
+    /// Returns the cost of a repair agent's try in tokens; empty if no model was asked.
+    fn cost(tokens: u64) -> String {
+        match tokens {
+            0 => String::new(),
+            tokens => format!(" for {tokens} tokens"),
+        }
+    }
+
+    /// `what` is one of the two constants above.
+    pub(in super::super) fn text_given(by: &str, what: &str, tokens: u64) -> String {
+        format!("`{by}` gave {what} anew{}", cost(tokens))
+    }
+
+    /// `had_value` tells whether the field had a value before.
+    pub(in super::super) fn value_given(by: &str, had_value: bool, tokens: u64) -> String {
+        let did = match had_value {
+            true => "replaced",
+            false => "supplied",
+        };
+        format!("`{by}` {did} it{}", cost(tokens))
+    }
+
+    /// `why` is empty if there is no reason.
+    pub(in super::super) fn tried_in_vain(by: &str, text: &str, tokens: u64, why: &str) -> String {
+        let said = format!("`{by}` tried `{text}` in vain{}", cost(tokens));
+        match why {
+            "" => said,
+            why => format!("{said}: {why}"),
+        }
+    }
+
+    pub(in super::super) fn gave_nothing(by: &str, why: &FixError, tokens: u64) -> String {
+        let did = match why {
+            FixError::Failed(_) => "gave nothing of use".to_owned(),
+            FixError::Unable(_) => "cannot be asked".to_owned(),
+            FixError::Escalated { severity, .. } => format!("gave up ({severity})"),
+            FixError::Thrown(_) => "ended the run".to_owned(),
+        };
+        format!("`{by}` {did}{}: {}", cost(tokens), why.reason())
+    }
+
+    /// `text` is the text that a verb gave; a repair agent was not asked for one.
+    pub(in super::super) fn withheld(by: &str, text: Option<&str>) -> String {
+        let did = match text {
+            Some(text) => format!("tried `{text}` in vain"),
+            None => "was not asked".to_owned(),
+        };
+        format!(
+            "`{by}` {did}: the tool writes and may have taken effect, so it is not run again with other arguments"
+        )
+    }
+
+    pub(in super::super) fn cut_off(by: &str) -> String {
+        format!("`{by}` was asked, and cut off before it answered")
+    }
+}

@@ -1,0 +1,120 @@
+//! What a model is used for.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::{borrow::Cow, fmt};
+
+/// Purpose for which a model is asked.
+///
+/// An agent may name a purpose in place of a model. A control plane then says which model answers, for which tenant, and
+/// within which limits. Costs are summed by purpose as well.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::PurposeKey;
+///
+/// static TRIAGE: PurposeKey = PurposeKey::extra("triage");
+/// assert_eq!(PurposeKey::AgentTurn.as_str(), "agent_turn");
+/// assert_eq!(TRIAGE.to_string(), "triage");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum PurposeKey {
+    /// Scores of an evaluation: many calls, sensitive to cost.
+    Scoring,
+    /// Detection of deception, validation of parsed text: many calls, very sensitive to cost.
+    Detection,
+    /// Diagnosis, optimisation, rewriting: quality counts.
+    Reasoning,
+    /// A turn of an agent in a conversation.
+    AgentTurn,
+    /// A call of a tool by an agent.
+    AgentTool,
+    /// Exploration of a world, and hypotheses about it.
+    WorldAgent,
+    /// Agents of customers that are run again.
+    CustomerReplay,
+    /// Embeddings; reserved.
+    Embedding,
+    /// Purpose of an application, which its control plane registers.
+    Extra(Cow<'static, str>),
+}
+
+impl PurposeKey {
+    /// The purposes that every control plane has.
+    pub const ALL: [PurposeKey; 8] = [
+        PurposeKey::Scoring,
+        PurposeKey::Detection,
+        PurposeKey::Reasoning,
+        PurposeKey::AgentTurn,
+        PurposeKey::AgentTool,
+        PurposeKey::WorldAgent,
+        PurposeKey::CustomerReplay,
+        PurposeKey::Embedding,
+    ];
+
+    /// Creates a purpose of an application. A control plane refuses one that is not registered there.
+    pub const fn extra(name: &'static str) -> Self {
+        PurposeKey::Extra(Cow::Borrowed(name))
+    }
+
+    /// Returns the name, as it is stored.
+    pub fn as_str(&self) -> &str {
+        match self {
+            PurposeKey::Scoring => "scoring",
+            PurposeKey::Detection => "detection",
+            PurposeKey::Reasoning => "reasoning",
+            PurposeKey::AgentTurn => "agent_turn",
+            PurposeKey::AgentTool => "agent_tool",
+            PurposeKey::WorldAgent => "world_agent",
+            PurposeKey::CustomerReplay => "customer_replay",
+            PurposeKey::Embedding => "embedding",
+            PurposeKey::Extra(name) => name,
+        }
+    }
+}
+
+impl From<&str> for PurposeKey {
+    /// Returns the purpose of this name; a purpose of an application if the name is none of [`ALL`](Self::ALL).
+    fn from(name: &str) -> Self {
+        let mut all = Self::ALL.into_iter();
+        let known = all.find(|purpose| purpose.as_str() == name);
+        known.unwrap_or_else(|| PurposeKey::Extra(Cow::Owned(name.to_owned())))
+    }
+}
+
+impl fmt::Display for PurposeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl Serialize for PurposeKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+impl<'de> Deserialize<'de> for PurposeKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = Cow::<'de, str>::deserialize(deserializer)?;
+        Ok(PurposeKey::from(&*name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PurposeKey;
+
+    #[test]
+    fn l1_purposes_on_the_wire() {
+        let wire = serde_json::to_string(&PurposeKey::ALL).unwrap();
+        assert_eq!(
+            wire,
+            r#"["scoring","detection","reasoning","agent_turn","agent_tool","world_agent","customer_replay","embedding"]"#
+        );
+        let read: Vec<PurposeKey> = serde_json::from_str(&wire).unwrap();
+        assert_eq!(read, PurposeKey::ALL);
+        let extra: PurposeKey = serde_json::from_str(r#""triage""#).unwrap();
+        assert_eq!(extra, PurposeKey::extra("triage"));
+    }
+}
