@@ -1,7 +1,9 @@
 //! An agent that calls tools of a server: `mcp_calls [TOOL ARGUMENTS].. URL`, or `mcp_calls [TOOL ARGUMENTS].. -- PROGRAM ARGS..`.
 //! Without a tool it calls each tool of the server that needs no arguments, and `add_numbers`.
 //!
-//! The calls come from a script, so that no model is needed. `scripts/mcp-conformance` uses this program as a client.
+//! The calls come from a script, so that no model is needed. Questions of the server are answered with its own defaults. If
+//! the server wants to know who asks, its authorization server is asked as a browser would, without a person.
+//! `scripts/mcp-conformance` uses this program as a client.
 
 use agents::{
     AgentBuilder,
@@ -10,7 +12,8 @@ use agents::{
     testing::{Script, ScriptedModel},
     tool::{Scope, ToolSet},
 };
-use agents_mcp::{self as mcp, ListedTool, Mcp};
+use agents_mcp::{self as mcp, Answer, ListedTool, Mcp, OAuth};
+use serde_json::Value;
 use std::{env, error::Error};
 
 #[tokio::main]
@@ -22,9 +25,12 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let mut command = args.split_off(at).into_iter().skip(1);
             mcp::stdio(command.next().ok_or(usage)?, command)
         }
-        None => mcp::http(args.pop().ok_or(usage)?),
+        None => mcp::http(args.pop().ok_or(usage)?).oauth(oauth()),
     };
-    let server = server.named("server").trust_hints();
+    let server = server
+        .named("server")
+        .trust_hints()
+        .answers(|_| async { Answer::Given(Value::Null) });
     let server = Mcp::new(move |_| server.clone());
     let mut calls: Vec<_> = args
         .chunks_exact(2)
@@ -48,6 +54,33 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     Ok(())
+}
+
+/// Returns who we are. The conformance suite may say who that is.
+fn oauth() -> OAuth {
+    let oauth = OAuth::new("http://localhost:3918/callback")
+        .client_metadata_url("https://conformance-test.local/client-metadata.json")
+        .visits(visit);
+    let context = env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context: Value = serde_json::from_str(&context).unwrap_or_default();
+    match context["client_id"].as_str() {
+        Some(id) => oauth.client(id, context["client_secret"].as_str().map(str::to_owned)),
+        None => oauth,
+    }
+}
+
+/// Opens the page, on which nothing has to be clicked, and returns where it leads.
+async fn visit(url: String) -> Result<String, Box<dyn Error + Send + Sync>> {
+    let browser = reqwest::Client::builder();
+    let browser = browser
+        .redirect(reqwest::redirect::Policy::none())
+        .build()?;
+    let page = browser.get(url).send().await?;
+    let back = page
+        .headers()
+        .get("location")
+        .ok_or("the page leads nowhere")?;
+    Ok(back.to_str()?.to_owned())
 }
 
 fn call_of(listed: &ListedTool) -> Option<(String, String)> {

@@ -43,15 +43,26 @@
 //! # }
 //! ```
 
+mod answer;
 mod client;
 mod server;
 
+pub use answer::Answer;
+
 #[cfg(feature = "http")]
 pub use client::http;
-pub use client::{ListedTool, Mcp, McpError, McpErrorKind, Server, lazy, stdio};
+pub use client::{
+    ListedPrompt, ListedResource, ListedTool, Mcp, McpError, McpErrorKind, PromptArgument,
+    Question, Server, lazy, stdio,
+};
+#[cfg(feature = "auth")]
+pub use client::{OAuth, TokenError, TokenStore};
 #[cfg(feature = "http")]
 pub use server::HttpService;
-pub use server::{Handler, Serve, serve};
+pub use server::{
+    Arguments, Changes, Handler, Host, HostError, Messages, Prompt, Resource, Serve, Variables,
+    serve,
+};
 
 #[cfg(doctest)]
 mod pages {

@@ -1,8 +1,13 @@
 //! Descriptions of servers: how a server is reached, and how far its hints are trusted.
 
-use super::names;
-use agents_core::tool::Pattern;
-use std::{collections::BTreeMap, fmt, path::PathBuf, time::Duration};
+use super::{
+    lent::Lent,
+    names,
+    question::{Asks, Question},
+};
+use crate::Answer;
+use agents_core::{model::Model, tool::Pattern};
+use std::{collections::BTreeMap, fmt, future::Future, path::PathBuf, time::Duration};
 
 /// Description of an MCP server: how it is reached, and how far its hints are trusted. A description does not connect.
 ///
@@ -23,6 +28,9 @@ pub struct Server {
     pub(super) trusts_hints: bool,
     pub(super) reads: Vec<Pattern>,
     pub(super) pins: BTreeMap<String, String>,
+    pub(super) knowledge: Vec<Pattern>,
+    pub(super) asks: Option<Asks>,
+    pub(super) lent: Option<Lent>,
     pub(super) timeout: Option<Duration>,
     pub(super) connect_timeout: Duration,
     pub(super) max_message_bytes: usize,
@@ -53,6 +61,8 @@ pub(super) struct Child {
 pub(super) struct Url {
     pub(super) url: String,
     pub(super) headers: BTreeMap<String, String>,
+    #[cfg(feature = "auth")]
+    pub(super) oauth: Option<super::OAuth>,
 }
 
 /// Describes a server that is a child process, which speaks on its standard input and output.
@@ -79,6 +89,8 @@ pub fn http(url: impl Into<String>) -> Server {
     Server::new(Reached::Url(Url {
         url: url.into(),
         headers: BTreeMap::new(),
+        #[cfg(feature = "auth")]
+        oauth: None,
     }))
 }
 
@@ -90,6 +102,9 @@ impl Server {
             trusts_hints: false,
             reads: Vec::new(),
             pins: BTreeMap::new(),
+            knowledge: Vec::new(),
+            asks: None,
+            lent: None,
             timeout: None,
             connect_timeout: Duration::from_secs(30),
             max_message_bytes: 4 << 20,
@@ -152,6 +167,17 @@ impl Server {
         self.header("authorization", format!("Bearer {token}"))
     }
 
+    /// Sets how we are authorized at a server that is reached by HTTP, by OAuth. Without it, a server that wants to know who
+    /// asks has to be given a token: see [`Server::bearer`].
+    #[cfg(feature = "auth")]
+    pub fn oauth(mut self, oauth: super::OAuth) -> Self {
+        match &mut self.reached {
+            Reached::Url(url) => url.oauth = Some(oauth),
+            Reached::Child(_) => {}
+        }
+        self
+    }
+
     /// Trusts the server's hints about its tools: a tool for which it hints so only reads, may be repeated, or stays within
     /// the organisation.
     ///
@@ -178,6 +204,65 @@ impl Server {
     /// [`ListedTool::digest`]: super::ListedTool::digest
     pub fn pin(mut self, tool: impl Into<String>, digest: impl Into<String>) -> Self {
         self.pins.insert(tool.into(), digest.into());
+        self
+    }
+
+    /// Offers the resources whose URIs match the pattern as knowledge: each is a tool without arguments, which reads it. The
+    /// names of these tools begin with that of the server and `read`, such as `github_read_guide`.
+    ///
+    /// By default no resource is offered. Only the list of a server counts; templates are not offered.
+    ///
+    /// ```
+    /// use agents_mcp as mcp;
+    ///
+    /// let wiki = mcp::stdio("wiki-mcp", [""; 0]).knowledge("wiki://handbook/*");
+    /// # let _ = wiki;
+    /// ```
+    pub fn knowledge(mut self, pattern: impl Into<Pattern>) -> Self {
+        self.knowledge.push(pattern.into());
+        self
+    }
+
+    /// Sets who answers when the server asks a person something during a call (MCP calls that elicitation).
+    ///
+    /// By default every question is declined. Values that the answer leaves out get the server's defaults, and an answer that
+    /// does not follow the schema is not sent.
+    ///
+    /// ```
+    /// use agents_mcp::{self as mcp, Answer, Question};
+    ///
+    /// async fn desk(question: Question) -> Answer {
+    ///     println!("{} asks: {}", question.server, question.message);
+    ///     Answer::Declined
+    /// }
+    ///
+    /// let travel = mcp::stdio("travel-mcp", [""; 0]).answers(desk);
+    /// # let _ = travel;
+    /// ```
+    pub fn answers<F, Fut>(mut self, ask: F) -> Self
+    where
+        F: Fn(Question) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Answer> + Send + 'static,
+    {
+        self.asks = Some(Asks::new(ask));
+        self
+    }
+
+    /// Lends the server a model, up to a number of tokens that its requests read and write in all (MCP calls that sampling).
+    ///
+    /// By default a server that asks for a model is refused. The request of the server is sent as it is: what it says goes to
+    /// the provider of the model. A request that begins within the bound is answered whole. The tokens belong to no run: they
+    /// are in no outcome.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_mcp as mcp;
+    ///
+    /// let summaries = mcp::stdio("summary-mcp", [""; 0]).lends(ollama("qwen3:4b"), 50_000);
+    /// # let _ = summaries;
+    /// ```
+    pub fn lends(mut self, model: impl Model, tokens: u64) -> Self {
+        self.lent = Some(Lent::new(model, tokens));
         self
     }
 

@@ -23,6 +23,7 @@ pub struct McpError {
     kind: McpErrorKind,
     message: String,
     retry_after: Option<Duration>,
+    challenge: Option<String>,
 }
 
 /// Kind of an [`McpError`].
@@ -49,12 +50,25 @@ impl McpError {
             kind,
             message: message.into(),
             retry_after: None,
+            challenge: None,
         }
     }
 
     pub(super) fn after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
+    }
+
+    /// Sets the challenge with which the server asked who we are.
+    pub(super) fn challenged(mut self, challenge: Option<&str>) -> Self {
+        self.challenge = challenge.map(str::to_owned);
+        self
+    }
+
+    /// Returns the challenge with which the server asked who we are, if it said more than that.
+    #[cfg(feature = "auth")]
+    pub(super) fn challenge(&self) -> Option<&str> {
+        self.challenge.as_deref()
     }
 
     /// Returns the kind of the error.

@@ -1,38 +1,49 @@
 //! Our side of a connection: notifications of the server, and its requests to us.
 
-// Servers of the revision 2025-11-25 log by way of the protocol; later revisions call that deprecated.
+// Servers of the revision 2025-11-25 log and ask for models by way of the protocol; later revisions call that deprecated.
 #![expect(deprecated)]
 
+use super::{
+    Server, lent,
+    question::{self, Asks},
+};
 use rmcp::{
-    ClientHandler,
+    ClientHandler, ErrorData,
     model::{
-        ClientCapabilities, ClientConfig, Implementation, LoggingLevel,
-        LoggingMessageNotificationParam, ProgressNotificationParam, ProtocolVersion,
+        ClientCapabilities, ClientConfig, CreateMessageRequestParams, CreateMessageResult,
+        ElicitRequestParams, ElicitResult, ElicitationCapability, FormElicitationCapability,
+        Implementation, LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam,
+        ProtocolVersion,
     },
-    service::{NotificationContext, RoleClient},
+    service::{NotificationContext, RequestContext, RoleClient},
 };
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
-/// Handler of what a server sends on its own. It offers no roots and no sampling, and declines to ask people.
+/// Handler of what a server sends on its own. It offers no roots. A model, and people who are asked, are there if the
+/// description of the server says so.
 #[derive(Clone)]
 pub(super) struct Handler {
     server: Arc<str>,
-    /// Is `true` if the list of tools has changed since it was read.
+    asks: Option<Asks>,
+    lent: Option<lent::Lent>,
+    /// Is `true` if a list has changed since it was read.
     is_stale: Arc<AtomicBool>,
 }
 
 impl Handler {
-    pub(super) fn new(server: &str) -> Self {
+    pub(super) fn new(server: &Server, name: &str) -> Self {
         Handler {
-            server: server.into(),
+            server: name.into(),
+            asks: server.asks.clone(),
+            lent: server.lent.clone(),
             is_stale: Arc::default(),
         }
     }
 
-    /// Returns `true` if the list of tools has changed, and takes note that it is read again.
+    /// Returns `true` if a list has changed, and takes note that it is read again.
     pub(super) fn takes_change(&self) -> bool {
         self.is_stale.swap(false, SeqCst)
     }
@@ -41,8 +52,40 @@ impl Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let own = Implementation::new("agents", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), own)
-            .with_protocol_version(ProtocolVersion::V_2025_11_25)
+        let mut able = ClientCapabilities::default();
+        able.sampling = self.lent.as_ref().map(|_| Default::default());
+        able.elicitation = self
+            .asks
+            .as_ref()
+            .map(|_| ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+        ClientConfig::new(able, own).with_protocol_version(ProtocolVersion::V_2025_11_25)
+    }
+
+    async fn create_elicitation(
+        &self,
+        asked: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        match &self.asks {
+            Some(asks) => asks.answer(&self.server, asked).await,
+            None => Ok(question::declined(&self.server, "nobody is asked")),
+        }
+    }
+
+    async fn create_message(
+        &self,
+        asked: CreateMessageRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        match &self.lent {
+            Some(lent) => lent.answer(&self.server, asked).await,
+            None => Err(lent::refused("no model is lent to this server")),
+        }
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        tracing::debug!(server = %self.server, "the server has changed its resources");
+        self.is_stale.store(true, SeqCst);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -2,18 +2,16 @@
 
 use super::description::Url;
 use http::{HeaderName, HeaderValue};
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
-};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
-/// Creates the transport; it connects when the first message is sent.
+/// Returns the settings of a transport.
 ///
 /// # Errors
 /// When a header cannot be sent. The error does not show its value.
-pub(super) fn transport(
+pub(super) fn config(
     url: &Url,
     max_message_bytes: usize,
-) -> Result<impl rmcp::transport::Transport<rmcp::RoleClient> + use<>, String> {
+) -> Result<StreamableHttpClientTransportConfig, String> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.url.as_str());
     for (name, value) in &url.headers {
         let unfit = |_| format!("the header `{name}` cannot be sent; check its name and its value");
@@ -24,5 +22,5 @@ pub(super) fn transport(
     }
     config.max_json_response_size = max_message_bytes;
     config.max_sse_event_size = max_message_bytes;
-    Ok(StreamableHttpClientTransport::from_config(config))
+    Ok(config)
 }

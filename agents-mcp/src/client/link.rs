@@ -5,7 +5,9 @@ use super::{
     connection::Connection,
     listing::{ListedTool, Listing},
 };
-use agents_core::tool::RemoteTool;
+#[cfg(feature = "auth")]
+use super::{description::Reached, oauth::Authorization};
+use agents_core::tool::{RemoteTool, Scope};
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex as SyncMutex, MutexGuard, PoisonError},
@@ -31,6 +33,8 @@ pub(super) struct Link {
     name: String,
     pub(super) server: Server,
     state: Mutex<State>,
+    #[cfg(feature = "auth")]
+    authorization: Option<Authorization>,
     /// Digest of each tool, as it was admitted.
     admitted: SyncMutex<BTreeMap<String, String>>,
 }
@@ -46,8 +50,20 @@ struct State {
 }
 
 impl Link {
-    pub(super) fn new(name: String, server: Server) -> Self {
+    #[cfg_attr(
+        not(feature = "auth"),
+        expect(unused_variables, reason = "tokens belong to a scope")
+    )]
+    pub(super) fn new(name: String, server: Server, scope: &Scope) -> Self {
         Link {
+            #[cfg(feature = "auth")]
+            authorization: match &server.reached {
+                Reached::Url(url) => {
+                    let oauth = url.oauth.as_ref();
+                    oauth.map(|oauth| Authorization::new(&name, &url.url, oauth, scope))
+                }
+                Reached::Child(_) => None,
+            },
             name,
             admitted: SyncMutex::new(server.pins.clone()),
             server,
@@ -55,8 +71,70 @@ impl Link {
         }
     }
 
-    /// Returns the connection, which is made if there is none.
+    /// Returns the connection, which is made if there is none. If the server wants to know who asks, a person is brought to
+    /// its authorization server, as far as the description says how.
     pub(super) async fn connection(&self) -> Result<Arc<Connection>, McpError> {
+        match self.connect().await {
+            Err(error) if self.authorize(&error).await? => self.connect().await,
+            connected => connected,
+        }
+    }
+
+    /// Asks the server, and once more if a person has allowed us in between.
+    pub(super) async fn asks<T, Fut>(
+        &self,
+        ask: impl Fn(Arc<Connection>) -> Fut,
+    ) -> Result<T, McpError>
+    where
+        Fut: Future<Output = Result<T, McpError>>,
+    {
+        match ask(self.connection().await?).await {
+            Err(error) if self.authorize(&error).await? => ask(self.connection().await?).await,
+            answered => answered,
+        }
+    }
+
+    /// Returns `true` if this error is that of a server that wants to know who asks, and a person has now allowed us.
+    #[cfg(feature = "auth")]
+    pub(super) async fn authorize(&self, error: &McpError) -> Result<bool, McpError> {
+        let Some(authorization) = &self.authorization else {
+            return Ok(false);
+        };
+        if error.kind() != McpErrorKind::Unauthorized {
+            return Ok(false);
+        }
+        let is_allowed = authorization.answer(error.challenge()).await?;
+        if is_allowed {
+            self.forget().await;
+        }
+        Ok(is_allowed)
+    }
+
+    #[cfg(not(feature = "auth"))]
+    pub(super) async fn authorize(&self, _: &McpError) -> Result<bool, McpError> {
+        Ok(false)
+    }
+
+    /// Returns our authorization at the server.
+    #[cfg(feature = "auth")]
+    pub(super) fn authorization(&self) -> Result<&Authorization, McpError> {
+        self.authorization.as_ref().ok_or_else(|| {
+            let why = format!(
+                "the MCP server `{}` has no `.oauth(..)`, so nobody can be asked to allow us",
+                self.name
+            );
+            McpError::new(McpErrorKind::Unauthorized, why)
+        })
+    }
+
+    /// Closes the connection, so that the next one has the tokens that we have now.
+    #[cfg(feature = "auth")]
+    pub(super) async fn forget(&self) {
+        let mut state = self.state.lock().await;
+        *state = State::default();
+    }
+
+    async fn connect(&self) -> Result<Arc<Connection>, McpError> {
         let mut state = self.state.lock().await;
         if let Some(connection) = &state.connection {
             if !connection.is_closed() {
@@ -82,7 +160,12 @@ impl Link {
                 return Err(McpError::new(error.kind(), why).after(wait));
             }
         }
-        let opening = Connection::open(&self.server, &self.name);
+        let opening = Connection::open(
+            &self.server,
+            &self.name,
+            #[cfg(feature = "auth")]
+            self.authorization.as_ref(),
+        );
         let limit = self.server.connect_timeout;
         let opened = tokio::time::timeout(limit, opening).await;
         let opened = opened.unwrap_or_else(|_| {
@@ -119,7 +202,8 @@ impl Link {
 
     /// Returns all tools that the server lists, changed ones included.
     pub(super) async fn listing(&self) -> Result<Arc<Listing>, McpError> {
-        self.connection().await?.listing().await
+        self.asks(|connection| async move { connection.listing().await })
+            .await
     }
 
     /// Returns the tools that may be offered: those that are as they were admitted. A tool that is seen for the first time
@@ -163,15 +247,15 @@ impl Link {
         Ok(())
     }
 
-    /// Returns a connection, and the name by which its server knows the tool, if the server has the tool as it was listed
+    /// Returns a connection, and the tool as its server lists it, if the server has the tool as it was listed
     /// and admitted.
     pub(super) async fn find(
         &self,
         tool: &str,
         digest: &str,
-    ) -> Result<(Arc<Connection>, String), McpError> {
+    ) -> Result<(Arc<Connection>, ListedTool), McpError> {
+        let listing = self.listing().await?;
         let connection = self.connection().await?;
-        let listing = connection.listing().await?;
         let listed = listing.get(tool).ok_or_else(|| self.unknown(tool))?;
         let mut admitted = self.admitted();
         let admitted = admitted
@@ -184,8 +268,7 @@ impl Link {
             );
             return Err(McpError::new(McpErrorKind::Changed, why));
         }
-        let own_name = listed.own_name.clone();
-        Ok((connection, own_name))
+        Ok((connection, listed.clone()))
     }
 
     fn unknown(&self, tool: &str) -> McpError {

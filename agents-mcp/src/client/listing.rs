@@ -1,17 +1,20 @@
 //! The list of a server's tools.
 
-use super::{McpError, McpErrorKind, Server, digest, names};
+use super::{ListedResource, McpError, McpErrorKind, Server, digest, knowledge, names};
 use agents_core::tool::{Annotations, RemoteTool};
 use rmcp::{
     RoleClient,
     model::{
-        ClientRequest, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
+        ClientRequest, ErrorCode, ListToolsRequest, PaginatedRequestParams, ServerResult, Tool,
         ToolAnnotations,
     },
-    service::Peer,
+    service::{Peer, ServiceError},
 };
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Display,
+};
 
 /// Largest number of pages that are read of one list.
 const MOST_PAGES: usize = 100;
@@ -27,63 +30,122 @@ pub struct ListedTool {
     pub tool: RemoteTool,
     /// Digest of all that the server says of the tool; see [`Server::pin`](super::Server::pin).
     pub digest: String,
-    /// Name by which the server knows the tool.
+    /// Name by which the server knows the tool. For a tool that reads a [resource](super::Server::knowledge), it is the URI.
     pub own_name: String,
 }
 
 /// Tools of a server, by the names by which models know them.
 pub(super) type Listing = BTreeMap<String, ListedTool>;
 
-/// Reads the whole list of the server, page by page. A tool that models could not use is left out, with a warning.
+/// Pages of a list, with the bounds that hold for them.
+pub(super) struct Pages<'a> {
+    server: &'a Server,
+    name: &'a str,
+    /// What is listed, in the plural.
+    what: &'static str,
+    /// Request for the next page; `None` after the last one.
+    next: Option<PaginatedRequestParams>,
+    seen: BTreeSet<String>,
+    count: usize,
+}
+
+impl<'a> Pages<'a> {
+    pub(super) fn new(server: &'a Server, name: &'a str, what: &'static str) -> Self {
+        Pages {
+            server,
+            name,
+            what,
+            next: Some(PaginatedRequestParams::default()),
+            seen: BTreeSet::new(),
+            count: 0,
+        }
+    }
+
+    /// Returns the request for the next page.
+    pub(super) fn next(&mut self) -> Option<PaginatedRequestParams> {
+        self.next.take()
+    }
+
+    /// Takes note of a page with `count` entries.
+    ///
+    /// # Errors
+    /// When the server lists more than is read, or lists in a circle.
+    pub(super) fn read(&mut self, count: usize, next: Option<String>) -> Result<(), McpError> {
+        let what = self.what;
+        self.count += count;
+        let most = self.server.max_tools;
+        if self.count > most {
+            return Err(self.wrong(format!(
+                "lists more than {most} {what}; allow more with `.max_tools(..)` if that is right"
+            )));
+        }
+        let Some(next) = next else { return Ok(()) };
+        if !self.seen.insert(next.clone()) {
+            return Err(self.wrong(format!("lists its {what} in a circle")));
+        }
+        if self.seen.len() >= MOST_PAGES {
+            return Err(self.wrong(format!("lists its {what} on more than {MOST_PAGES} pages")));
+        }
+        self.next = Some(PaginatedRequestParams::default().with_cursor(Some(next)));
+        Ok(())
+    }
+
+    fn wrong(&self, why: impl Display) -> McpError {
+        McpError::new(
+            McpErrorKind::Protocol,
+            format!("the MCP server `{}` {why}", self.name),
+        )
+    }
+}
+
+/// Reads the whole list of the server's tools, page by page. A tool that models could not use is left out, with a warning.
 pub(super) async fn read(
     peer: &Peer<RoleClient>,
     server: &Server,
     name: &str,
+    failed: impl Fn(&ServiceError) -> McpError,
 ) -> Result<Listing, McpError> {
-    let wrong = |why: String| {
-        McpError::new(
-            McpErrorKind::Protocol,
-            format!("the MCP server `{name}` {why}"),
-        )
-    };
     let mut listing = Listing::new();
-    let mut cursor = None;
-    let mut seen = BTreeSet::new();
-    let mut count = 0;
-    for _ in 0..MOST_PAGES {
+    let mut pages = Pages::new(server, name, "tools");
+    while let Some(params) = pages.next() {
         let request = ListToolsRequest {
             method: Default::default(),
-            params: Some(PaginatedRequestParams::default().with_cursor(cursor.take())),
+            params: Some(params),
             extensions: Default::default(),
         };
-        let page = peer
-            .send_request(ClientRequest::ListToolsRequest(request))
-            .await
-            .map_err(|error| wrong(format!("does not list its tools: {error}")))?;
-        let ServerResult::ListToolsResult(page) = page else {
-            return Err(wrong("answers `tools/list` with something else".into()));
+        let page = peer.send_request(ClientRequest::ListToolsRequest(request));
+        let page = match page.await {
+            Ok(ServerResult::ListToolsResult(page)) => page,
+            Ok(_) => return Err(pages.wrong("answers `tools/list` with something else")),
+            // A server may have resources and prompts alone.
+            Err(ServiceError::McpError(said)) if said.code == ErrorCode::METHOD_NOT_FOUND => break,
+            Err(error) => return Err(failed(&error)),
         };
+        pages.read(page.tools.len(), page.next_cursor)?;
         for tool in page.tools {
-            count += 1;
-            if count > server.max_tools {
-                let most = server.max_tools;
-                return Err(wrong(format!(
-                    "lists more than {most} tools; allow more with `.max_tools(..)` if that is right"
-                )));
-            }
             add(&mut listing, tool, name);
         }
-        match page.next_cursor {
-            None => return Ok(listing),
-            Some(next) if !seen.insert(next.clone()) => {
-                return Err(wrong("lists its tools in a circle".into()));
-            }
-            Some(next) => cursor = Some(next),
+    }
+    Ok(listing)
+}
+
+/// Adds the resources that the description of the server offers as knowledge.
+pub(super) fn add_knowledge(
+    listing: &mut Listing,
+    resources: Vec<ListedResource>,
+    server: &Server,
+    name: &str,
+) {
+    for resource in resources {
+        if server
+            .knowledge
+            .iter()
+            .any(|pattern| pattern.matches(&resource.uri))
+        {
+            let tool = knowledge::tool_of(name, &resource);
+            insert(listing, tool, resource.uri, name);
         }
     }
-    Err(wrong(format!(
-        "lists its tools on more than {MOST_PAGES} pages"
-    )))
 }
 
 fn add(listing: &mut Listing, tool: Tool, server: &str) {
@@ -97,6 +159,14 @@ fn add(listing: &mut Listing, tool: Tool, server: &str) {
             .map(|schema| Value::Object((*schema).clone())),
         annotations: tool.annotations.map(hints).unwrap_or_default(),
     };
+    match knowledge::is_knowledge(&listed) {
+        // Nothing that a server says of a tool makes knowledge of it.
+        true => left_out(server, &own_name, "it says of itself that it is a resource"),
+        false => insert(listing, listed, own_name, server),
+    }
+}
+
+fn insert(listing: &mut Listing, listed: RemoteTool, own_name: String, server: &str) {
     let size = serde_json::to_string(&listed).map_or(usize::MAX, |text| text.len());
     let unfit = if size > LARGEST_TOOL {
         format!("its description and schemas have {size} bytes, and {LARGEST_TOOL} are read")
@@ -113,8 +183,12 @@ fn add(listing: &mut Listing, tool: Tool, server: &str) {
         listing.insert(name, listed);
         return;
     };
+    left_out(server, &own_name, &unfit);
+}
+
+fn left_out(server: &str, own_name: &str, why: &str) {
     let tool: String = own_name.chars().take(100).collect();
-    tracing::warn!(server, tool, "a tool of an MCP server is left out: {unfit}");
+    tracing::warn!(server, tool, "a tool of an MCP server is left out: {why}");
 }
 
 fn hints(hints: ToolAnnotations) -> Annotations {

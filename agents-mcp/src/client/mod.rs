@@ -13,10 +13,17 @@ mod error;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod knowledge;
+mod lent;
 mod link;
 mod listing;
+mod media;
 mod names;
+#[cfg(feature = "auth")]
+mod oauth;
+mod offers;
 mod output;
+mod question;
 mod source;
 mod stdio;
 mod tool;
@@ -27,4 +34,8 @@ pub use description::http;
 pub use description::stdio;
 pub use error::{McpError, McpErrorKind};
 pub use listing::ListedTool;
+#[cfg(feature = "auth")]
+pub use oauth::{OAuth, TokenError, TokenStore};
+pub use offers::{ListedPrompt, ListedResource, PromptArgument};
+pub use question::Question;
 pub use source::{Mcp, lazy};

@@ -1,5 +1,6 @@
 //! Results of calls, as outputs of tools.
 
+use agents_core::model::Content;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
@@ -24,6 +25,16 @@ pub(super) fn of(result: CallToolResult) -> Result<Value, String> {
         (_, Some(structured)) => Ok(structured),
         (_, None) => Ok(Value::from(text())),
     }
+}
+
+/// Returns what was read of a resource as text. Images and files are named.
+pub(super) fn text(content: &Content) -> String {
+    let files = content.media.iter().map(|file| {
+        let bytes = file.base64().map_or(0, |data| data.len() / 4 * 3);
+        format!("[file, {}, {bytes} bytes]", file.media_type())
+    });
+    let text = (!content.text.is_empty()).then(|| content.text.clone());
+    text.into_iter().chain(files).collect::<Vec<_>>().join("\n")
 }
 
 fn part(part: &ContentBlock) -> String {

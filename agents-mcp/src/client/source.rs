@@ -1,9 +1,11 @@
-use super::{ListedTool, McpError, Server, link::Link, tool};
+use super::{ListedPrompt, ListedResource, ListedTool, McpError, Server, link::Link, tool};
 use agents_core::{
     Error, ErrorKind, async_trait,
+    model::{Content, Message},
     run::RunContext,
     tool::{IntoTool, Pattern, RemoteTool, Scope, SharedTool, ToolSource},
 };
+use rmcp::model::JsonObject;
 use std::{
     collections::HashMap,
     fmt,
@@ -133,6 +135,112 @@ impl Mcp {
         self.shared().link(scope).admit(tool).await
     }
 
+    /// Lists the resources of the server for this scope.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or has no resources to list.
+    pub async fn resources(&self, scope: &Scope) -> Result<Vec<ListedResource>, McpError> {
+        let link = self.shared().link(scope);
+        link.asks(|connection| async move { connection.resources().await })
+            .await
+    }
+
+    /// Reads the resource at this URI: its text, and its images and files beside it.
+    ///
+    /// ```
+    /// use agents::{Error, prelude::*, tool::Scope};
+    /// use agents_mcp::Mcp;
+    ///
+    /// async fn summary(wiki: &Mcp, writer: &impl Agent<In = String, Out = String>) -> Result<String, Box<dyn std::error::Error>> {
+    ///     let page = wiki.read(&Scope::default(), "wiki://handbook/travel").await?;
+    ///     Ok(writer.run(page.text).await?)
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or does not have the resource.
+    pub async fn read(&self, scope: &Scope, uri: &str) -> Result<Content, McpError> {
+        let link = self.shared().link(scope);
+        link.asks(|connection| async move { connection.read(uri).await })
+            .await
+    }
+
+    /// Lists the prompts of the server for this scope.
+    ///
+    /// # Errors
+    /// When the server cannot be reached, or has no prompts to list.
+    pub async fn prompts(&self, scope: &Scope) -> Result<Vec<ListedPrompt>, McpError> {
+        let link = self.shared().link(scope);
+        link.asks(|connection| async move { connection.prompts().await })
+            .await
+    }
+
+    /// Returns the messages of the prompt with this name, which the server writes from the arguments.
+    ///
+    /// They are messages for a [chat](agents_core::agent::Chat::with_messages); the text of a single one is an input, or the
+    /// prompt of an agent. Whoever wrote the server wrote them.
+    ///
+    /// ```
+    /// use agents::{model::Message, prelude::*, tool::Scope};
+    /// use agents_mcp::Mcp;
+    ///
+    /// async fn review(tracker: &Mcp, diff: &str) -> Result<String, Box<dyn std::error::Error>> {
+    ///     let messages = tracker.prompt(&Scope::default(), "review", [("diff", diff)]).await?;
+    ///     let task = messages.first().map_or("", Message::text);
+    ///     let reviewer = AgentBuilder::<String, String>::new("reviewer").prompt("You review changes.").build();
+    ///     Ok(reviewer.run(task).await?)
+    /// }
+    /// # fn main() {}
+    /// ```
+    ///
+    /// # Errors
+    /// When the server cannot be reached, does not have the prompt, or refuses the arguments.
+    pub async fn prompt<N, V>(
+        &self,
+        scope: &Scope,
+        name: &str,
+        args: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Vec<Message>, McpError>
+    where
+        N: Into<String>,
+        V: Into<String>,
+    {
+        let args = args.into_iter();
+        let args = args.map(|(name, value)| (name.into(), value.into().into()));
+        let args: JsonObject = args.collect();
+        let link = self.shared().link(scope);
+        link.asks(|connection| {
+            let args = args.clone();
+            async move { connection.prompt(name, args).await }
+        })
+        .await
+    }
+
+    /// Returns the address at which a person can allow us to use the server for this scope; [`Mcp::authorize`] ends what begins
+    /// here. An address is valid for this process, and until another one is asked for.
+    ///
+    /// # Errors
+    /// When the server has no [`oauth`](Server::oauth), or its authorization server cannot be found or does not take us.
+    #[cfg(feature = "auth")]
+    pub async fn authorization_url(&self, scope: &Scope) -> Result<String, McpError> {
+        let link = self.shared().link(scope);
+        link.authorization()?.begin().await
+    }
+
+    /// Ends the authorization for this scope, with the address to which the person was led back, query included. Runs have
+    /// the server's tools from now on.
+    ///
+    /// # Errors
+    /// When no authorization was begun, the person did not allow us, or the address is not an answer to ours.
+    #[cfg(feature = "auth")]
+    pub async fn authorize(&self, scope: &Scope, back: &str) -> Result<(), McpError> {
+        let link = self.shared().link(scope);
+        link.authorization()?.finish(back).await?;
+        link.forget().await;
+        Ok(())
+    }
+
     /// Closes all connections. They are made again when they are needed.
     pub fn close(&self) {
         self.shared().links().of.clear();
@@ -167,7 +275,11 @@ impl Shared {
                 links.of.remove(&oldest);
             }
         }
-        let link = Arc::new(Link::new(self.name.clone(), self.describe.server(scope)));
+        let link = Arc::new(Link::new(
+            self.name.clone(),
+            self.describe.server(scope),
+            scope,
+        ));
         links.of.insert(scope.clone(), (link.clone(), now));
         link
     }

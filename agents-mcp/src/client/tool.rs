@@ -1,6 +1,12 @@
 //! A tool of a list, as a tool of ours.
 
-use super::{Server, connection::cause, digest, link::Link};
+use super::{
+    Server,
+    connection::{Failure, cause},
+    digest, knowledge,
+    link::Link,
+    output,
+};
 use agents_core::{
     Effects,
     tool::{Category, FnTool, NeedsApproval, RemoteTool, Scope, ToolSpec},
@@ -26,12 +32,33 @@ pub(super) fn of(
         let (name, digest) = (name.clone(), digest.clone());
         let link = link(cx.scope());
         async move {
-            let (connection, own_name) = link.find(&name, &digest).await.map_err(cause)?;
+            let (connection, listed) = link.find(&name, &digest).await.map_err(cause)?;
+            let own_name = &listed.own_name;
+            if knowledge::is_knowledge(&listed.tool) {
+                let content =
+                    link.asks(|connection| async move { connection.read(own_name).await });
+                let content = content.await.map_err(cause)?;
+                return Ok(output::text(&content).into());
+            }
             let args = match args {
                 Value::Object(args) => args,
                 _ => Default::default(),
             };
-            connection.call(&own_name, args, writes).await
+            let called = connection.call(own_name, args.clone()).await;
+            let failure = match called {
+                Ok(output) => return Ok(output),
+                Err(failure) => failure,
+            };
+            let Failure::Answered(error) = &failure else {
+                return Err(failure.cause(writes));
+            };
+            // A call that was refused for want of authorization had no effect.
+            if !link.authorize(error).await.map_err(cause)? {
+                return Err(failure.cause(writes));
+            }
+            let (connection, listed) = link.find(&name, &digest).await.map_err(cause)?;
+            let called = connection.call(&listed.own_name, args).await;
+            called.map_err(|failure| failure.cause(writes))
         }
     });
     tool.cache_namespace(namespace)
@@ -47,7 +74,8 @@ fn spec(listed: &RemoteTool, server: &Server, digest: &str) -> ToolSpec {
         output_schema,
         annotations,
     } = listed;
-    let only_reads = server.reads.iter().any(|pattern| pattern.matches(name));
+    let only_reads =
+        knowledge::is_knowledge(listed) || server.reads.iter().any(|pattern| pattern.matches(name));
     let mut spec = if server.trusts_hints {
         listed.spec()
     } else {

@@ -1,6 +1,12 @@
+// Revisions after 2025-11-25 call logging and subscriptions deprecated.
+#![allow(deprecated)]
+
 use super::{
-    Host, Settings,
-    host::{Looks, OneCall},
+    Caller, Changes, Prompt, Resource, Settings,
+    caller::{Looks, OneCall},
+    content,
+    host::Host,
+    session::Session,
 };
 use agents_core::{
     Agent, Effects, Error, Json, Outcome,
@@ -11,11 +17,15 @@ use agents_core::{
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-        ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
-        ServerConfig, Tool, ToolAnnotations,
+        CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
+        CompleteResult, CompletionInfo, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+        GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult,
+        ListResourcesResult, ListToolsResult, PaginatedRequestParams, PromptsCapability,
+        ReadResourceRequestParams, ReadResourceResponse, Reference, ResourcesCapability,
+        ServerCapabilities, ServerConfig, SetLevelRequestParams, SubscribeRequestParams, Tool,
+        ToolAnnotations, ToolsCapability, UnsubscribeRequestParams,
     },
-    service::RequestContext,
+    service::{NotificationContext, RequestContext},
 };
 use serde_json::Value;
 use std::sync::{Arc, PoisonError, atomic::AtomicBool};
@@ -27,15 +37,35 @@ const WAITING: usize = 64;
 /// Handler of the requests of hosts.
 #[derive(Clone)]
 pub struct Handler {
-    team: Arc<Team<Host>>,
+    team: Arc<Team<Caller>>,
+    offer: Arc<Offer>,
     settings: Settings,
+    session: Arc<Session>,
+}
+
+/// What a server offers besides tools.
+pub(super) struct Offer {
+    pub(super) resources: Vec<Resource>,
+    pub(super) prompts: Vec<Prompt>,
+    pub(super) changes: Option<Changes>,
 }
 
 impl Handler {
-    pub(super) fn new(team: Team<Host>, settings: Settings) -> Self {
+    pub(super) fn new(team: Team<Caller>, offer: Offer, settings: Settings) -> Self {
         Handler {
             team: Arc::new(team),
+            offer: Arc::new(offer),
             settings,
+            session: Arc::new(Session::new()),
+        }
+    }
+
+    /// Returns a handler for another host.
+    #[cfg(feature = "http")]
+    pub(super) fn for_another_host(&self) -> Self {
+        Handler {
+            session: Arc::new(Session::new()),
+            ..self.clone()
         }
     }
 
@@ -59,13 +89,161 @@ impl std::fmt::Debug for Handler {
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().build();
+        let Offer {
+            resources,
+            prompts,
+            changes,
+        } = &*self.offer;
+        let changes = changes.as_ref().map(|_| true);
+        let mut capabilities = ServerCapabilities::default();
+        let mut tools = ToolsCapability::default();
+        tools.list_changed = changes;
+        capabilities.tools = Some(tools);
+        capabilities.logging = Some(Default::default());
+        if !resources.is_empty() {
+            let mut able = ResourcesCapability::default();
+            able.list_changed = changes;
+            able.subscribe = changes;
+            capabilities.resources = Some(able);
+        }
+        if !prompts.is_empty() {
+            let mut able = PromptsCapability::default();
+            able.list_changed = changes;
+            capabilities.prompts = Some(able);
+            capabilities.completions = Some(Default::default());
+        }
         let own = Implementation::new(&*self.settings.name, env!("CARGO_PKG_VERSION"));
         let config = ServerConfig::new(capabilities).with_server_info(own);
         match &self.settings.instructions {
             Some(instructions) => config.with_instructions(instructions),
             None => config,
         }
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let Some(changes) = &self.offer.changes else {
+            return;
+        };
+        let (changes, session) = (changes.listen(), self.session.clone());
+        tokio::spawn(async move { session.tell(&context.peer, changes).await });
+    }
+
+    async fn set_level(
+        &self,
+        request: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session.set_level(request.level);
+        Ok(())
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let listed = self.offer.resources.iter().filter_map(Resource::listed);
+        Ok(ListResourcesResult::with_all_items(listed.collect()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        let listed = self.offer.resources.iter().filter_map(Resource::template);
+        Ok(ListResourceTemplatesResult::with_all_items(
+            listed.collect(),
+        ))
+    }
+
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let uri = request.uri;
+        let mut resources = self.offer.resources.iter();
+        let found = resources.find_map(|one| Some((one, one.matches(&uri)?)));
+        let Some((resource, variables)) = found else {
+            let why = format!("there is no resource `{uri}`");
+            return Err(ErrorData::resource_not_found(why, None));
+        };
+        let read = self.host(&context).at(resource.read(&uri, variables)).await;
+        let read = read.map_err(|why| {
+            let why = format!("the resource `{uri}` cannot be read: {why}");
+            ErrorData::internal_error(why, None)
+        })?;
+        Ok(read.into())
+    }
+
+    async fn subscribe(
+        &self,
+        request: SubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        let mut resources = self.offer.resources.iter();
+        if !resources.any(|one| one.matches(&request.uri).is_some()) {
+            let why = format!("there is no resource `{}`", request.uri);
+            return Err(ErrorData::resource_not_found(why, None));
+        }
+        self.session.subscribe(request.uri);
+        Ok(())
+    }
+
+    async fn unsubscribe(
+        &self,
+        request: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.session.unsubscribe(&request.uri);
+        Ok(())
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        let listed = self.offer.prompts.iter().map(Prompt::listed);
+        Ok(ListPromptsResult::with_all_items(listed.collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let prompt = self.prompt(&request.name)?;
+        let given = request.arguments.unwrap_or_default().into_iter();
+        let args = given.map(|(name, value)| match value {
+            Value::String(text) => (name, text),
+            other => (name, other.to_string()),
+        });
+        let messages = prompt.messages(&args.collect());
+        let messages = messages.map_err(|why| ErrorData::invalid_params(why, None))?;
+        Ok(GetPromptResult::new(content::messages(&messages)).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let mut values = match &request.r#ref {
+            Reference::Prompt(prompt) => {
+                let argument = &request.argument;
+                let prompt = self.prompt(&prompt.name)?;
+                prompt.suggestions(&argument.name, &argument.value)
+            }
+            _ => Vec::new(),
+        };
+        let total = values.len();
+        values.truncate(CompletionInfo::MAX_VALUES);
+        let is_cut = values.len() < total;
+        let values = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), is_cut);
+        let values = values.map_err(|why| ErrorData::internal_error(why, None))?;
+        Ok(CompleteResult::new(values))
     }
 
     async fn list_tools(
@@ -104,46 +282,54 @@ impl ServerHandler for Handler {
             .budget(self.settings.budget.clone())
             .approver(move |request| approver.decide(request))
             .cancel(context.ct.clone());
-        let run = match progress(&context) {
+        let host = self.host(&context);
+        let run = match told(&host) {
             Some(told) => run.on_event(move |event| _ = told.try_send(event.clone())),
             None => run,
         };
-        let outcome = run.outcome().await.map_err(internal)?;
+        let outcome = host.at(run.outcome()).await.map_err(internal)?;
         Ok(CallToolResponse::Complete(result(&request.name, &outcome)))
     }
 }
 
+impl Handler {
+    fn host(&self, context: &RequestContext<RoleServer>) -> Host {
+        Host::new(context, self.session.clone())
+    }
+
+    fn prompt(&self, name: &str) -> Result<&Prompt, ErrorData> {
+        let mut prompts = self.offer.prompts.iter();
+        prompts.find(|prompt| prompt.name() == name).ok_or_else(|| {
+            let why = format!("there is no prompt `{name}`");
+            ErrorData::invalid_params(why, None)
+        })
+    }
+}
+
 /// Returns where to send events that the host is told of as progress; `None` if the host did not ask for progress.
-fn progress(context: &RequestContext<RoleServer>) -> Option<mpsc::Sender<Event>> {
-    let token = context.meta.get_progress_token()?;
+fn told(host: &Host) -> Option<mpsc::Sender<Event>> {
+    if !host.wants_progress() {
+        return None;
+    }
     let (told, mut events) = mpsc::channel::<Event>(WAITING);
-    let peer = context.peer.clone();
+    let host = host.clone();
     tokio::spawn(async move {
-        let mut count = 0_u32;
         while let Some(event) = events.recv().await {
-            let Some(said) = said(&event) else { continue };
-            count += 1;
-            let progress = ProgressNotificationParam::new(token.clone(), f64::from(count));
-            if peer
-                .notify_progress(progress.with_message(said))
-                .await
-                .is_err()
-            {
-                return;
+            if let Some(said) = said(&event) {
+                host.step(said).await;
             }
         }
     });
     Some(told)
 }
 
-/// Returns the event in words, if it is progress.
+/// Returns the event in words, if it is progress. The call of the host itself is none.
 fn said(event: &Event) -> Option<String> {
     let agent = &event.agent;
     match &event.kind {
-        EventKind::AgentStarted if event.depth > 0 => Some(format!("{agent} begins")),
-        EventKind::ModelRequested { turn, .. } if event.depth > 0 => {
-            Some(format!("{agent}, turn {turn}"))
-        }
+        _ if event.depth == 0 => None,
+        EventKind::AgentStarted => Some(format!("{agent} begins")),
+        EventKind::ModelRequested { turn, .. } => Some(format!("{agent}, turn {turn}")),
         EventKind::CallStarted { tool, .. } => Some(format!("{agent} calls {tool}")),
         _ => None,
     }

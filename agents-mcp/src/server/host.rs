@@ -1,77 +1,372 @@
-//! Models that stand for a host: one makes the call that the host has asked for, the other looks at the tools.
+//! The host of the call at work: its person is asked, its model is used, and it is told how the work goes on.
 
+// Revisions after 2025-11-25 call sampling and logging deprecated.
+#![expect(deprecated)]
+
+use super::session::Session;
+use crate::Answer;
 use agents_core::{
     async_trait,
-    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall},
-    tool::ToolSpec,
+    model::{FinishReason, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall},
+    run::{Approval, ApprovalRequest, Approver},
 };
-use std::sync::{
-    Arc, Mutex,
-    atomic::{AtomicBool, Ordering::SeqCst},
+use rmcp::{
+    RoleServer,
+    model::{
+        ClientResult, ContentBlock, CreateMessageRequestParams, CreateMessageResult, ElicitRequest,
+        ElicitRequestParams, ElicitationAction, LoggingLevel, LoggingMessageNotificationParam,
+        ProgressNotificationParam, ProgressToken, SamplingMessage, SamplingMessageContentBlock,
+        ServerRequest, Tool, ToolResultContent, ToolUseContent,
+    },
+    service::{Peer, RequestContext, ServiceError},
+};
+use serde_json::{Value, json};
+use std::{
+    fmt,
+    sync::{Arc, Mutex, PoisonError},
 };
 
-/// Prompt of the agent that stands for the host, by which its requests are known.
-pub(super) const PROMPT: &str = "You stand for an MCP host, which has asked for one call.";
-
-/// Model that makes one call. Agents without a model of their own are driven by `others`.
-pub(super) struct OneCall {
-    pub(super) tool: String,
-    pub(super) arguments: String,
-    pub(super) others: Option<Arc<dyn Model>>,
-    pub(super) is_made: AtomicBool,
+tokio::task_local! {
+    static CURRENT: Host;
 }
 
+/// Largest number of tokens that the model of a host is asked for.
+const MOST_TOKENS: u32 = 4096;
+
+/// The host whose call is at work here.
+///
+/// A tool that a host calls reaches it with [`Host::current`]. In a task that the tool starts, there is no current host.
+///
+/// ```
+/// use agents_mcp::Host;
+///
+/// /// Deletes old files.
+/// #[agents::tool(writes)]
+/// async fn tidy_up(
+///     /// In which folder.
+///     folder: String,
+/// ) -> String {
+///     if let Some(host) = Host::current() {
+///         host.log(format!("looking through {folder}")).await;
+///         host.progress(1.0, Some(2.0), "half done").await;
+///     }
+///     "done".to_owned()
+/// }
+/// # fn main() { let _ = TidyUp; }
+/// ```
+#[derive(Clone)]
+pub struct Host {
+    peer: Peer<RoleServer>,
+    session: Arc<Session>,
+    progress: Option<Progress>,
+}
+
+/// Progress of one call, as far as the host was told of it.
+#[derive(Clone)]
+struct Progress {
+    token: ProgressToken,
+    /// Number that was sent last.
+    last: Arc<Mutex<Option<f64>>>,
+}
+
+/// Reason why a host did not do what it was asked for, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostError(String);
+
+impl fmt::Display for HostError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for HostError {}
+
+impl Host {
+    pub(super) fn new(context: &RequestContext<RoleServer>, session: Arc<Session>) -> Self {
+        Host {
+            peer: context.peer.clone(),
+            session,
+            progress: context.meta.get_progress_token().map(|token| Progress {
+                token,
+                last: Arc::default(),
+            }),
+        }
+    }
+
+    /// Returns the host of the call at work in this task; `None` outside of such a call.
+    pub fn current() -> Option<Host> {
+        CURRENT.try_with(Self::clone).ok()
+    }
+
+    /// Does work for a call of this host.
+    pub(super) async fn at<F: Future>(self, work: F) -> F::Output {
+        CURRENT.scope(self, work).await
+    }
+
+    /// Asks the person at the host for values that follow this schema: an object whose properties are strings, numbers,
+    /// booleans or choices.
+    ///
+    /// ```
+    /// use agents_mcp::{Answer, Host, HostError};
+    /// use serde_json::json;
+    ///
+    /// async fn where_to(host: &Host) -> Result<Option<String>, HostError> {
+    ///     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]});
+    ///     Ok(match host.ask("Where do you want to go?", schema).await? {
+    ///         Answer::Given(values) => values["city"].as_str().map(str::to_owned),
+    ///         _ => None,
+    ///     })
+    /// }
+    /// # let _ = where_to;
+    /// ```
+    ///
+    /// # Errors
+    /// When the host does not ask people, or the schema is not one that it could ask for.
+    pub async fn ask(
+        &self,
+        message: impl Into<String>,
+        schema: Value,
+    ) -> Result<Answer, HostError> {
+        let able = self.peer.peer_info();
+        if able.is_none_or(|info| info.capabilities.elicitation.is_none()) {
+            return Err(HostError("the host does not ask people".to_owned()));
+        }
+        let requested_schema = serde_json::from_value(schema)
+            .map_err(|error| HostError(format!("a host cannot ask for this schema: {error}")))?;
+        let params = ElicitRequestParams::FormElicitationParams {
+            meta: None,
+            message: message.into(),
+            requested_schema,
+        };
+        let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
+        let answer = self.peer.send_request(request).await;
+        match answer.map_err(|error| HostError(format!("the host did not answer: {error}")))? {
+            ClientResult::ElicitResult(result) => Ok(match (result.action, result.content) {
+                (ElicitationAction::Accept, content) => Answer::Given(content.unwrap_or_default()),
+                (ElicitationAction::Decline, _) => Answer::Declined,
+                _ => Answer::Cancelled,
+            }),
+            _ => Err(HostError("the host answered something else".to_owned())),
+        }
+    }
+
+    /// Returns the model of the host, for agents that run within the call. The host decides which model it is, and may ask
+    /// its person first.
+    pub fn model(&self) -> impl Model + use<> {
+        HostModel(self.clone())
+    }
+
+    /// Tells the host how the work goes on, as a line of its log. A host that wants to hear of failures only is not told.
+    pub async fn log(&self, message: impl Into<String>) {
+        if self.session.level() > LoggingLevel::Info as u8 {
+            return;
+        }
+        let line =
+            LoggingMessageNotificationParam::new(LoggingLevel::Info, Value::from(message.into()));
+        // A host that has left is told nothing.
+        drop(self.peer.notify_logging_message(line).await);
+    }
+
+    /// Tells the host how much is done, out of `total` if that is known. The numbers of one call have to grow: one that does
+    /// not is not sent. A host that did not ask for progress is not told.
+    pub async fn progress(&self, done: f64, total: Option<f64>, message: impl Into<String>) {
+        let is_more = |last: Option<f64>| last.is_none_or(|last| done > last).then_some(done);
+        self.report(is_more, total, message.into()).await;
+    }
+
+    /// Returns `true` if the host has asked for progress.
+    pub(super) fn wants_progress(&self) -> bool {
+        self.progress.is_some()
+    }
+
+    /// Tells the host of one more step, of which nobody knows how many there are.
+    pub(super) async fn step(&self, message: String) {
+        let next = |last: Option<f64>| Some(last.unwrap_or_default() + 1.0);
+        self.report(next, None, message).await;
+    }
+
+    async fn report(
+        &self,
+        next: impl Fn(Option<f64>) -> Option<f64> + Send,
+        total: Option<f64>,
+        message: String,
+    ) {
+        let Some(Progress { token, last }) = &self.progress else {
+            return;
+        };
+        let number = {
+            let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
+            let number = next(*last);
+            *last = number.or(*last);
+            number
+        };
+        let Some(number) = number else { return };
+        let mut progress = ProgressNotificationParam::new(token.clone(), number);
+        progress.total = total;
+        progress.message = Some(message).filter(|message| !message.is_empty());
+        // A host that has left is told nothing.
+        drop(self.peer.notify_progress(progress).await);
+    }
+}
+
+impl fmt::Debug for Host {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Host").finish_non_exhaustive()
+    }
+}
+
+/// Returns the approver that asks the person at the host; `otherwise` decides where the host asks nobody.
+pub(super) fn approver(otherwise: Arc<dyn Approver>) -> impl Approver {
+    move |request: ApprovalRequest| {
+        let otherwise = otherwise.clone();
+        async move {
+            let Some(host) = Host::current() else {
+                return otherwise.decide(request).await;
+            };
+            let what = match &request.effect_description {
+                Some(effect) => format!(", which {effect}"),
+                None => format!(" with {}", request.args.as_str()),
+            };
+            let message = format!("Allow `{}`{what}?", request.tool_name);
+            let schema = json!({
+                "type": "object",
+                "properties": {"allow": {"type": "boolean", "title": "Allow this call", "default": false}},
+                "required": ["allow"],
+            });
+            match host.ask(message, schema).await {
+                Ok(Answer::Given(values)) if values["allow"] == true => Approval::Approve.into(),
+                Ok(_) => Approval::deny("the person at the host did not allow it").into(),
+                Err(_) => otherwise.decide(request).await,
+            }
+        }
+    }
+}
+
+/// Model of a host, by sampling.
+struct HostModel(Host);
+
+/// Model of the host whose call is at work, wherever that is.
+pub(super) struct CurrentHostModel;
+
 #[async_trait]
-impl Model for OneCall {
+impl Model for CurrentHostModel {
     fn id(&self) -> &str {
-        "mcp/host"
+        "mcp/host-model"
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        if !is_of_the_host(&request) {
-            return match &self.others {
-                Some(model) => model.chat(request).await,
-                None => Err(ModelError::new(
-                    ModelErrorKind::Refused,
-                    "this agent has no model; give it one, or call `.model(..)` of the server",
-                )),
-            };
+        match Host::current() {
+            Some(host) => host.model().chat(request).await,
+            None => Err(refused("no host is at work here")),
         }
-        if self.is_made.swap(true, SeqCst) {
-            return Ok(Reply::default());
+    }
+}
+
+fn refused(why: impl Into<String>) -> ModelError {
+    ModelError::new(ModelErrorKind::Refused, why)
+}
+
+#[async_trait]
+impl Model for HostModel {
+    fn id(&self) -> &str {
+        "mcp/host-model"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let peer = &self.0.peer;
+        let able = peer.peer_info();
+        if able.is_none_or(|info| info.capabilities.sampling.is_none()) {
+            return Err(refused(
+                "the host lends no model (it does not offer sampling)",
+            ));
         }
-        let call = ToolCall {
-            id: "call".to_owned(),
-            name: self.tool.clone(),
-            arguments: self.arguments.clone(),
-        };
-        Ok(Reply {
-            calls: vec![call],
-            ..Reply::default()
+        if request.has_tools() && !peer.supports_sampling_tools() {
+            return Err(refused(
+                "the host's model cannot call tools; give the agent a model, or no tools",
+            ));
+        }
+        let result = peer.create_message(params(&request)).await;
+        result.map(reply).map_err(|error| match error {
+            ServiceError::McpError(said) => refused(format!("the host refused: {}", said.message)),
+            ServiceError::Timeout { .. } => ModelError::new(
+                ModelErrorKind::TimedOut,
+                "the host's model did not answer in time",
+            ),
+            error => ModelError::new(ModelErrorKind::Interrupted, error.to_string()),
         })
     }
 }
 
-/// Model that takes down the tools that it is offered.
-#[derive(Clone, Default)]
-pub(super) struct Looks(pub(super) Arc<Mutex<Vec<ToolSpec>>>);
-
-#[async_trait]
-impl Model for Looks {
-    fn id(&self) -> &str {
-        "mcp/host"
+/// Returns the request in the form of the protocol. A schema for the answer becomes a sentence of the system prompt.
+fn params(request: &Request<'_>) -> CreateMessageRequestParams {
+    let mut system = String::new();
+    let mut messages = Vec::new();
+    for message in request.messages() {
+        match message {
+            Message::System { content } => system.push_str(content),
+            Message::User { content } => {
+                messages.push(SamplingMessage::user_text(content.text.clone()));
+            }
+            Message::Assistant { content, calls, .. } => {
+                let text = (!content.is_empty() || calls.is_empty())
+                    .then(|| SamplingMessageContentBlock::text(content.clone()));
+                let calls = calls.iter().map(|call| {
+                    let input = serde_json::from_str(&call.arguments).unwrap_or_default();
+                    ToolUseContent::new(call.id.clone(), call.name.clone(), input)
+                });
+                let calls = calls.map(SamplingMessageContentBlock::ToolUse);
+                let parts = text.into_iter().chain(calls).collect();
+                messages.push(SamplingMessage::new_multiple(
+                    rmcp::model::Role::Assistant,
+                    parts,
+                ));
+            }
+            Message::Tool {
+                tool_call_id,
+                content,
+                ..
+            } => {
+                let text = vec![ContentBlock::text(content.text.clone())];
+                let result = ToolResultContent::new(tool_call_id.clone(), text);
+                let result = SamplingMessageContentBlock::ToolResult(result);
+                messages.push(SamplingMessage::new(rmcp::model::Role::User, result));
+            }
+        }
     }
-
-    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let mut seen = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        *seen = request.tools().cloned().collect();
-        Ok(Reply::default())
+    if let Some(schema) = request.format() {
+        system.push_str("\n\nAnswer with JSON alone, which follows this schema:\n");
+        system.push_str(&schema.to_string());
     }
+    let mut params = CreateMessageRequestParams::new(messages, MOST_TOKENS);
+    params.system_prompt = Some(system).filter(|system| !system.is_empty());
+    let tools = request.tools().map(|spec| {
+        let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
+        Tool::new(spec.name.to_string(), spec.description.to_string(), schema)
+    });
+    params.tools = Some(tools.collect()).filter(|tools: &Vec<_>| !tools.is_empty());
+    params
 }
 
-fn is_of_the_host(request: &Request<'_>) -> bool {
-    matches!(request.messages().first(), Some(Message::System { content }) if content == PROMPT)
+fn reply(result: CreateMessageResult) -> Reply {
+    let mut reply = Reply {
+        model: Some(result.model),
+        finish: match result.stop_reason.as_deref() {
+            Some(CreateMessageResult::STOP_REASON_END_MAX_TOKEN) => FinishReason::Length,
+            Some(CreateMessageResult::STOP_REASON_TOOL_USE) => FinishReason::ToolCalls,
+            _ => FinishReason::Stop,
+        },
+        ..Reply::default()
+    };
+    for part in result.message.content.iter() {
+        match part {
+            SamplingMessageContentBlock::Text(text) => reply.content.push_str(&text.text),
+            SamplingMessageContentBlock::ToolUse(call) => reply.calls.push(ToolCall {
+                id: call.id.clone(),
+                name: call.name.clone(),
+                arguments: Value::Object(call.input.clone()).to_string(),
+            }),
+            _ => {}
+        }
+    }
+    reply
 }

@@ -3,8 +3,13 @@
 //! A call from a host is a run of its own. An agent without a prompt stands for the host: its model is a plan of one call.
 //! So the call is read, checked, gated, bounded and recorded like any other.
 
+mod caller;
+mod content;
 mod handler;
 mod host;
+mod prompt;
+mod resource;
+mod session;
 
 use agents_core::{
     Agent, AgentBuilder, Budget,
@@ -18,20 +23,26 @@ use rmcp::{ServiceExt, transport::async_rw::AsyncRwTransport};
 use std::{fmt, io, sync::Arc};
 
 pub use handler::Handler;
+pub use host::{Host, HostError};
 #[cfg(feature = "http")]
 pub use http::HttpService;
+pub use prompt::{Arguments, Messages, Prompt};
+pub use resource::{Resource, Variables};
+pub use session::Changes;
 
 /// Agent that stands for the host.
-type Host = ModelAgent<'static, String, String>;
+type Caller = ModelAgent<'static, String, String>;
 
-/// Function that places an agent below the host.
-type Place = Box<dyn FnOnce(Member<Host>) -> Member<Host> + Send>;
+/// Function that places an agent below the one that stands for the host.
+type Place = Box<dyn FnOnce(Member<Caller>) -> Member<Caller> + Send>;
 
 /// Tools and agents that are offered to MCP hosts; [`serve`] begins it.
 #[must_use = "nothing is served until `.stdio().await` or `.http()`"]
 pub struct Serve {
     tools: ToolSet,
     agents: Vec<Place>,
+    offer: handler::Offer,
+    asks_host: bool,
     settings: Settings,
 }
 
@@ -75,6 +86,12 @@ pub fn serve() -> Serve {
     Serve {
         tools: ToolSet::new(),
         agents: Vec::new(),
+        offer: handler::Offer {
+            resources: Vec::new(),
+            prompts: Vec::new(),
+            changes: None,
+        },
+        asks_host: false,
         settings: Settings {
             name: "agents".to_owned(),
             instructions: None,
@@ -124,8 +141,26 @@ impl Serve {
         A: Agent + Send + 'static,
         A::In: schemars::JsonSchema,
     {
-        let place = move |host: Member<Host>| host.delegate(Member::new(agent));
+        let place = move |host: Member<Caller>| host.delegate(Member::new(agent));
         self.agents.push(Box::new(place));
+        self
+    }
+
+    /// Adds a resource: a text or a file that hosts can read.
+    pub fn resource(mut self, resource: Resource) -> Self {
+        self.offer.resources.push(resource);
+        self
+    }
+
+    /// Adds a prompt, which the person at a host can choose.
+    pub fn prompt(mut self, prompt: Prompt) -> Self {
+        self.offer.prompts.push(prompt);
+        self
+    }
+
+    /// Tells hosts of these changes, and lets them subscribe to resources.
+    pub fn changes(mut self, changes: &Changes) -> Self {
+        self.offer.changes = Some(changes.clone());
         self
     }
 
@@ -153,6 +188,13 @@ impl Serve {
         self
     }
 
+    /// Lets the host's model drive the agents that bring none, as far as the host lends it (MCP calls that sampling). The host
+    /// decides which model that is.
+    pub fn host_model(mut self) -> Self {
+        self.settings.model = Some(Arc::new(host::CurrentHostModel));
+        self
+    }
+
     /// Sets the budget of each call.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.settings.budget = budget;
@@ -169,6 +211,15 @@ impl Serve {
     /// Sets an approver, which decides about calls while the host waits.
     pub fn approver(mut self, approver: impl Approver) -> Self {
         self.settings.approver = Arc::new(approver);
+        self
+    }
+
+    /// Asks the person at the host about calls that need approval (MCP calls that elicitation). A host that asks nobody is
+    /// answered as without this.
+    ///
+    /// The person at the host is then the one who decides. Do not use it where the host itself is not trusted.
+    pub fn host_approves(mut self) -> Self {
+        self.asks_host = true;
         self
     }
 
@@ -200,15 +251,22 @@ impl Serve {
         let Serve {
             tools,
             agents,
-            settings,
+            offer,
+            asks_host,
+            mut settings,
         } = self;
-        let host = AgentBuilder::new("host").prompt(host::PROMPT).tools(tools);
-        let host = Member::new(host.build());
-        let team: Team<Host> = agents
+        if asks_host {
+            settings.approver = Arc::new(host::approver(settings.approver));
+        }
+        let caller = AgentBuilder::new("host")
+            .prompt(caller::PROMPT)
+            .tools(tools);
+        let caller = Member::new(caller.build());
+        let team: Team<Caller> = agents
             .into_iter()
-            .fold(host, |host, place| place(host))
+            .fold(caller, |caller, place| place(caller))
             .build();
-        Handler::new(team, settings)
+        Handler::new(team, offer, settings)
     }
 }
 
@@ -245,7 +303,8 @@ mod http {
                 let origins = local.map(|host| format!("{scheme}://{host}:*"));
                 config.allowed_origins.extend(origins);
             }
-            StreamableHttpService::new(move || Ok(handler.clone()), Default::default(), config)
+            let handler = move || Ok(handler.for_another_host());
+            StreamableHttpService::new(handler, Default::default(), config)
         }
     }
 }

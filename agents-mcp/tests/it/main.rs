@@ -4,6 +4,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod agents_with_servers;
+#[cfg(feature = "auth")]
+mod authorization;
+#[cfg(feature = "http")]
+mod both_sides;
 mod changes;
 mod our_server;
 mod peer;

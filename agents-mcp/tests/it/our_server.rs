@@ -1,5 +1,8 @@
 //! Our server, with clients of its own process and over HTTP.
 
+// Revisions after 2025-11-25 call logging and subscriptions deprecated.
+#![allow(deprecated)]
+
 use crate::agents_with_servers::{agent, results, tools, yes};
 use agents::{
     prelude::*,
@@ -10,8 +13,10 @@ use agents_mcp::{self as mcp, Serve};
 use rmcp::{
     ClientHandler, RoleClient,
     model::{
-        CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest,
-        ProgressNotificationParam,
+        CallToolRequest, CallToolRequestParams, CallToolResult, ClientRequest, LoggingLevel,
+        LoggingMessageNotificationParam, ProgressNotificationParam,
+        ResourceUpdatedNotificationParam, SetLevelRequestParams, SubscribeRequestParams,
+        UnsubscribeRequestParams,
     },
     service::{NotificationContext, PeerRequestOptions, RunningService, ServiceExt},
 };
@@ -75,6 +80,18 @@ fn office() -> Serve {
         .agent(Answerer)
 }
 
+/// Counts to three, and back by one.
+#[agents::tool(none)]
+async fn count_up() -> &'static str {
+    let host = mcp::Host::current().unwrap();
+    for done in [1.0, 2.0, 1.0, 3.0] {
+        host.progress(done, Some(3.0), format!("at {done}")).await;
+    }
+    host.log("counted").await;
+    "done"
+}
+
+/// Progress and lines of a log that a host was told of, and changes of resources.
 #[derive(Clone, Default)]
 struct Listens(Arc<Mutex<Vec<String>>>);
 
@@ -88,6 +105,25 @@ impl ClientHandler for Listens {
             .lock()
             .unwrap()
             .push(said.message.unwrap_or_default());
+    }
+
+    async fn on_logging_message(
+        &self,
+        said: LoggingMessageNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.0.lock().unwrap().push(format!("log {}", said.data));
+    }
+
+    async fn on_resource_updated(
+        &self,
+        changed: ResourceUpdatedNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.0
+            .lock()
+            .unwrap()
+            .push(format!("changed {}", changed.uri));
     }
 }
 
@@ -224,6 +260,60 @@ async fn a_call_that_needs_approval_is_not_run_and_the_host_is_told_where_to_ask
 
     let client = connected(office().approver(yes)).await;
     assert_eq!(text(&call(&client, "send_letter", letter).await), "8");
+}
+
+#[tokio::test]
+async fn a_tool_tells_its_host_how_the_work_goes_on() {
+    let client = connected(office().tool(CountUp)).await;
+    let told = client.service().0.clone();
+    assert_eq!(text(&call(&client, "count_up", json!({})).await), "done");
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    // A number that does not grow is not sent.
+    assert_eq!(
+        std::mem::take(&mut *told.lock().unwrap()),
+        ["at 1", "at 2", "at 3", r#"log "counted""#]
+    );
+    let level = SetLevelRequestParams::new(LoggingLevel::Warning);
+    client.set_level(level).await.unwrap();
+    call(&client, "count_up", json!({})).await;
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(
+        !told
+            .lock()
+            .unwrap()
+            .iter()
+            .any(|line| line.starts_with("log"))
+    );
+}
+
+#[tokio::test]
+async fn a_host_is_told_of_changes_of_the_resources_that_it_has_subscribed_to() {
+    let changes = mcp::Changes::new();
+    let read = |_| async { Ok::<_, std::convert::Infallible>("text") };
+    let server = office()
+        .resource(mcp::Resource::new("office://{day}/note", "note", read))
+        .changes(&changes);
+    let client = connected(server).await;
+    let told = client.service().0.clone();
+    let (monday, tuesday) = ("office://monday/note", "office://tuesday/note");
+    client
+        .subscribe(SubscribeRequestParams::new(monday))
+        .await
+        .unwrap();
+    let unknown = SubscribeRequestParams::new("office://nothing");
+    assert!(client.subscribe(unknown).await.is_err());
+    let heard = async || {
+        changes.resource(monday);
+        changes.resource(tuesday);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        std::mem::take(&mut *told.lock().unwrap())
+    };
+    assert_eq!(heard().await, [format!("changed {monday}")]);
+    client
+        .unsubscribe(UnsubscribeRequestParams::new(monday))
+        .await
+        .unwrap();
+    assert_eq!(heard().await, [""; 0]);
 }
 
 #[tokio::test]

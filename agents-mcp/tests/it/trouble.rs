@@ -105,6 +105,41 @@ async fn a_writing_call_in_which_the_server_dies_is_in_doubt_and_the_next_call_h
     assert_eq!((&*said[0], notes.count("started")), ("2", 2));
 }
 
+/// Returns the memory of this process, in bytes.
+#[cfg(target_os = "linux")]
+fn memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = text.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * 4096
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_flood_of_100_megabytes_is_dropped_and_the_server_goes_on() {
+    let notes = Notes::new("flood");
+    let mcp = tools(server("well", &notes).timeout(Duration::from_secs(20)));
+    let flood = async {
+        let said = told(&mcp, &[("peer_flood", "{}")]).await;
+        assert!(said[0].contains("did not finish within 20s"), "{}", said[0]);
+    };
+    let mut most = 0;
+    let (before, began) = (memory(), Instant::now());
+    let watch = async {
+        while notes.count("flooded") == 0 {
+            most = most.max(memory().saturating_sub(before));
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    // The call has no answer: it is given up when the flood is over.
+    tokio::select! {
+        () = flood => panic!("the flood has been kept for {:?}", began.elapsed()),
+        () = watch => {}
+    }
+    assert!(most < 60 << 20, "{most} bytes were kept");
+    let said = told(&mcp, &[("peer_add", r#"{"a": 1, "b": 1}"#)]).await;
+    assert_eq!((&*said[0], notes.count("started")), ("2", 1));
+}
+
 #[tokio::test]
 async fn a_person_is_asked_before_a_tool_in_doubt_runs_again_whatever_the_policies_say() {
     let notes = Notes::new("doubt");

@@ -1,0 +1,117 @@
+//! A model that is lent to a server.
+
+// Revisions after 2025-11-25 call sampling deprecated.
+#![expect(deprecated)]
+
+use agents_core::model::{Content, FinishReason, History, Message, Model, Request};
+use rmcp::model::{
+    CreateMessageRequestParams, CreateMessageResult, ErrorData, Role, SamplingMessage,
+    SamplingMessageContentBlock,
+};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// Model that answers the requests of one server, up to a number of tokens. Clones share what was used.
+#[derive(Clone)]
+pub(super) struct Lent {
+    model: Arc<dyn Model>,
+    tokens: u64,
+    /// Number of tokens used so far. Requests wait for each other, so that none begins before the others are counted.
+    used: Arc<Mutex<u64>>,
+}
+
+impl Lent {
+    pub(super) fn new(model: impl Model, tokens: u64) -> Self {
+        Lent {
+            model: Arc::new(model),
+            tokens,
+            used: Arc::default(),
+        }
+    }
+
+    /// Answers a request of the server.
+    pub(super) async fn answer(
+        &self,
+        server: &str,
+        asked: CreateMessageRequestParams,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        let history = history(asked)?;
+        let mut used = self.used.lock().await;
+        if *used >= self.tokens {
+            let most = self.tokens;
+            tracing::warn!(
+                server,
+                most,
+                "the server has used up the tokens of its model"
+            );
+            let why = format!("the {most} tokens that this server may use are used up");
+            return Err(refused(why));
+        }
+        let reply = self.model.chat(Request::new(&history)).await;
+        let reply = reply.map_err(|error| {
+            ErrorData::internal_error(format!("the model failed: {error}"), None)
+        })?;
+        *used += reply.usage.tokens();
+        tracing::debug!(
+            server,
+            used = *used,
+            most = self.tokens,
+            "the server has used a model"
+        );
+        let stop = match reply.finish {
+            FinishReason::Length => CreateMessageResult::STOP_REASON_END_MAX_TOKEN,
+            _ => CreateMessageResult::STOP_REASON_END_TURN,
+        };
+        let model = reply.model.unwrap_or_else(|| self.model.id().to_owned());
+        let said = SamplingMessage::assistant_text(reply.content);
+        Ok(CreateMessageResult::new(said, model).with_stop_reason(stop))
+    }
+}
+
+/// Returns the answer to a request that no model answers.
+pub(super) fn refused(why: impl Into<String>) -> ErrorData {
+    ErrorData::invalid_request(why.into(), None)
+}
+
+/// Returns the conversation that the server wants to be answered.
+fn history(asked: CreateMessageRequestParams) -> Result<History, ErrorData> {
+    if asked.tools.is_some_and(|tools| !tools.is_empty()) {
+        return Err(refused("the model is lent without tools"));
+    }
+    let mut history = History::new();
+    if let Some(content) = asked.system_prompt {
+        history.push(Message::System { content });
+    }
+    for message in &asked.messages {
+        let mut content = Content::default();
+        for part in message.content.iter() {
+            match part {
+                SamplingMessageContentBlock::Text(text) => {
+                    super::media::add_text(&mut content, &text.text)
+                }
+                SamplingMessageContentBlock::Image(image) => {
+                    let media = super::media::decoded(&image.mime_type, &image.data);
+                    content.media.push(media.map_err(refused)?);
+                }
+                SamplingMessageContentBlock::Audio(audio) => {
+                    let media = super::media::decoded(&audio.mime_type, &audio.data);
+                    content.media.push(media.map_err(refused)?);
+                }
+                _ => {
+                    return Err(refused(
+                        "the model is lent for texts, images and sounds alone",
+                    ));
+                }
+            }
+        }
+        history.push(match message.role {
+            Role::Assistant => Message::Assistant {
+                content: content.text,
+                thinking: None,
+                calls: Vec::new(),
+            },
+            _ => Message::User { content },
+        });
+    }
+    Ok(history)
+}

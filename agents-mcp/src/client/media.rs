@@ -1,0 +1,56 @@
+//! Images and files that a server sends.
+
+use agents_core::model::{Content, Media};
+use base64::{Engine, engine::general_purpose::STANDARD};
+use rmcp::model::{ContentBlock, ResourceContents};
+
+/// Returns an image or a file that was sent as Base64.
+pub(super) fn decoded(kind: &str, data: &str) -> Result<Media, String> {
+    let bytes = STANDARD.decode(data);
+    let bytes = bytes.map_err(|error| format!("a part of type {kind} is not Base64: {error}"))?;
+    Media::bytes(kind, &bytes).map_err(|error| error.to_string())
+}
+
+/// Adds a text on a line of its own.
+pub(super) fn add_text(content: &mut Content, text: &str) {
+    if !content.text.is_empty() {
+        content.text.push('\n');
+    }
+    content.text.push_str(text);
+}
+
+/// Adds what a resource holds.
+pub(super) fn add_resource(
+    content: &mut Content,
+    resource: &ResourceContents,
+) -> Result<(), String> {
+    match resource {
+        ResourceContents::TextResourceContents { text, .. } => add_text(content, text),
+        ResourceContents::BlobResourceContents {
+            uri,
+            mime_type,
+            blob,
+            ..
+        } => {
+            let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
+            content.media.push(decoded(kind, blob)?.named(uri));
+        }
+        _ => return Err("a resource of an unknown kind".to_owned()),
+    }
+    Ok(())
+}
+
+/// Adds a part of a message.
+pub(super) fn add_block(content: &mut Content, block: &ContentBlock) -> Result<(), String> {
+    match block {
+        ContentBlock::Text(text) => add_text(content, &text.text),
+        ContentBlock::Image(image) => content.media.push(decoded(&image.mime_type, &image.data)?),
+        ContentBlock::Audio(audio) => content.media.push(decoded(&audio.mime_type, &audio.data)?),
+        ContentBlock::Resource(resource) => add_resource(content, &resource.resource)?,
+        ContentBlock::ResourceLink(link) => {
+            add_text(content, &format!("[resource {}: {}]", link.name, link.uri));
+        }
+        _ => return Err("a part of an unknown kind".to_owned()),
+    }
+    Ok(())
+}

@@ -1,0 +1,77 @@
+//! Models that stand for a host: one makes the call that the host has asked for, the other looks at the tools.
+
+use agents_core::{
+    async_trait,
+    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall},
+    tool::ToolSpec,
+};
+use std::sync::{
+    Arc, Mutex,
+    atomic::{AtomicBool, Ordering::SeqCst},
+};
+
+/// Prompt of the agent that stands for the host, by which its requests are known.
+pub(super) const PROMPT: &str = "You stand for an MCP host, which has asked for one call.";
+
+/// Model that makes one call. Agents without a model of their own are driven by `others`.
+pub(super) struct OneCall {
+    pub(super) tool: String,
+    pub(super) arguments: String,
+    pub(super) others: Option<Arc<dyn Model>>,
+    pub(super) is_made: AtomicBool,
+}
+
+#[async_trait]
+impl Model for OneCall {
+    fn id(&self) -> &str {
+        "mcp/host"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        if !is_of_the_host(&request) {
+            return match &self.others {
+                Some(model) => model.chat(request).await,
+                None => Err(ModelError::new(
+                    ModelErrorKind::Refused,
+                    "this agent has no model; give it one, or call `.model(..)` of the server",
+                )),
+            };
+        }
+        if self.is_made.swap(true, SeqCst) {
+            return Ok(Reply::default());
+        }
+        let call = ToolCall {
+            id: "call".to_owned(),
+            name: self.tool.clone(),
+            arguments: self.arguments.clone(),
+        };
+        Ok(Reply {
+            calls: vec![call],
+            ..Reply::default()
+        })
+    }
+}
+
+/// Model that takes down the tools that it is offered.
+#[derive(Clone, Default)]
+pub(super) struct Looks(pub(super) Arc<Mutex<Vec<ToolSpec>>>);
+
+#[async_trait]
+impl Model for Looks {
+    fn id(&self) -> &str {
+        "mcp/host"
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let mut seen = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        *seen = request.tools().cloned().collect();
+        Ok(Reply::default())
+    }
+}
+
+fn is_of_the_host(request: &Request<'_>) -> bool {
+    matches!(request.messages().first(), Some(Message::System { content }) if content == PROMPT)
+}
