@@ -1,7 +1,7 @@
 use super::{HttpError, wording};
 use agents_core::Json;
 use reqwest::{
-    Response,
+    Response, Url,
     header::{CONTENT_TYPE, HeaderMap},
 };
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,7 @@ pub struct HttpAnswer {
 impl HttpAnswer {
     pub(super) async fn read(
         mut response: Response,
+        url: &Url,
         by_way_of: Vec<String>,
         max_bytes: usize,
         preview: usize,
@@ -95,7 +96,8 @@ impl HttpAnswer {
         }
         let content_type = text_of(response.headers(), CONTENT_TYPE.as_str());
         let mut answer = HttpAnswer {
-            url: response.url().to_string(),
+            // Without the secrets of the query.
+            url: url.to_string(),
             by_way_of,
             status: response.status().as_u16(),
             headers: HEADERS

@@ -24,6 +24,7 @@ pub struct HttpError {
     message: String,
     status: Option<u16>,
     retry_after: Option<Duration>,
+    was_sent: bool,
 }
 
 impl HttpError {
@@ -33,6 +34,7 @@ impl HttpError {
             message: message.into(),
             status: None,
             retry_after: None,
+            was_sent: false,
         }
     }
 
@@ -41,7 +43,10 @@ impl HttpError {
     }
 
     pub(super) fn timed_out(after: Duration) -> Self {
-        HttpError::new(Code::Timeout, wording::timed_out(after))
+        HttpError {
+            was_sent: true,
+            ..HttpError::new(Code::Timeout, wording::timed_out(after))
+        }
     }
 
     /// Creates the error for a failure status. `without` is the server's origin, if a redirect kept a secret from
@@ -83,10 +88,19 @@ impl HttpError {
             .url()
             .and_then(|url| url.host_str())
             .unwrap_or_default();
-        HttpError::new(
-            Code::NetworkError,
-            wording::of_transport(host, what, &innermost),
-        )
+        HttpError {
+            was_sent: what == wording::BROKE_OFF,
+            ..HttpError::new(
+                Code::NetworkError,
+                wording::of_transport(host, what, &innermost),
+            )
+        }
+    }
+
+    /// Returns `true` if the request may have reached the server, which did not answer: a request that writes may have taken
+    /// effect.
+    pub fn may_have_taken_effect(&self) -> bool {
+        self.was_sent
     }
 
     /// Returns the HTTP status code, or `None` if the server did not respond.

@@ -69,6 +69,7 @@ use reqwest::{
 use serde::Deserialize;
 use serde_json::json;
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{Mutex, OnceLock},
     time::Duration,
@@ -92,7 +93,7 @@ pub struct HttpTool {
     name: String,
     hosts: Vec<Pattern>,
     methods: Vec<Method>,
-    headers: Vec<Sent>,
+    sent: Vec<Sent>,
     timeout: Duration,
     redirects: usize,
     max_bytes: usize,
@@ -109,14 +110,22 @@ struct Clients {
     private: Client,
 }
 
-/// Header with a secret, which is sent to some hosts.
+/// Secret that is sent to some hosts.
 struct Sent {
     to: Pattern,
-    name: HeaderName,
-    /// Text before the secret in the header's value.
-    prefix: &'static str,
+    form: Form,
     /// Name of the secret.
     secret: String,
+}
+
+/// Form in which a secret is sent.
+enum Form {
+    /// A header, with a text before the secret.
+    Header(HeaderName, &'static str),
+    /// `Authorization: Basic`; the secret is `user:password`.
+    Basic,
+    /// A parameter of the query.
+    Query(String),
 }
 
 /// Arguments of an [`HttpTool`], as a model sends them or as a tool of your own creates them.
@@ -140,6 +149,9 @@ pub struct HttpArgs {
     /// Request body: JSON, or a string as plain text.
     #[serde(default)]
     pub body: Option<Json>,
+    /// Headers that a tool of your own adds; a model cannot set them. A `content-type` goes before the one of the body.
+    #[serde(skip)]
+    pub headers: BTreeMap<String, String>,
 }
 
 impl HttpArgs {
@@ -149,6 +161,7 @@ impl HttpArgs {
             url: url.into(),
             method: Method::Get,
             body: None,
+            headers: BTreeMap::new(),
         }
     }
 }
@@ -166,7 +179,7 @@ impl HttpTool {
             name: "http_request".to_owned(),
             hosts: Vec::new(),
             methods: vec![Method::Get, Method::Head],
-            headers: Vec::new(),
+            sent: Vec::new(),
             timeout: Duration::from_secs(30),
             redirects: 5,
             max_bytes: 1_000_000,
@@ -243,7 +256,7 @@ impl HttpTool {
     /// When `host` is not a host, or has `http://` before it.
     #[must_use]
     pub fn bearer(self, host: &str, secret: impl Into<String>) -> Self {
-        self.send(host, AUTHORIZATION, "Bearer ", secret.into())
+        self.send(host, Form::Header(AUTHORIZATION, "Bearer "), secret.into())
     }
 
     /// Sends the secret of this name to that host in another header, such as `x-api-key`.
@@ -253,20 +266,39 @@ impl HttpTool {
     #[must_use]
     pub fn secret_header(self, host: &str, header: &str, secret: impl Into<String>) -> Self {
         match HeaderName::from_bytes(header.as_bytes()) {
-            Ok(name) => self.send(host, name, "", secret.into()),
+            Ok(name) => self.send(host, Form::Header(name, ""), secret.into()),
             Err(_) => panic!("{}", wording::not_a_header(header)),
         }
     }
 
-    fn send(mut self, host: &str, name: HeaderName, prefix: &'static str, secret: String) -> Self {
+    /// Sends the secret of this name, which is `user:password`, to that host as `Authorization: Basic`.
+    ///
+    /// # Panics
+    /// When `host` is not a host, or has `http://` before it.
+    #[must_use]
+    pub fn basic(self, host: &str, secret: impl Into<String>) -> Self {
+        self.send(host, Form::Basic, secret.into())
+    }
+
+    /// Sends the secret of this name to that host as a parameter of the query, such as `api_key`. Servers write queries to
+    /// their logs: use a header where the server takes one.
+    ///
+    /// # Panics
+    /// When `host` is not a host, or has `http://` before it.
+    #[must_use]
+    pub fn secret_query(
+        self,
+        host: &str,
+        parameter: impl Into<String>,
+        secret: impl Into<String>,
+    ) -> Self {
+        self.send(host, Form::Query(parameter.into()), secret.into())
+    }
+
+    fn send(mut self, host: &str, form: Form, secret: String) -> Self {
         let to = pattern(host);
         assert!(!to.is_clear(), "{}", wording::secret_over_plain_http(host));
-        self.headers.push(Sent {
-            to,
-            name,
-            prefix,
-            secret,
-        });
+        self.sent.push(Sent { to, form, secret });
         self
     }
 

@@ -1,20 +1,23 @@
 //! Way from a model's request to an answer: the request is checked and sent, and each redirect is checked again.
 
 use super::{
-    Clients, HttpAnswer, HttpArgs, HttpError, HttpTool, Method, Sent,
+    Clients, Form, HttpAnswer, HttpArgs, HttpError, HttpTool, Method, Sent,
     address::{NoMetadata, PublicOnly, is_public},
     answer, error,
     hosts::Pattern,
     wording,
 };
 use agents_core::{Code, Json, ToolContext};
+use base64::{Engine, engine::general_purpose::STANDARD};
 use reqwest::{
     Client, Response, Url,
     dns::Resolve,
-    header::{CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER},
+    header::{
+        AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION, RETRY_AFTER,
+    },
     redirect,
 };
-use std::{net::IpAddr, sync::PoisonError, time::Duration};
+use std::{collections::BTreeMap, net::IpAddr, sync::PoisonError, time::Duration};
 
 impl HttpTool {
     pub(super) async fn ask(
@@ -36,12 +39,12 @@ impl HttpTool {
                 Place::Public => &clients.public,
                 Place::Private => &clients.private,
             };
-            let headers = match is_elsewhere {
-                true => HeaderMap::new(),
-                false => self.headers_for(&url, cx).await?,
+            let (asked_for, headers) = match is_elsewhere {
+                true => (url.clone(), HeaderMap::new()),
+                false => self.with_secrets(&url, own(&args.headers)?, cx).await?,
             };
             let response = self
-                .send_to(client, method, &url, args.body.as_ref(), headers)
+                .send_to(client, method, asked_for, args.body.as_ref(), headers)
                 .await?;
             // A request that writes or was approved is sent only once: its redirect is the answer.
             let next = match method.reads() && !cx.is_approved() {
@@ -50,7 +53,7 @@ impl HttpTool {
             };
             let Some(next) = next else {
                 let is_withheld = is_elsewhere && self.secrets_for(&url).next().is_some();
-                return self.answer(response, by_way_of, is_withheld).await;
+                return self.answer(response, url, by_way_of, is_withheld).await;
             };
             if by_way_of.len() >= self.redirects {
                 return Err(HttpError::new(
@@ -117,16 +120,18 @@ impl HttpTool {
         &self,
         client: &Client,
         method: Method,
-        url: &Url,
+        url: Url,
         body: Option<&Json>,
-        headers: HeaderMap,
+        mut headers: HeaderMap,
     ) -> Result<Response, HttpError> {
-        let mut request = client.request(method.into(), url.clone()).headers(headers);
+        let kind_is_set = headers.remove(CONTENT_TYPE);
+        let mut request = client.request(method.into(), url).headers(headers);
         if let Some(body) = body {
             let (kind, body) = match body.to::<String>() {
                 Ok(text) => ("text/plain; charset=utf-8", text),
                 Err(_) => ("application/json", body.as_str().to_owned()),
             };
+            let kind = kind_is_set.unwrap_or_else(|| HeaderValue::from_static(kind));
             request = request.header(CONTENT_TYPE, kind).body(body);
         }
         request
@@ -135,46 +140,62 @@ impl HttpTool {
             .map_err(|error| HttpError::of_transport(&error))
     }
 
-    /// Returns the headers with secrets for this host. Over plain HTTP they are sent only to this machine.
+    /// Returns the secrets for this host. Over plain HTTP they are sent only to this machine.
     fn secrets_for(&self, url: &Url) -> impl Iterator<Item = &Sent> {
         let here = literal(url).is_some_and(|address| address.is_loopback())
             || url.host_str() == Some("localhost");
         let hidden = url.scheme() == "https" || here;
-        self.headers
+        self.sent
             .iter()
             .filter(move |sent| hidden && sent.to.names(url))
     }
 
-    /// Returns these headers with the values of the secrets.
-    async fn headers_for(&self, url: &Url, cx: &ToolContext) -> Result<HeaderMap, HttpError> {
-        let mut headers = HeaderMap::new();
-        for sent in self.secrets_for(url) {
+    /// Returns the URL and the headers with the values of the secrets for its host.
+    async fn with_secrets(
+        &self,
+        url: &Url,
+        mut headers: HeaderMap,
+        cx: &ToolContext,
+    ) -> Result<(Url, HeaderMap), HttpError> {
+        let mut url = url.clone();
+        let sent: Vec<_> = self.secrets_for(&url).collect();
+        for sent in sent {
             let secret = cx.secret(&sent.secret).await?;
-            let value = format!("{}{}", sent.prefix, secret.expose_secret().trim());
+            let secret = secret.expose_secret().trim();
+            let (name, value) = match &sent.form {
+                Form::Query(name) => {
+                    url.query_pairs_mut().append_pair(name, secret);
+                    continue;
+                }
+                Form::Basic => (&AUTHORIZATION, format!("Basic {}", STANDARD.encode(secret))),
+                Form::Header(name, prefix) => (name, format!("{prefix}{secret}")),
+            };
             let mut value = HeaderValue::from_str(&value).map_err(|_| {
                 HttpError::new(Code::AuthRequired, wording::secret_unfit(&sent.secret))
             })?;
             value.set_sensitive(true);
-            headers.insert(sent.name.clone(), value);
+            headers.insert(name.clone(), value);
         }
-        Ok(headers)
+        Ok((url, headers))
     }
 
     /// Returns the answer, or the error that its status stands for.
     async fn answer(
         &self,
         response: Response,
+        url: Url,
         by_way_of: Vec<String>,
         is_withheld: bool,
     ) -> Result<HttpAnswer, HttpError> {
         let status = response.status().as_u16();
-        let origin = response.url().origin();
+        let origin = url.origin();
         let retry_after = response
             .headers()
             .get(RETRY_AFTER)
             .and_then(|wait| wait.to_str().ok())
             .and_then(answer::wait);
-        let answer = HttpAnswer::read(response, by_way_of, self.max_bytes, self.preview).await?;
+        let answer =
+            HttpAnswer::read(response, &url, by_way_of, self.max_bytes, self.preview).await?;
         match status {
             401 | 403 | 429 | 500.. => {
                 let without = is_withheld.then(|| origin.ascii_serialization());
@@ -218,6 +239,17 @@ impl HttpTool {
             .build()
             .map_err(|error| HttpError::of_transport(&error))
     }
+}
+
+/// Returns the headers that a tool of the user's adds.
+fn own(given: &BTreeMap<String, String>) -> Result<HeaderMap, HttpError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in given {
+        let unfit = || HttpError::new(Code::ValidationError, wording::header_unfit(name));
+        let key = HeaderName::try_from(name).map_err(|_| unfit())?;
+        headers.insert(key, HeaderValue::from_str(value).map_err(|_| unfit())?);
+    }
+    Ok(headers)
 }
 
 /// Networks to which an allowed URL may lead.

@@ -109,6 +109,10 @@ pub(super) fn of_transport(host: &str, what: &str, error: &impl Display) -> Stri
     format!("`{host}` {what}: {error}")
 }
 
+pub(super) fn header_unfit(name: &str) -> String {
+    format!("the header `{name}` cannot be sent; check its name and its value")
+}
+
 pub(super) fn secret_unfit(secret: &str) -> String {
     format!("the secret `{secret}` cannot be sent in a header")
 }

@@ -132,6 +132,7 @@ fn nothing_links_to_the_pages_of_another_project() {
         "agents-runtime",
         "agents-cli",
         "agents-mcp",
+        "agents-openapi",
     ]
     .map(|folder| root().join(folder))
     .into();

@@ -1,0 +1,338 @@
+use crate::{
+    document::Document,
+    error::ApiError,
+    operation::{self, Operation, Problem},
+    security::Scheme,
+    tool, wording,
+};
+use agents::{
+    http::{HttpTool, Method},
+    tool::{Pattern, ToolSet},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    sync::Arc,
+    time::Duration,
+};
+
+/// Operations of an OpenAPI document, as tools.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_openapi::Api;
+///
+/// fn clerk(document: &str) -> Result<impl Agent<In = String, Out = String>, agents_openapi::ApiError> {
+///     let pets = Api::read(document)?
+///         .named("pets") // tools are `pets_getPet` and so on
+///         .server("https://pets.example.com/v1")
+///         .secret("api_key", "pets") // the secret of that name, for the scheme of that name
+///         .without("pets_delete*");
+///     Ok(AgentBuilder::<String, String>::new("clerk").tools(pets.tools()?).build())
+/// }
+/// # let _ = clerk;
+/// ```
+#[must_use = "the tools are made by `.tools()`"]
+pub struct Api {
+    document: Document,
+    name: Option<String>,
+    server: Option<Server>,
+    secrets: BTreeMap<String, String>,
+    only: Vec<Pattern>,
+    without: Vec<Pattern>,
+    skips_unfit: bool,
+    timeout: Duration,
+    max_bytes: usize,
+}
+
+struct Server {
+    url: String,
+    is_private: bool,
+}
+
+/// Operation that cannot be a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unfit {
+    /// Name that the tool would have.
+    pub name: String,
+    /// Reason, which names the operation and the field.
+    pub reason: String,
+}
+
+impl Api {
+    /// Reads a document of version 3.0 or 3.1 in JSON; in YAML too with the feature `yaml`.
+    ///
+    /// # Errors
+    /// When the text is not such a document. What is wrong with one operation is an error of [`tools`](Api::tools).
+    pub fn read(text: &str) -> Result<Self, ApiError> {
+        Ok(Api {
+            document: Document::read(text)?,
+            name: None,
+            server: None,
+            secrets: BTreeMap::new(),
+            only: Vec::new(),
+            without: Vec::new(),
+            skips_unfit: false,
+            timeout: Duration::from_secs(30),
+            max_bytes: 1_000_000,
+        })
+    }
+
+    /// Sets the name with which the names of the tools begin: `pets` makes `pets_getPet`. By default they have the names of
+    /// the operations alone.
+    pub fn named(mut self, name: impl Into<String>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the base URL of the server, to which the paths are added. By default it is the first server of the document.
+    pub fn server(mut self, url: impl Into<String>) -> Self {
+        self.server = Some(Server {
+            url: url.into(),
+            is_private: false,
+        });
+        self
+    }
+
+    /// Sets the base URL of a server that is on this machine or in its network, over `https` or `http`.
+    pub fn private_server(mut self, url: impl Into<String>) -> Self {
+        self.server = Some(Server {
+            url: url.into(),
+            is_private: true,
+        });
+        self
+    }
+
+    /// Sends the secret of this name for the security scheme of that name: an API key, a bearer token, or `user:password` for
+    /// `basic`. The secret is that of the run's scope, and is looked up when a tool runs.
+    pub fn secret(mut self, scheme: impl Into<String>, secret: impl Into<String>) -> Self {
+        self.secrets.insert(scheme.into(), secret.into());
+        self
+    }
+
+    /// Keeps the operations that match the pattern, by the names of their tools. Several calls add up.
+    pub fn only(mut self, pattern: impl Into<Pattern>) -> Self {
+        self.only.push(pattern.into());
+        self
+    }
+
+    /// Leaves out the operations that match the pattern, by the names of their tools.
+    pub fn without(mut self, pattern: impl Into<Pattern>) -> Self {
+        self.without.push(pattern.into());
+        self
+    }
+
+    /// Leaves out the operations that cannot be tools, such as uploads of files; [`unfit`](Api::unfit) lists them.
+    pub fn skip_unfit(mut self) -> Self {
+        self.skips_unfit = true;
+        self
+    }
+
+    /// Sets the timeout of a call; 30 seconds by default.
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets how many bytes of an answer are read; 1 MB (1,000,000 bytes) by default. A longer answer is cut, and is a text.
+    pub fn max_bytes(mut self, bytes: usize) -> Self {
+        self.max_bytes = bytes;
+        self
+    }
+
+    /// Returns a tool for each operation.
+    ///
+    /// # Errors
+    /// When no server is known, when an operation cannot be a tool or lacks a secret, or when two tools have one name. The
+    /// error names each operation and its field.
+    pub fn tools(&self) -> Result<ToolSet, ApiError> {
+        let (fit, unfit) = self.sorted();
+        if !unfit.is_empty() && !self.skips_unfit {
+            let reasons: Vec<_> = unfit.into_iter().map(|one| one.reason).collect();
+            return Err(ApiError::new(wording::unfit_all(&reasons)));
+        }
+        for pattern in &self.only {
+            if !fit.iter().any(|(name, ..)| pattern.matches(name)) {
+                return Err(ApiError::new(wording::nothing_matches(pattern.as_str())));
+            }
+        }
+        let server = self.base()?;
+        let base: Arc<str> = server.url.trim_end_matches('/').into();
+        let version = self.document.get("info")["version"].as_str().unwrap_or("1");
+        let mut asking: BTreeMap<BTreeSet<(Scheme, String)>, Arc<HttpTool>> = BTreeMap::new();
+        let tools = fit.into_iter().map(|(name, operation, secrets)| {
+            let http = asking.entry(secrets);
+            let http = http.or_insert_with_key(|secrets| Arc::new(self.http(&server, secrets)));
+            tool::of(
+                name,
+                Arc::new(operation),
+                base.clone(),
+                version,
+                http.clone(),
+            )
+        });
+        Ok(ToolSet::new().with_all(tools))
+    }
+
+    /// Lists the operations that cannot be tools, with the reasons.
+    pub fn unfit(&self) -> Vec<Unfit> {
+        self.sorted().1
+    }
+
+    /// Sorts the operations that are wanted: the tools with their secrets, and what cannot be a tool.
+    #[expect(clippy::type_complexity, reason = "it is taken apart at once")]
+    fn sorted(
+        &self,
+    ) -> (
+        Vec<(String, Operation, BTreeSet<(Scheme, String)>)>,
+        Vec<Unfit>,
+    ) {
+        let (mut fit, mut unfit): (Vec<(String, Operation, _)>, Vec<Unfit>) = Default::default();
+        for operation in operation::all(&self.document) {
+            let own_name = match &operation {
+                Ok(operation) => &operation.name,
+                Err(problem) => &problem.operation,
+            };
+            let name = match &self.name {
+                Some(prefix) => operation::written(&format!("{prefix}_{own_name}")),
+                None => own_name.clone(),
+            };
+            let is_wanted = self.only.is_empty() || self.only.iter().any(|one| one.matches(&name));
+            if !is_wanted || self.without.iter().any(|one| one.matches(&name)) {
+                continue;
+            }
+            let problem = match operation {
+                Err(Problem { text, .. }) => text,
+                Ok(operation) => match (
+                    self.secrets_of(&operation),
+                    fit.iter().find(|(taken, ..)| *taken == name),
+                ) {
+                    (Ok(_), Some((_, other, _))) => {
+                        let other = format!("{} {}", other.method, other.path);
+                        wording::unfit(&name, "operationId", &wording::same_name(&name, &other))
+                    }
+                    (Ok(secrets), None) => {
+                        fit.push((name, operation, secrets));
+                        continue;
+                    }
+                    (Err(what), _) => wording::unfit(&name, "security", &what),
+                },
+            };
+            unfit.push(Unfit {
+                name,
+                reason: problem,
+            });
+        }
+        (fit, unfit)
+    }
+
+    /// Returns the secrets with which an operation is asked: those of the first alternative for which we have all.
+    fn secrets_of(&self, operation: &Operation) -> Result<BTreeSet<(Scheme, String)>, String> {
+        let mut missing = Vec::new();
+        let mut is_open = operation.security.is_empty();
+        for alternative in &operation.security {
+            is_open |= alternative.is_empty();
+            let unknown = alternative
+                .iter()
+                .find(|scheme| !self.secrets.contains_key(*scheme));
+            if let Some(scheme) = unknown {
+                missing.push(scheme.clone());
+                continue;
+            }
+            if !alternative.is_empty() {
+                let secrets = alternative.iter().map(|scheme| {
+                    let sent = Scheme::read(&self.document, scheme)?;
+                    Ok((sent, self.secrets[scheme].clone()))
+                });
+                return secrets.collect();
+            }
+        }
+        match is_open {
+            true => Ok(BTreeSet::new()),
+            false => Err(wording::needs_secret(&missing)),
+        }
+    }
+
+    fn base(&self) -> Result<Server, ApiError> {
+        let server = match &self.server {
+            Some(Server { url, is_private }) => Server {
+                url: url.clone(),
+                is_private: *is_private,
+            },
+            None => {
+                let first = &self.document.get("servers")[0];
+                let mut url = first["url"].as_str().unwrap_or_default().to_owned();
+                for (name, variable) in first["variables"].as_object().into_iter().flatten() {
+                    let value = variable["default"].as_str().unwrap_or_default();
+                    url = url.replace(&format!("{{{name}}}"), value);
+                }
+                if !url.contains("://") {
+                    return Err(ApiError::new(wording::no_server()));
+                }
+                Server {
+                    url,
+                    is_private: false,
+                }
+            }
+        };
+        let is_url = host(&server.url).is_some_and(is_host);
+        if !is_url || server.url.contains(['?', '#', '{']) {
+            return Err(ApiError::new(wording::not_a_server(&server.url)));
+        }
+        if server.url.starts_with("http://") && !server.is_private {
+            return Err(ApiError::new(wording::plain_http(&server.url)));
+        }
+        Ok(server)
+    }
+
+    /// Returns what asks the server, with these secrets.
+    fn http(&self, server: &Server, secrets: &BTreeSet<(Scheme, String)>) -> HttpTool {
+        let host = host(&server.url).unwrap_or_default();
+        let http = HttpTool::new()
+            .timeout(self.timeout)
+            .max_bytes(self.max_bytes)
+            .preview(self.max_bytes);
+        let http = match server.is_private {
+            true => http.allow_private_host(host),
+            false => http.allow_host(host),
+        };
+        let methods = [Method::Post, Method::Put, Method::Patch, Method::Delete];
+        let http = methods.into_iter().fold(http, HttpTool::allow_method);
+        secrets
+            .iter()
+            .fold(http, |http, (scheme, secret)| match scheme {
+                Scheme::Header(name) => http.secret_header(host, name, secret),
+                Scheme::Query(name) => http.secret_query(host, name, secret),
+                Scheme::Bearer => http.bearer(host, secret),
+                Scheme::Basic => http.basic(host, secret),
+            })
+    }
+}
+
+/// Returns `true` if this is a host, with or without a port.
+fn is_host(text: &str) -> bool {
+    let (name, port) = match text.rsplit_once(':') {
+        Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
+        _ => (text, None),
+    };
+    let fits = |c: char| c.is_alphanumeric() || ".-_[]:".contains(c);
+    let has_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+    has_port && !name.is_empty() && name.chars().all(fits)
+}
+
+/// Returns the host of a URL, with its port.
+fn host(url: &str) -> Option<&str> {
+    let rest = url
+        .strip_prefix("https://")
+        .or_else(|| url.strip_prefix("http://"))?;
+    rest.split('/').next()
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api")
+            .field("title", &self.document.get("info")["title"])
+            .finish_non_exhaustive()
+    }
+}

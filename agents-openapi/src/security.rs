@@ -1,0 +1,61 @@
+//! Security schemes: how a secret is sent.
+
+use crate::{document::Document, wording};
+use serde_json::Value;
+
+/// Way in which a secret is sent.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scheme {
+    Header(String),
+    Query(String),
+    Bearer,
+    Basic,
+}
+
+/// Returns the alternatives that an operation has: one set of schemes, by name, is enough. None at all means that everybody may
+/// ask.
+pub(crate) fn alternatives(document: &Document, operation: &Value) -> Vec<Vec<String>> {
+    let own = operation.get("security");
+    let security = own.unwrap_or(document.get("security"));
+    let alternatives = security.as_array().into_iter().flatten();
+    let names = alternatives.map(|one| {
+        one.as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.clone())
+    });
+    names.map(Iterator::collect).collect()
+}
+
+impl Scheme {
+    /// Reads the scheme of this name.
+    pub(crate) fn read(document: &Document, name: &str) -> Result<Self, String> {
+        let schemes = document.get("components").get("securitySchemes");
+        let scheme = schemes.and_then(|schemes| schemes.get(name));
+        let scheme = scheme.ok_or_else(|| wording::unknown_scheme(name))?;
+        let scheme = document.resolve(scheme)?;
+        let text = |key: &str| scheme[key].as_str().unwrap_or_default();
+        match (
+            text("type"),
+            text("in"),
+            text("scheme").to_ascii_lowercase().as_str(),
+        ) {
+            ("apiKey", "header", _) if is_header(text("name")) => {
+                Ok(Scheme::Header(text("name").to_owned()))
+            }
+            ("apiKey", "query", _) => Ok(Scheme::Query(text("name").to_owned())),
+            ("http", _, "bearer") | ("oauth2" | "openIdConnect", ..) => Ok(Scheme::Bearer),
+            ("http", _, "basic") => Ok(Scheme::Basic),
+            ("apiKey", place, _) => Err(wording::scheme_unfit(
+                name,
+                &format!("an API key in the {place}"),
+            )),
+            (kind, _, scheme) => Err(wording::scheme_unfit(name, &format!("`{kind} {scheme}`"))),
+        }
+    }
+}
+
+fn is_header(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+    !name.is_empty() && name.chars().all(fits)
+}

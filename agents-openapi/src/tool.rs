@@ -1,0 +1,95 @@
+//! An operation as a tool.
+
+use crate::{error::CallError, operation::Operation, request};
+use agents::{
+    Effects, Tool, ToolContext, ToolFailure,
+    error::Cause,
+    http::{HttpAnswer, HttpTool, Method},
+    tool::{Category, FnTool, ToolSpec},
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Returns the tool, which asks by way of `http`. `version` is that of the document.
+pub(crate) fn of(
+    name: String,
+    operation: Arc<Operation>,
+    base: Arc<str>,
+    version: &str,
+    http: Arc<HttpTool>,
+) -> FnTool {
+    let writes = !matches!(operation.method, Method::Get | Method::Head);
+    let effects = match writes {
+        true => Effects::Writes,
+        false => Effects::Reads,
+    };
+    let mut spec = ToolSpec::new(
+        name,
+        operation.description.clone(),
+        effects,
+        operation.schema.clone(),
+    )
+    .external()
+    .category(Category::Api)
+    .version(version.to_owned());
+    if operation.idempotency_key.is_some() {
+        spec = spec.idempotent();
+    }
+    let namespace = format!("openapi:{base}");
+    let tool = FnTool::with_causes(spec, move |args, cx| {
+        let (operation, base, http) = (operation.clone(), base.clone(), http.clone());
+        async move { call(&operation, &base, &args, &http, &cx, writes).await }
+    });
+    tool.cache_namespace(namespace)
+}
+
+async fn call(
+    operation: &Operation,
+    base: &str,
+    args: &Value,
+    http: &HttpTool,
+    cx: &ToolContext,
+    writes: bool,
+) -> Result<Value, Cause> {
+    let request = request::of(operation, base, args, &cx.idempotency_key()).map_err(cause)?;
+    match http.call(request, cx).await {
+        Ok(answer) if answer.status >= 400 => {
+            Err(cause(CallError::answered(answer.status, &said(&answer))))
+        }
+        Ok(answer) => Ok(output(&answer)),
+        Err(error) if writes && error.may_have_taken_effect() => {
+            Err(Cause::interrupted(error.to_string()))
+        }
+        Err(error) => Err(cause(error.into())),
+    }
+}
+
+fn cause(error: CallError) -> Cause {
+    let (code, after) = (error.code(), error.retry_after());
+    Cause::returned(error, code, after)
+}
+
+/// Returns the first 500 characters of an answer, for an error.
+fn said(answer: &HttpAnswer) -> String {
+    let text = match (&answer.json, &answer.text) {
+        (Some(json), _) => json.as_str(),
+        (None, Some(text)) => text,
+        (None, None) => answer.binary.as_deref().unwrap_or_default(),
+    };
+    text.chars().take(500).collect()
+}
+
+/// Returns the body of an answer as JSON, or as text; without a body, it is the status, and where it leads.
+fn output(answer: &HttpAnswer) -> Value {
+    if let Some(Ok(value)) = answer.json.as_ref().map(agents::Json::to_value) {
+        return value;
+    }
+    match (&answer.text, &answer.binary) {
+        (Some(text), _) => Value::from(text.as_str()),
+        (None, Some(binary)) => Value::from(binary.as_str()),
+        (None, None) => match answer.headers.get("location") {
+            Some(location) => json!({"status": answer.status, "location": location}),
+            None => json!({"status": answer.status}),
+        },
+    }
+}
