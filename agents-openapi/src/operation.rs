@@ -64,6 +64,12 @@ pub(crate) enum BodyKind {
     Text,
 }
 
+/// Field, and what is wrong there.
+pub(crate) type Fault = (String, String);
+
+/// Kind of a body, its schema, and whether it has to be given.
+type ReadBody = (BodyKind, Value, bool);
+
 /// Operation that cannot be a tool: its name, the field, and what is wrong there.
 #[derive(Clone, Debug)]
 pub(crate) struct Problem {
@@ -128,7 +134,7 @@ fn read(
     operation: &Value,
     name: &str,
     keeps_all: bool,
-) -> Result<Option<Operation>, (String, String)> {
+) -> Result<Option<Operation>, Fault> {
     let mut schemas = Schemas::new(document, keeps_all);
     let (mut parameters, mut properties, mut required) =
         (Vec::<Parameter>::new(), Map::new(), Vec::new());
@@ -218,7 +224,7 @@ fn list(value: &Value, key: &str) -> Vec<Value> {
     value[key].as_array().cloned().unwrap_or_default()
 }
 
-fn check_path(path: &str, parameters: &[Parameter]) -> Result<(), (String, String)> {
+fn check_path(path: &str, parameters: &[Parameter]) -> Result<(), Fault> {
     let mut named: Vec<&str> = Vec::new();
     let mut rest = path;
     while let Some((_, after)) = rest.split_once('{') {
@@ -239,12 +245,12 @@ fn check_path(path: &str, parameters: &[Parameter]) -> Result<(), (String, Strin
     }
 }
 
-/// Returns the kind of the body, its schema, and whether it has to be given.
+/// Reads the body; `None` if none is sent.
 fn body_of(
     document: &Document,
     schemas: &mut Schemas<'_>,
     body: &Value,
-) -> Result<Option<(BodyKind, Value, bool)>, (String, String)> {
+) -> Result<Option<ReadBody>, Fault> {
     let at = |what: String| ("requestBody".to_owned(), what);
     let body = document.object(body, "requestBody").map_err(at)?;
     let Some(content) = body

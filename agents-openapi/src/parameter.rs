@@ -1,6 +1,6 @@
 //! Parameters of an operation, and how their values are written.
 
-use crate::{document::Document, schema::Schemas, wording};
+use crate::{document::Document, operation::Fault, schema::Schemas, wording};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
@@ -51,7 +51,7 @@ impl Parameter {
         document: &Document,
         schemas: &mut Schemas<'_>,
         value: &Value,
-    ) -> Result<Option<(Self, Value)>, (String, String)> {
+    ) -> Result<Option<(Self, Value)>, Fault> {
         let at = |what: String| ("parameters".to_owned(), what);
         let map = document.object(value, "parameters").map_err(at)?;
         let name = map.get("name").and_then(Value::as_str);

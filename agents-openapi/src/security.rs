@@ -46,11 +46,11 @@ impl Scheme {
             ("apiKey", "query", _) => Ok(Scheme::Query(text("name").to_owned())),
             ("http", _, "bearer") | ("oauth2" | "openIdConnect", ..) => Ok(Scheme::Bearer),
             ("http", _, "basic") => Ok(Scheme::Basic),
-            ("apiKey", place, _) => Err(wording::scheme_unfit(
+            ("apiKey", place, _) => Err(wording::scheme_unfit(name, &wording::key_in(place))),
+            (kind, _, scheme) => Err(wording::scheme_unfit(
                 name,
-                &format!("an API key in the {place}"),
+                &wording::scheme_kind(kind, scheme),
             )),
-            (kind, _, scheme) => Err(wording::scheme_unfit(name, &format!("`{kind} {scheme}`"))),
         }
     }
 }

@@ -115,6 +115,14 @@ pub(super) fn unknown_scheme(scheme: &str) -> String {
     format!("`components.securitySchemes` has no `{scheme}`")
 }
 
+pub(super) fn key_in(place: &str) -> String {
+    format!("an API key in the {place}")
+}
+
+pub(super) fn scheme_kind(kind: &str, scheme: &str) -> String {
+    format!("`{kind} {scheme}`")
+}
+
 pub(super) fn scheme_unfit(scheme: &str, what: &str) -> String {
     format!(
         "the security scheme `{scheme}` is {what}, which cannot be sent; an API key in a header or the query, `http` with `bearer` or `basic`, OAuth and OpenID Connect can"
