@@ -108,7 +108,7 @@
 
 pub use agents_core::{
     Agent, AgentBuilder, Budget, CancellationToken, Class, Code, Effects, Error, ErrorKind, Json,
-    Model, Outcome, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
+    Model, Outcome, PurposeKey, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
     agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,

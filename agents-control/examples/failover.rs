@@ -8,7 +8,9 @@
 //!
 //! Prints a line of JSON for each request. `--probe MODEL` sends one more request to another model of the primary.
 
-use agents_control::{Answer, ControlPlane, Controlled, ModelProfile, PurposeKey, Target};
+use agents_control::{
+    Answer, ControlPlane, Controlled, ModelProfile, Principal, PurposeKey, SqliteStore, Target,
+};
 use agents_core::model::{Delta, History, Message, Request};
 use agents_openai::openai;
 use serde_json::{Value, json};
@@ -77,8 +79,9 @@ async fn main() -> ExitCode {
 
 /// Sends the requests, and shows a line for each, in order.
 pub(crate) async fn run(options: &Options, mut show: impl FnMut(Value)) {
+    let store = SqliteStore::in_memory().await.expect("there is memory");
     let (primary, fallback) = (options.primary.clone(), options.fallback.clone());
-    let control = ControlPlane::in_memory()
+    let control = ControlPlane::open(&store)
         .provider("primary", move |target: &Target<'_>| {
             openai(target.model).base_url(&primary)
         })
@@ -90,7 +93,9 @@ pub(crate) async fn run(options: &Options, mut show: impl FnMut(Value)) {
         .model("primary", &options.primary_model)
         .fallback("fallback", &options.fallback_model)
         .across_providers();
-    control.activate(profile).expect("the profile is valid");
+    let operator = Principal::operator();
+    let activated = control.activate(profile).by(&operator).await;
+    activated.expect("the profile is valid");
     let model = control.model(PurposeKey::Reasoning, "example");
 
     // Each request starts at its own time, also if those before are still under way.
@@ -108,7 +113,8 @@ pub(crate) async fn run(options: &Options, mut show: impl FnMut(Value)) {
     if let Some(probe) = &options.probe {
         let profile =
             ModelProfile::global(PurposeKey::extra("probe")).model("primary", probe.as_str());
-        control.activate(profile).expect("the profile is valid");
+        let activated = control.activate(profile).by(&operator).await;
+        activated.expect("the profile is valid");
         show(ask(&control.model("probe", "example")).await);
     }
 }

@@ -1,5 +1,6 @@
 //! Errors of a control plane.
 
+use agents_store::StoreError;
 use std::fmt;
 
 /// Error of a control plane: its kind, and a message that says what to do.
@@ -17,8 +18,23 @@ pub enum ControlErrorKind {
     Invalid,
     /// Whoever asks may not do that.
     Forbidden,
-    /// There is no such profile or version.
+    /// There is no such version of a profile.
     NotFound,
+    /// Another profile is active than the one that was to be replaced.
+    Conflict,
+    /// The store failed.
+    Store,
+}
+
+impl From<StoreError> for ControlError {
+    fn from(error: StoreError) -> Self {
+        let kind = match error.kind() {
+            agents_store::ErrorKind::Conflict => ControlErrorKind::Conflict,
+            agents_store::ErrorKind::NotFound => ControlErrorKind::NotFound,
+            _ => ControlErrorKind::Store,
+        };
+        ControlError::new(kind, error.to_string())
+    }
 }
 
 impl ControlError {

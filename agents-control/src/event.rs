@@ -1,5 +1,6 @@
 //! What a control plane tells its subscribers.
 
+use agents_core::PurposeKey;
 use std::{fmt, sync::Arc};
 
 /// Event of a control plane.
@@ -20,6 +21,17 @@ pub enum ControlEvent {
         /// Name of the model.
         model: String,
     },
+    /// What was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
+    BudgetWarning {
+        /// Id of the organisation.
+        org_id: String,
+        /// Id of the workspace.
+        domain_id: Option<String>,
+        /// Purpose.
+        purpose: PurposeKey,
+        /// Cap in billionths of a dollar.
+        cap_nanos: u64,
+    },
 }
 
 impl ControlEvent {
@@ -28,6 +40,7 @@ impl ControlEvent {
         match self {
             ControlEvent::CircuitOpened { .. } => "llm.circuit.opened",
             ControlEvent::CircuitClosed { .. } => "llm.circuit.closed",
+            ControlEvent::BudgetWarning { .. } => "llm.budget.warning",
         }
     }
 }
@@ -60,6 +73,17 @@ impl Subscribers {
                     provider,
                     model,
                     "a circuit has closed"
+                );
+            }
+            ControlEvent::BudgetWarning {
+                org_id, purpose, ..
+            } => {
+                let purpose = purpose.as_str();
+                tracing::warn!(
+                    event = event.name(),
+                    org_id,
+                    purpose,
+                    "80 % of a cap are used"
                 );
             }
         }

@@ -6,22 +6,19 @@
 //!
 //! ```
 //! # use agents_core::testing::{Script, ScriptedModel};
-//! use agents_control::{ControlPlane, ModelProfile, PurposeKey::Reasoning};
+//! use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Reasoning, SqliteStore};
 //! use agents_core::{Agent, AgentBuilder};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let (down, _) = ScriptedModel::always(Script::fail("out of memory"));
 //! # let (up, _) = ScriptedModel::always(Script::text("Oslo"));
-//! let control = ControlPlane::in_memory()
+//! let store = SqliteStore::in_memory().await?; // or `SqliteStore::open("agents.db").await?`, or PostgreSQL
+//! let control = ControlPlane::open(&store)
 //!     .provider("large", move |_| down.clone()) // for example `openai(target.model)`
 //!     .provider("small", move |_| up.clone());
-//! control.activate(
-//!     ModelProfile::global(Reasoning)
-//!         .model("large", "m-70b")
-//!         .fallback("small", "m-7b")
-//!         .across_providers(),
-//! )?;
+//! let profile = ModelProfile::global(Reasoning).model("large", "m-70b").fallback("small", "m-7b").across_providers();
+//! control.activate(profile).by(&Principal::operator()).await?;
 //!
 //! let model = control.model(Reasoning, "acme");
 //! let agent = AgentBuilder::<String, String>::new("geographer").model(model).build();
@@ -38,23 +35,34 @@
 //! answers again. A request that a filter refused, or that no other model could understand either, goes to no other
 //! model.
 
+mod activation;
 mod circuit;
 mod error;
 mod event;
 mod model;
 mod path;
 mod plane;
+mod prices;
 mod profile;
 mod provider;
 mod retries;
 mod wording;
 
+pub use activation::{Change, ProfileVersion};
 pub use agents_core::{PurposeKey, run::Cost};
+pub use agents_runtime::Principal;
+#[cfg(feature = "postgres")]
+pub use agents_store::PostgresStore;
+pub use agents_store::{
+    Budget, ControlStore, ProfileAction, ProfileChange, SqliteStore, UsageBy, UsageDay,
+    UsageFilter, UsageRow, UsageSum,
+};
 pub use error::{ControlError, ControlErrorKind};
 pub use event::ControlEvent;
 pub use model::Controlled;
 pub use path::{Answer, Sent};
 pub use plane::ControlPlane;
+pub use prices::Prices;
 pub use profile::{
     ActiveProfiles, Candidate, CredentialSource, ModelProfile, OverrideClass, RateLimit,
     ResolvedProfile, Tier, per_minute, per_second, resolve_active_profile, usd,

@@ -42,6 +42,10 @@ impl Model for Controlled {
         }
     }
 
+    fn knows_cost(&self) -> bool {
+        true
+    }
+
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         self.answer(request).await.result
     }

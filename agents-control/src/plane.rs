@@ -1,14 +1,25 @@
-//! The control plane: providers, and the profiles that are active.
+//! The control plane: a store, providers, and the profiles that are active.
 
 use crate::{
-    ActiveProfiles, ControlError, ControlErrorKind, ControlEvent, Controlled, ModelProfile, Target,
-    circuit::Circuits, provider::Providers, retries::RetryBudgets, wording,
+    ActiveProfiles, Change, ControlError, ControlErrorKind, ControlEvent, Controlled, ModelProfile,
+    Prices, ProfileVersion, Target, activation::What, circuit::Circuits, event::Subscribers,
+    provider::Providers, retries::RetryBudgets, wording,
 };
-use agents_core::{Model, PurposeKey, tool::Scope};
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+use agents_core::{
+    Model, PurposeKey,
+    model::Purposes,
+    secret::Secrets,
+    tool::{Pattern, Scope},
 };
+use agents_store::{
+    Budget, BudgetKey, ControlStore, ProfileChange, UsageBy, UsageDay, UsageFilter, UsageRow,
+    UsageSum,
+};
+use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
+use tokio::{sync::Mutex, time::Instant};
+
+/// Time for which a process goes by the profiles that it has read. No notification is needed, so that none can be lost.
+const FRESH: Duration = Duration::from_millis(500);
 
 /// Control plane: see the [crate's page](crate). Clones share their state.
 #[derive(Clone, Debug)]
@@ -17,26 +28,43 @@ pub struct ControlPlane {
 }
 
 /// What the clones of a control plane share.
-#[derive(Debug, Default)]
 pub(crate) struct Plane {
+    pub(crate) store: Arc<dyn ControlStore>,
     pub(crate) providers: Providers,
+    pub(crate) prices: Prices,
+    pub(crate) secrets: Option<Arc<dyn Secrets>>,
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) retries: RetryBudgets,
+    pub(crate) subscribers: Subscribers,
     extras: BTreeSet<PurposeKey>,
-    active: Mutex<Active>,
+    admitted: Vec<Pattern>,
+    read: Mutex<Read>,
 }
 
-#[derive(Debug, Default)]
-struct Active {
+/// Profiles as they were read last.
+#[derive(Default)]
+struct Read {
     profiles: Arc<ActiveProfiles>,
-    version: u64,
+    number: u64,
+    at: Option<Instant>,
 }
 
 impl ControlPlane {
-    /// Creates a control plane whose profiles are gone with the process.
-    pub fn in_memory() -> Self {
+    /// Opens the control plane of a store. Processes with the same store share their profiles and their limits.
+    pub fn open(store: &(impl ControlStore + Clone)) -> Self {
         ControlPlane {
-            plane: Arc::default(),
+            plane: Arc::new(Plane {
+                store: Arc::new(store.clone()),
+                providers: Providers::default(),
+                prices: Prices::default(),
+                secrets: None,
+                circuits: Arc::default(),
+                retries: RetryBudgets::default(),
+                subscribers: Subscribers::default(),
+                extras: BTreeSet::new(),
+                admitted: Vec::new(),
+                read: Mutex::default(),
+            }),
         }
     }
 
@@ -47,7 +75,25 @@ impl ControlPlane {
         self
     }
 
-    /// Adds a provider: code that makes the client of a model.
+    /// Adds a provider: code that makes the client of a model, with the key of the profile.
+    ///
+    /// ```no_run
+    /// # mod agents { pub use agents_openai::openai; }
+    /// # async fn open() -> Result<(), Box<dyn std::error::Error>> {
+    /// use agents::openai;
+    /// use agents_control::{ControlPlane, SqliteStore, Target};
+    ///
+    /// let store = SqliteStore::open("agents.db").await?;
+    /// let control = ControlPlane::open(&store).provider("local", |target: &Target<'_>| {
+    ///     let model = openai(target.model).base_url("http://gpu-1:8000/v1");
+    ///     match target.max_tokens {
+    ///         Some(tokens) => model.max_tokens(tokens),
+    ///         None => model,
+    ///     }
+    /// });
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -58,6 +104,24 @@ impl ControlPlane {
         make: impl Fn(&Target<'_>) -> M + Send + Sync + 'static,
     ) -> Self {
         self.set(|plane| plane.providers.add(name.into(), make))
+    }
+
+    /// Sets the prices of models.
+    ///
+    /// # Panics
+    /// When the control plane was cloned or used before.
+    #[must_use]
+    pub fn prices(self, prices: Prices) -> Self {
+        self.set(|plane| plane.prices = prices)
+    }
+
+    /// Sets the source of credentials. The platform's own are those of the organisation with the empty id.
+    ///
+    /// # Panics
+    /// When the control plane was cloned or used before.
+    #[must_use]
+    pub fn secrets(self, secrets: impl Secrets) -> Self {
+        self.set(|plane| plane.secrets = Some(Arc::new(secrets)))
     }
 
     /// Registers a purpose of the application, beside [`PurposeKey::ALL`].
@@ -71,6 +135,15 @@ impl ControlPlane {
         })
     }
 
+    /// Admits models of this name that agents bring themselves, such as `ollama/*`. Their calls have no limits here.
+    ///
+    /// # Panics
+    /// When the control plane was cloned or used before.
+    #[must_use]
+    pub fn admit(self, models: impl Into<Pattern>) -> Self {
+        self.set(|plane| plane.admitted.push(models.into()))
+    }
+
     /// Adds a subscriber for events.
     ///
     /// # Panics
@@ -78,27 +151,102 @@ impl ControlPlane {
     #[must_use]
     pub fn on_event(self, subscriber: impl Fn(&ControlEvent) + Send + Sync + 'static) -> Self {
         self.set(|plane| {
+            plane.subscribers.add(subscriber);
             let circuits = Arc::get_mut(&mut plane.circuits).expect("no request is under way");
-            circuits.subscribers.add(subscriber);
+            circuits.subscribers = plane.subscribers.clone();
         })
     }
 
-    /// Activates a profile, in the place of the one of the same tier and purpose. Returns its version.
+    /// Activates a profile, in the place of the one of the same tier and purpose. All processes go by it within a second.
+    pub fn activate(&self, profile: ModelProfile) -> Change<'_> {
+        self.change(What::Activate(Box::new(profile)))
+    }
+
+    /// Activates a version again that was active before.
+    pub fn rollback(&self, version: u64) -> Change<'_> {
+        self.change(What::Rollback(version))
+    }
+
+    /// Ends the activity of a version, so that the tier above applies.
+    pub fn deactivate(&self, version: u64) -> Change<'_> {
+        self.change(What::Deactivate(version))
+    }
+
+    fn change(&self, what: What) -> Change<'_> {
+        Change {
+            plane: &self.plane,
+            what,
+            replaces: None,
+        }
+    }
+
+    /// Returns all versions of the profiles of a purpose, the oldest first.
     ///
     /// # Errors
-    /// When the profile is not valid.
-    pub fn activate(&self, profile: ModelProfile) -> Result<u64, ControlError> {
-        self.plane.is_registered(&profile.purpose)?;
-        profile.check()?;
-        let mut active = self
-            .plane
-            .active
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        active.version += 1;
-        let version = active.version;
-        Arc::make_mut(&mut active.profiles).insert(profile, version);
-        Ok(version)
+    /// When the store fails.
+    pub async fn versions(
+        &self,
+        purpose: &PurposeKey,
+    ) -> Result<Vec<ProfileVersion>, ControlError> {
+        let stored = self.plane.store.profile_versions(purpose.as_str()).await?;
+        stored.into_iter().map(ProfileVersion::of).collect()
+    }
+
+    /// Returns the changes of profiles behind the one with this number, refusals included, the oldest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn changes(&self, after: u64) -> Result<Vec<ProfileChange>, ControlError> {
+        Ok(self.plane.store.profile_changes(after).await?)
+    }
+
+    /// Returns what an organisation has spent and holds for a purpose today.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn budget(
+        &self,
+        purpose: &PurposeKey,
+        scope: impl Into<Scope>,
+    ) -> Result<Budget, ControlError> {
+        let key = key(purpose, &scope.into());
+        Ok(self.plane.store.budget(&key).await?)
+    }
+
+    /// Makes the sums of all days anew, from the log and the holds.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn rebuild_budgets(&self) -> Result<(), ControlError> {
+        Ok(self.plane.store.rebuild_budgets().await?)
+    }
+
+    /// Returns rows of the log of usage, the newest first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, ControlError> {
+        Ok(self.plane.store.usage(filter).await?)
+    }
+
+    /// Returns sums of the log of usage.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn usage_sums(
+        &self,
+        filter: &UsageFilter,
+        by: UsageBy,
+    ) -> Result<Vec<UsageSum>, ControlError> {
+        Ok(self.plane.store.usage_sums(filter, by).await?)
+    }
+
+    /// Returns the daily sums of usage, the newest day first.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn usage_daily(&self, filter: &UsageFilter) -> Result<Vec<UsageDay>, ControlError> {
+        Ok(self.plane.store.usage_daily(filter).await?)
     }
 
     /// Returns the model that stands for a purpose in a scope.
@@ -106,21 +254,62 @@ impl ControlPlane {
         let purpose = purpose.into();
         Controlled {
             plane: self.plane.clone(),
-            id: format!("purpose/{purpose}"),
+            id: format!("{PURPOSE}{purpose}"),
             purpose,
             scope: scope.into(),
         }
     }
 }
 
-impl Plane {
-    /// Returns the profiles that are active now.
-    pub(crate) fn active(&self) -> Arc<ActiveProfiles> {
-        let active = self.active.lock().unwrap_or_else(PoisonError::into_inner);
-        active.profiles.clone()
+/// What the names of models begin with that stand for a purpose.
+const PURPOSE: &str = "purpose/";
+
+impl Purposes for ControlPlane {
+    fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
+        Arc::new(ControlPlane::model(self, purpose.clone(), scope.clone()))
     }
 
-    fn is_registered(&self, purpose: &PurposeKey) -> Result<(), ControlError> {
+    fn admits(&self, model: &str) -> bool {
+        model.starts_with(PURPOSE) || self.plane.admitted.iter().any(|known| known.matches(model))
+    }
+}
+
+/// Returns what the limits of a purpose in a scope are for.
+pub(crate) fn key(purpose: &PurposeKey, scope: &Scope) -> BudgetKey {
+    BudgetKey {
+        org_id: scope.org_id.clone(),
+        domain_id: scope.domain_id.clone().unwrap_or_default(),
+        purpose: purpose.to_string(),
+    }
+}
+
+impl Plane {
+    /// Returns the profiles that are active now, or were half a second ago.
+    pub(crate) async fn active(&self) -> Result<Arc<ActiveProfiles>, ControlError> {
+        let mut read = self.read.lock().await;
+        if read.at.is_some_and(|at| at.elapsed() < FRESH) {
+            return Ok(read.profiles.clone());
+        }
+        let is_first = read.at.is_none() && read.number == 0;
+        if is_first || self.store.profiles_changed().await? != read.number {
+            let (number, stored) = self.store.active_profiles().await?;
+            let mut profiles = ActiveProfiles::default();
+            for row in stored {
+                let version = ProfileVersion::of(row)?;
+                profiles.insert(version.profile, version.version);
+            }
+            (read.number, read.profiles) = (number, Arc::new(profiles));
+        }
+        read.at = Some(Instant::now());
+        Ok(read.profiles.clone())
+    }
+
+    /// Has the profiles read again before the next request.
+    pub(crate) async fn forget(&self) {
+        self.read.lock().await.at = None;
+    }
+
+    pub(crate) fn is_registered(&self, purpose: &PurposeKey) -> Result<(), ControlError> {
         let is_known = PurposeKey::ALL.contains(purpose) || self.extras.contains(purpose);
         match is_known {
             true => Ok(()),
@@ -129,5 +318,13 @@ impl Plane {
                 wording::unregistered(purpose),
             )),
         }
+    }
+}
+
+impl fmt::Debug for Plane {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Plane")
+            .field("providers", &self.providers)
+            .finish_non_exhaustive()
     }
 }

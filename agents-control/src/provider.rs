@@ -1,9 +1,13 @@
 //! Providers: code that makes the client of a model.
 
-use agents_core::{Model, secret::SecretValue};
+use agents_core::{
+    Model,
+    secret::{ExposeSecret, SecretString},
+};
 use std::{
     collections::HashMap,
     fmt,
+    hash::{BuildHasher, RandomState},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,16 +18,36 @@ pub struct Target<'a> {
     /// Name of the model, as the provider knows it.
     pub model: &'a str,
     /// Key to send; `None` if the profile names no credential.
-    pub key: Option<&'a SecretValue>,
+    pub key: Option<&'a SecretString>,
+    /// Largest number of tokens of a reply; `None` if the profile sets none and has no cap. The largest cost of a request
+    /// depends on it, so the client has to send it.
+    pub max_tokens: Option<u32>,
 }
 
 type Make = Arc<dyn Fn(&Target<'_>) -> Arc<dyn Model> + Send + Sync>;
+
+/// What a client is for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ClientKey {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    /// Owner and name of the credential; empty without one.
+    pub(crate) credential: String,
+    pub(crate) max_tokens: Option<u32>,
+}
+
+struct Client {
+    /// Hash of the key that the client sends.
+    sends: u64,
+    model: Arc<dyn Model>,
+}
 
 /// Providers by name, with the clients that they have made.
 #[derive(Default)]
 pub(crate) struct Providers {
     makers: HashMap<String, Make>,
-    clients: Mutex<HashMap<(String, String), Arc<dyn Model>>>,
+    clients: Mutex<HashMap<ClientKey, Client>>,
+    hasher: RandomState,
 }
 
 impl Providers {
@@ -36,13 +60,32 @@ impl Providers {
         self.makers.insert(name, make);
     }
 
-    /// Returns the client of a model, which is made once; `None` if there is no such provider.
-    pub(crate) fn client(&self, provider: &str, target: &Target<'_>) -> Option<Arc<dyn Model>> {
-        let make = self.makers.get(provider)?;
+    /// Returns the client of a model, which is made once for each key; `None` if there is no such provider.
+    pub(crate) fn client(
+        &self,
+        of: &ClientKey,
+        key: Option<&SecretString>,
+    ) -> Option<Arc<dyn Model>> {
+        let make = self.makers.get(&of.provider)?;
+        let text = key.map(ExposeSecret::expose_secret);
+        let sends = self.hasher.hash_one(text);
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = (provider.to_owned(), target.model.to_owned());
-        let client = clients.entry(name).or_insert_with(|| make(target));
-        Some(client.clone())
+        if let Some(client) = clients.get(of).filter(|client| client.sends == sends) {
+            return Some(client.model.clone());
+        }
+        let target = Target {
+            model: &of.model,
+            key,
+            max_tokens: of.max_tokens,
+        };
+        let model = make(&target);
+        let client = Client {
+            sends,
+            model: model.clone(),
+        };
+        // A key that was changed takes the place of the one before.
+        clients.insert(of.clone(), client);
+        Some(model)
     }
 }
 

@@ -1,8 +1,9 @@
 //! All texts of the control plane.
 
-use crate::{Candidate, PurposeKey};
+use crate::{Candidate, ControlError, ControlErrorKind, Cost, PurposeKey};
 use agents_core::model::{ModelError, ModelErrorKind};
-use std::time::Duration;
+use agents_store::Budget;
+use std::{fmt, time::Duration};
 
 pub(crate) fn no_profile(purpose: &PurposeKey, tenant: &str) -> ModelError {
     ModelError::new(
@@ -91,4 +92,120 @@ pub(crate) fn unregistered(purpose: &PurposeKey) -> String {
     format!(
         "the purpose `{purpose}` is not registered: add `.purpose(\"{purpose}\")` to the control plane, or correct the name"
     )
+}
+
+pub(crate) fn no_store(error: &ControlError) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Unreachable,
+        format!(
+            "the store of the control plane does not answer, so no model is asked ({error}): ask again later"
+        ),
+    )
+}
+
+pub(crate) fn no_secrets(name: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Setup,
+        format!(
+            "the profile names the credential `{name}`, and the control plane has no source of credentials: add `.secrets(..)`"
+        ),
+    )
+}
+
+pub(crate) fn no_credential(why: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Setup,
+        format!("the credential of the profile is not at hand: {why}"),
+    )
+}
+
+pub(crate) fn missing_credential(name: &str) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Setup,
+        format!(
+            "there is no credential `{name}` any more: store it again, or name another one in the profile"
+        ),
+    )
+}
+
+pub(crate) fn no_price(candidate: &Candidate) -> ModelError {
+    let Candidate { provider, model } = candidate;
+    ModelError::new(
+        ModelErrorKind::Setup,
+        format!(
+            "the model `{model}` of `{provider}` has no price, so its cap cannot be kept: set one with \
+             `Prices::model(\"{provider}/{model}\", input, output)`"
+        ),
+    )
+}
+
+pub(crate) fn too_often(purpose: &PurposeKey, wait: Duration) -> ModelError {
+    ModelError::new(
+        ModelErrorKind::Overloaded,
+        format!(
+            "the rate of `{purpose}` is used up for {wait:.1?}: ask again then, or raise the rate"
+        ),
+    )
+    .with_retry_after(wait)
+}
+
+pub(crate) fn over_cap(
+    purpose: &PurposeKey,
+    cap: u64,
+    amount: Option<u64>,
+    budget: Budget,
+) -> ModelError {
+    let dollars = |nanos| Cost::of_nanos(nanos);
+    let (spent, held) = (dollars(budget.spent_nanos), dollars(budget.held_nanos));
+    let (cap, amount) = (dollars(cap), dollars(amount.unwrap_or_default()));
+    ModelError::new(
+        ModelErrorKind::OverBudget,
+        format!(
+            "the daily cap of `{purpose}` is ${cap}: ${spent} are spent and ${held} are held, and this request may cost \
+             ${amount}; wait for the next day, or raise the cap"
+        ),
+    )
+}
+
+pub(crate) fn not_your_tier(purpose: &PurposeKey, who: &str) -> String {
+    format!(
+        "`{who}` may not change this profile of `{purpose}`: it belongs to the platform, or to another organisation"
+    )
+}
+
+pub(crate) fn locked(purpose: &PurposeKey) -> String {
+    format!(
+        "the purpose `{purpose}` is locked: only its global profile counts, which the operator of the platform changes"
+    )
+}
+
+pub(crate) fn not_approved(purpose: &PurposeKey) -> String {
+    format!(
+        "the global profile of `{purpose}` does not approve all of these models: name one that it approves, or have the \
+         operator approve it"
+    )
+}
+
+pub(crate) fn managed_credential(purpose: &PurposeKey) -> String {
+    format!(
+        "a profile of `{purpose}` may not name a credential of the platform: name one of your own, or none"
+    )
+}
+
+pub(crate) fn raised(purpose: &PurposeKey, what: &str) -> String {
+    format!(
+        "the {what} of `{purpose}` may be lowered, and not raised: have the operator do it, or use a credential of your own"
+    )
+}
+
+pub(crate) fn no_version(version: u64) -> ControlError {
+    let why = format!("there is no version {version} of a profile: look at the list of versions");
+    ControlError::new(ControlErrorKind::NotFound, why)
+}
+
+pub(crate) fn unreadable(version: u64, why: &dyn fmt::Display) -> ControlError {
+    let why = format!(
+        "version {version} of a profile cannot be read, perhaps because a later program stored it: {why}"
+    );
+    ControlError::new(ControlErrorKind::Invalid, why)
 }

@@ -161,6 +161,7 @@ pub(crate) const AGENT: &[Key] = &[
         "description = \"What others are told\"",
     ),
     key("model", Takes::Value, "model = ollama(\"qwen3:4b\")"),
+    key("purpose", Takes::Value, "purpose = PurposeKey::Reasoning"),
     key("tools", Takes::List, "tools = [ReadFile, ..more]"),
     key("budget", Takes::Bounds, "budget(max_turns = 10)"),
     key("memory", Takes::Value, "memory = self.bank.clone()"),

@@ -32,6 +32,7 @@ mod audit;
 )]
 mod columns;
 mod commit;
+mod control;
 mod conversation;
 mod delivery;
 mod error;
@@ -61,6 +62,10 @@ pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
 pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
 pub use commit::{Begin, Commit, Committed, Finish};
+pub use control::{
+    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileAction, ProfileChange,
+    RateRule, Settlement, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+};
 pub use conversation::Conversation;
 pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};
 pub use error::{ErrorKind, StoreError};

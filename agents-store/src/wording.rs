@@ -144,3 +144,24 @@ pub(crate) fn nothing_given_up(webhook: &str, event: u64) -> StoreError {
     let why = format!("webhook `{webhook}` has no delivery of event {event} that was given up");
     StoreError::new(ErrorKind::NotFound, why)
 }
+
+pub(crate) fn no_profile(version: u64) -> StoreError {
+    let why = format!("there is no version {version} of a profile");
+    StoreError::new(ErrorKind::NotFound, why)
+}
+
+/// Returns the error of an activation that was meant to take the place of another version than the active one.
+pub(crate) fn other_profile(expected: u64, active: Option<u64>) -> StoreError {
+    let active = match active {
+        Some(version) => format!("version {version} is active"),
+        None => "no version is active".to_owned(),
+    };
+    let why =
+        format!("{active}, not version {expected}: look at what was activated in the meantime");
+    StoreError::new(ErrorKind::Conflict, why)
+}
+
+pub(crate) fn no_hold(id: &str) -> StoreError {
+    let why = format!("nothing is held for the request `{id}`");
+    StoreError::new(ErrorKind::NotFound, why)
+}

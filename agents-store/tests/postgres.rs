@@ -20,7 +20,7 @@ use agents_store::{
     Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, PostgresStore, Risk, Store, StoreError,
     Timestamp,
     conformance::{
-        CASES,
+        CASES, CONTROL_CASES,
         postgres::{Database, Server},
     },
 };
@@ -290,4 +290,15 @@ async fn with_waiting(owner: &Client, what: &str) {
 fn may_pass<T: std::fmt::Debug>(result: Result<T, StoreError>) {
     let error = result.expect_err("this fails");
     assert!(error.may_pass(), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_keeps_the_promises_to_a_control_plane() {
+    for case in CONTROL_CASES {
+        let Some((_database, store)) = store().await else {
+            return;
+        };
+        println!("{}", case.name);
+        case.check(Arc::new(store)).await;
+    }
 }

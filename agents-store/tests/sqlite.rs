@@ -6,7 +6,7 @@
 use agents_store::{
     AuditFilter, AuditKind, Claim, Commit, ErrorKind, ExecutionFilter, NewRun, RunFilter,
     RunStatus, SqliteStore, Store, Timestamp,
-    conformance::{self, CASES},
+    conformance::{self, CASES, CONTROL_CASES},
 };
 use std::{
     fs,
@@ -55,6 +55,18 @@ impl Drop for TempFile {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_in_memory_keeps_all_promises() {
     conformance::check(async || Arc::new(SqliteStore::in_memory().await.unwrap())).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_keeps_the_promises_to_a_control_plane() {
+    for case in CONTROL_CASES {
+        println!("{}", case.name);
+        let store = SqliteStore::in_memory().await.unwrap();
+        case.check(Arc::new(store)).await;
+        let file = TempFile::new(case.name);
+        let store = SqliteStore::open(&file.0).await.unwrap();
+        case.check(Arc::new(store)).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,18 +1,21 @@
-//! The path of a call: resolve ► circuit ► send, for each model of the chain in turn.
+//! The path of a call: resolve ► circuit ► rate and reservation ► send ► settle, for each model of the chain in turn.
 
+mod hold;
 mod resolve;
 mod send;
+mod settle;
+mod span;
 mod verdict;
 
 use crate::{
-    Candidate,
+    Candidate, Cost, ResolvedProfile,
     circuit::{CircuitKey, Permit},
     plane::Plane,
     wording,
 };
 use agents_core::{
     PurposeKey,
-    model::{ModelError, Patience, Reply, Request},
+    model::{ModelError, ModelErrorKind, Patience, Reply, Request},
     tool::Scope,
 };
 use send::Streamed;
@@ -47,15 +50,20 @@ pub struct Sent {
     pub took: Duration,
     /// Error, if there is no reply.
     pub error: Option<ModelError>,
+    /// Cost; `None` if no price is known.
+    pub cost: Option<Cost>,
 }
 
 /// A call on its path.
 struct Call<'a> {
     plane: &'a Plane,
     scope: &'a Scope,
+    profile: &'a ResolvedProfile,
     request: Request<'a>,
     streamed: &'a Streamed,
     sends: Vec<Sent>,
+    /// Is `true` if the call has counted for its rate.
+    is_counted: bool,
     failed: Option<Failed>,
 }
 
@@ -84,7 +92,7 @@ impl Plane {
         scope: &Scope,
         request: Request<'_>,
     ) -> Answer {
-        let profile = match resolve::profile(self, purpose, scope) {
+        let profile = match resolve::profile(self, purpose, scope).await {
             Ok(profile) => profile,
             Err(error) => return Answer::refused(error),
         };
@@ -92,9 +100,11 @@ impl Plane {
         let mut call = Call {
             plane: self,
             scope,
+            profile: &profile,
             request,
             streamed: &streamed,
             sends: Vec::new(),
+            is_counted: false,
             failed: None,
         };
         self.retries.add(scope.tenant_id());
@@ -103,9 +113,10 @@ impl Plane {
                 request.failed(model, error);
             }
             let is_last = index + 1 == profile.chain.len();
-            let credential = profile.credential_ref.clone();
-            match call.ask(candidate, credential, is_last).await {
-                Asked::Answered(reply) => {
+            match call.ask(candidate, is_last).await {
+                Asked::Answered(mut reply) => {
+                    let sends = call.sends.iter();
+                    reply.cost_nanos = sends.map(|sent| Some(sent.cost?.nanos())).sum();
                     return Answer {
                         result: Ok(*reply),
                         sends: call.sends,
@@ -140,14 +151,9 @@ impl Answer {
 
 impl Call<'_> {
     /// Asks one model of the chain, again if that may help.
-    async fn ask(
-        &mut self,
-        candidate: &Candidate,
-        credential: Option<String>,
-        is_last: bool,
-    ) -> Asked {
+    async fn ask(&mut self, candidate: &Candidate, is_last: bool) -> Asked {
         let id = format!("{}/{}", candidate.provider, candidate.model);
-        let client = match self.plane.client(candidate) {
+        let (client, credential) = match self.client(candidate).await {
             Ok(client) => client,
             Err(error) => return self.fail(&id, &error, Asked::Passed),
         };
@@ -170,7 +176,18 @@ impl Call<'_> {
                 }
             };
             let is_probe = permit.is_probe();
-            let sent = self.send(&*client, candidate, patience).await;
+            let holding = match self.hold(candidate).await {
+                Ok(holding) => holding,
+                // No other model is within the limits that this call has met, but another price may be known.
+                Err(error) => {
+                    let asked = match error.kind() {
+                        ModelErrorKind::Setup => Asked::Passed,
+                        _ => Asked::Over,
+                    };
+                    return self.fail(&id, &error, asked);
+                }
+            };
+            let sent = self.send(&*client, candidate, patience, holding).await;
             let error = match sent {
                 Ok(reply) => {
                     permit.answered();

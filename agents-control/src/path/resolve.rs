@@ -1,30 +1,95 @@
 //! Which models are asked: the profile that is active, and the clients of its models.
 
-use crate::{Candidate, ResolvedProfile, Target, plane::Plane, resolve_active_profile, wording};
+use super::Call;
+use crate::{
+    Candidate, CredentialSource, ResolvedProfile, plane::Plane, provider::ClientKey,
+    resolve_active_profile, wording,
+};
 use agents_core::{
     PurposeKey,
     model::{Model, ModelError},
+    secret::{SecretOwner, SecretValue},
     tool::Scope,
 };
 use std::sync::Arc;
 
-/// Returns the profile that is active for a purpose in a scope.
-pub(super) fn profile(
+/// Largest number of tokens of a reply where a cap needs one and the profile sets none.
+const MAX_TOKENS: u32 = 8_192;
+
+/// Returns the profile that is active for a purpose in a scope. If the store cannot be asked, nothing is.
+pub(super) async fn profile(
     plane: &Plane,
     purpose: &PurposeKey,
     scope: &Scope,
 ) -> Result<ResolvedProfile, ModelError> {
+    let active = plane.active().await;
+    let active = active.map_err(|error| wording::no_store(&error))?;
     let domain = scope.domain_id.as_deref();
-    let found = resolve_active_profile(&plane.active(), domain, scope.tenant_id(), purpose);
+    let found = resolve_active_profile(&active, domain, scope.tenant_id(), purpose);
     found.ok_or_else(|| wording::no_profile(purpose, scope.tenant_id()))
 }
 
-impl Plane {
-    /// Returns the client of a model.
-    pub(super) fn client(&self, candidate: &Candidate) -> Result<Arc<dyn Model>, ModelError> {
+impl ResolvedProfile {
+    /// Returns the largest number of tokens of a reply, as far as it is bounded.
+    pub(super) fn max_tokens(&self) -> Option<u32> {
+        let by_cap = self.daily_cap_nanos.map(|_| MAX_TOKENS);
+        self.max_output_tokens.or(by_cap)
+    }
+}
+
+impl Call<'_> {
+    /// Returns the client of a model, and the name of the credential that it sends.
+    pub(super) async fn client(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<(Arc<dyn Model>, Option<String>), ModelError> {
         let Candidate { provider, model } = candidate;
-        let target = Target { model, key: None };
-        let client = self.providers.client(provider, &target);
-        client.ok_or_else(|| wording::no_provider(provider))
+        let credential = self.credential(candidate).await?;
+        let (named, value) = match credential {
+            Some((named, value)) => (Some(named), Some(value)),
+            None => (None, None),
+        };
+        let of = ClientKey {
+            provider: provider.clone(),
+            model: model.clone(),
+            credential: named.clone().unwrap_or_default(),
+            max_tokens: self.profile.max_tokens(),
+        };
+        let key = value.as_ref().map(SecretValue::text);
+        let client = self.plane.providers.client(&of, key);
+        let client = client.ok_or_else(|| wording::no_provider(provider))?;
+        Ok((client, named))
+    }
+
+    /// Looks the credential of a model up, at each request: one that was changed or removed is noticed at once.
+    async fn credential(
+        &self,
+        candidate: &Candidate,
+    ) -> Result<Option<(String, SecretValue)>, ModelError> {
+        let profile = self.profile;
+        // A credential is for one provider, and is sent to no other.
+        let is_its_own = profile.chain[0].provider == candidate.provider;
+        let Some(name) = profile.credential_ref.as_ref().filter(|_| is_its_own) else {
+            return Ok(None);
+        };
+        let owner = match (profile.credential_source, &self.scope.domain_id) {
+            (CredentialSource::Managed, _) => SecretOwner::Org {
+                org_id: String::new(),
+            },
+            (CredentialSource::DomainByo, Some(domain_id)) => SecretOwner::Workspace {
+                org_id: self.scope.org_id.clone(),
+                domain_id: domain_id.clone(),
+            },
+            _ => SecretOwner::Org {
+                org_id: self.scope.org_id.clone(),
+            },
+        };
+        let Some(secrets) = &self.plane.secrets else {
+            return Err(wording::no_secrets(name));
+        };
+        let found = secrets.find(&owner, name).await;
+        let found = found.map_err(|error| wording::no_credential(&error.to_string()))?;
+        let value = found.ok_or_else(|| wording::missing_credential(name))?;
+        Ok(Some((format!("{owner:?} {name}"), value)))
     }
 }

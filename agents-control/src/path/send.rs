@@ -1,10 +1,11 @@
 //! One request on the wire.
 
-use super::{Call, Sent};
+use super::{Call, Sent, hold::Holding};
 use crate::Candidate;
 use agents_core::model::{Delta, Model, ModelError, Patience, Reply, Request};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use tokio::time::Instant;
+use tracing::Instrument;
 
 /// Record of whether a part of the reply under way was streamed.
 #[derive(Default)]
@@ -30,23 +31,31 @@ impl Streamed {
 }
 
 impl Call<'_> {
-    /// Sends the request to one model, once.
+    /// Sends the request to one model, once, and settles what was held for it.
     pub(super) async fn send(
         &mut self,
         client: &dyn Model,
         to: &Candidate,
         patience: Patience,
+        holding: Holding,
     ) -> Result<Box<Reply>, ModelError> {
         let begun = Instant::now();
         let request = self.request.with_patience(patience);
+        let span = self.span(to);
         let result = match request.check_media(client) {
-            Ok(()) => self.streamed.ask(client, request).await,
+            Ok(()) => {
+                let asked = self.streamed.ask(client, request);
+                asked.instrument(span.clone()).await
+            }
             Err(error) => Err(error),
         };
+        let took = begun.elapsed();
+        let cost = self.settle(holding, to, &result, took, &span).await;
         self.sends.push(Sent {
             to: to.clone(),
-            took: begun.elapsed(),
+            took,
             error: result.as_ref().err().cloned(),
+            cost: cost.map(crate::Cost::of_nanos),
         });
         let mut reply = result?;
         reply.model.get_or_insert_with(|| client.id().to_owned());

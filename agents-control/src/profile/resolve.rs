@@ -105,13 +105,17 @@ pub fn resolve_active_profile(
     let found = nearest.into_iter().flatten().next()?;
     let profiles = || nearest.into_iter().flatten().map(|found| &found.profile);
     let profile = &found.profile;
+    // The credential of the tier above is for its provider, and is sent to no other.
+    let credential = profiles()
+        .find(|above| above.credential_ref.is_some() && above.provider == profile.provider);
     Some(ResolvedProfile {
         purpose: purpose.clone(),
         tier: profile.tier.clone(),
         version: found.version,
         chain: profile.chain(),
-        credential_source: profile.credential_source,
-        credential_ref: profile.credential_ref.clone(),
+        credential_source: credential
+            .map_or(CredentialSource::Managed, |found| found.credential_source),
+        credential_ref: credential.and_then(|found| found.credential_ref.clone()),
         rate_limit: profiles().find_map(|profile| profile.rate_limit),
         daily_cap_nanos: profiles().find_map(|profile| profile.daily_cap_nanos),
         max_output_tokens: profiles().find_map(|profile| profile.max_output_tokens),

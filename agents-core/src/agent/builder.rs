@@ -5,7 +5,7 @@ use crate::{
     error::{AnyError, ErrorRecord},
     escalation::{Escalation, IntoResolution, SharedHandler, TakesOver},
     memory::Memory,
-    model::Model,
+    model::{Model, PurposeKey},
     recovery::{CallError, ErrorContext, Fixer, Plan, RepairInput},
     run::{Budget, ToolEnvelope},
     tool::{IntoTool, ToolSet},
@@ -113,6 +113,15 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the model that drives the agent. Without one, the caller's model is used, then the run's.
     pub fn model(mut self, model: impl Model) -> Self {
         self.agent.definition.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Sets the purpose of the agent's model, in place of a model: see [`PurposeKey`].
+    ///
+    /// In a run that knows [models for purposes](crate::agent::Run::purposes), the one for this purpose drives the agent.
+    /// In any other run, the agent is one without a model of its own.
+    pub fn purpose(mut self, purpose: PurposeKey) -> Self {
+        self.agent.definition.purpose = Some(purpose);
         self
     }
 

@@ -275,7 +275,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
     ///
     /// The result is `None` if the agent brings a model or can do without one.
     pub(super) fn unmet(&self) -> Option<String> {
-        if self.definition.model.is_some() {
+        if self.definition.model.is_some() || self.definition.purpose.is_some() {
             return None;
         }
         let open: Vec<_> = self

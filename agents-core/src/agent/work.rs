@@ -43,7 +43,9 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         let AgentDefinition { tools, budget, .. } = &self.definition;
         let mut profile = Profile::driven(tools, budget);
         profile.defects = self.own_defects();
-        profile.brings_model = self.definition.model.is_some();
+        let AgentDefinition { model, purpose, .. } = &self.definition;
+        // Whether a run has models for purposes is known when it asks for one.
+        profile.brings_model = model.is_some() || purpose.is_some();
         profile.needs_model = self.unmet().into_iter().collect();
         profile.repair_input = self.repair_input.unwrap_or_else(|| self.by_default());
         profile.answer = Some(self.answer.digest());

@@ -25,6 +25,7 @@ impl Settings {
         self.watch = around.watch().cloned();
         self.tighten(outer);
         self.executor.inherit(&outer.executor);
+        self.purposes = self.purposes.take().or_else(|| outer.purposes.clone());
         self.model = self.model.take().or_else(|| around.model().cloned());
         if !self.has_own_clock {
             self.clock = Arc::new(TimeOf(outer.clock.clone()));

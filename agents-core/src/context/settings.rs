@@ -4,7 +4,7 @@ use super::{Activity, Exchange, Executor, Past, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
-    model::Model,
+    model::{Model, PurposeKey, Purposes},
     run::{Approver, Budget, Clock, Findings, SystemClock, ToolEnvelope},
     secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
@@ -18,6 +18,8 @@ pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
 /// Settings that the user gave to a run before it began.
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
+    /// Source of models for purposes.
+    pub(crate) purposes: Option<Arc<dyn Purposes>>,
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretValue>,
     /// Source of the secrets that were not given to the run itself.
@@ -81,6 +83,20 @@ impl Settings {
         self.override_model.clone().or(own)
     }
 
+    /// Returns the model that stands for a purpose in this run, if the run knows models for purposes.
+    pub(crate) fn model_of(&self, purpose: &PurposeKey) -> Option<Arc<dyn Model>> {
+        let purposes = self.purposes.as_ref()?;
+        Some(purposes.model(purpose, &self.scope))
+    }
+
+    /// Returns `true` if this model may be asked: with models for purposes, another one has to be admitted by its name.
+    pub(crate) fn admits(&self, model: &dyn Model) -> bool {
+        let purposes = self.purposes.as_ref();
+        // The model of tests and of recorded runs is no model that is paid for.
+        let purposes = purposes.filter(|_| self.override_model.is_none());
+        purposes.is_none_or(|purposes| purposes.admits(model.id()))
+    }
+
     /// Returns the model with this name, if the run was told of one.
     pub(crate) fn known_model(&self, name: &str) -> Option<&Arc<dyn Model>> {
         self.known_models.iter().find(|model| model.id() == name)
@@ -127,6 +143,7 @@ impl Default for Settings {
     fn default() -> Self {
         Settings {
             model: None,
+            purposes: None,
             scope: Scope::default(),
             secrets: BTreeMap::new(),
             secret_store: None,

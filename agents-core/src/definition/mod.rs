@@ -21,7 +21,8 @@ pub(crate) use validator::Validators;
 
 use crate::{
     budget::Budget,
-    model::Model,
+    context::Settings,
+    model::{Model, PurposeKey},
     place::{Placement, TeamPlace},
     recovery::SharedFixer,
     tool::{IntoTool, Pattern, SharedTool, ToolPolicy, ToolSet, ToolSpec},
@@ -35,6 +36,8 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) description: Cow<'static, str>,
     pub(crate) prompt: Prompt<'a>,
     pub(crate) model: Option<Arc<dyn Model>>,
+    /// Purpose of the agent's model, if it has no model of its own and the run knows models for purposes.
+    pub(crate) purpose: Option<PurposeKey>,
     pub(crate) tools: ToolSet,
     /// Policies for tools by their names, in the order in which they apply.
     pub(crate) policies: Vec<(Pattern, ToolPolicy)>,
@@ -61,6 +64,7 @@ impl AgentDefinition<'_> {
             description: Cow::Borrowed(""),
             prompt: Prompt::default(),
             model: None,
+            purpose: None,
             tools: ToolSet::new(),
             policies: Vec::new(),
             budget: Budget::new(),
@@ -141,9 +145,18 @@ impl AgentDefinition<'_> {
         self.knowledge.iter().find(|one| one.name() == name)
     }
 
+    /// Returns the model that the agent brings: its own, or the one that stands for its purpose in this run.
+    pub(crate) fn own_model(&self, settings: &Settings) -> Option<Arc<dyn Model>> {
+        let own = self.model.clone();
+        own.or_else(|| settings.model_of(self.purpose.as_ref()?))
+    }
+
     /// Returns the error text for an agent without a model, which also names the repair agents that would be driven by
     /// that model.
     pub(crate) fn undriven(&self) -> String {
+        if let Some(purpose) = &self.purpose {
+            return wording::no_model_for(&self.name, purpose);
+        }
         let of_tools = self.tools.specs().filter_map(|spec| {
             let tool = self.tools.get(&spec.name)?;
             Some(tool.fixers())

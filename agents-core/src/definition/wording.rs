@@ -1,6 +1,6 @@
 //! Texts about what an agent brings to its turns.
 
-use crate::tool::Pattern;
+use crate::{model::PurposeKey, tool::Pattern};
 
 pub(super) const NOT_TEXT: &str = "the answer is not text";
 pub(super) const KNOWLEDGE_OF_ANOTHER: &str = "only the agent that has this knowledge can read it";
@@ -22,6 +22,12 @@ pub(super) fn no_model(agent: &str, repair_agents: &[String]) -> String {
     };
     format!(
         "agent `{agent}` has no model; name one with `#[agent(model = ..)]` or `AgentBuilder::model`, or give one to the whole run with `.run(..).model(..)`{along}"
+    )
+}
+
+pub(super) fn no_model_for(agent: &str, purpose: &PurposeKey) -> String {
+    format!(
+        "agent `{agent}` has the purpose `{purpose}`, and the run knows no models for purposes; give it a control plane with `.run(..).purposes(..)`, or a model with `.run(..).model(..)`"
     )
 }
 

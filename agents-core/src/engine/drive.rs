@@ -44,7 +44,10 @@ pub(crate) async fn drive<O>(
     // Agents that run in this one's tools use the same model unless they bring their own.
     let time = definition.budget.time;
     let watch = time.map(|time| Stopwatch::start(cx.node.left_of(time), cx.watch().cloned()));
-    let cx = &cx.driven(definition.model.as_ref(), watch.as_ref());
+    let cx = &cx.driven(
+        definition.own_model(&cx.root.settings).as_ref(),
+        watch.as_ref(),
+    );
     let watch = watch.as_deref();
     let listed = Box::pin(list::listed(definition, cx));
     let listed = within(cx, watch, time, listed).await?;

@@ -17,7 +17,7 @@ use crate::{
         self,
         printed::{self, Declared},
     },
-    run::{EventKind, Stop},
+    run::{Cost, EventKind, Stop},
     secret,
 };
 use serde_json::Value;
@@ -36,17 +36,28 @@ pub(crate) async fn ask(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<(), Error> {
+    let settings = &cx.root.settings;
     let own = cx
         .node
         .given()
-        .or_else(|| definition.model.as_ref().or(cx.model()).cloned());
+        .or_else(|| definition.own_model(settings))
+        .or_else(|| cx.model().cloned());
     let model = cx.root.settings.model_for(own);
     let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, definition.undriven()))?;
+    if !settings.admits(&**model) {
+        return Err(
+            Error::new(ErrorKind::Build, wording::not_admitted(model.id()))
+                .context(wording::of_agent(&definition.name)),
+        );
+    }
     if let Some(reason) = another(definition, cx, &**model) {
         match cx.put_down(reason).await {}
     }
     let prices = &cx.root.settings.executor.prices;
-    if cx.node.has_cost_bound() && prices.of(model.id(), &Usage::default()).is_none() {
+    if cx.node.has_cost_bound()
+        && !model.knows_cost()
+        && prices.of(model.id(), &Usage::default()).is_none()
+    {
         return Err(no_price(definition, model.id()));
     }
     if let Some(passed) = cx.node.overspent().or_else(|| cx.node.one_more_step()) {
@@ -90,8 +101,10 @@ pub(crate) async fn ask(
     // A client of one's own may report no usage; the request was made all the same.
     reply.usage.requests = reply.usage.requests.max(1);
     let by = reply.model.as_deref().unwrap_or(model.id());
-    let cost = prices
-        .of(by, &reply.usage)
+    let cost = reply
+        .cost_nanos
+        .map(Cost::of_nanos)
+        .or_else(|| prices.of(by, &reply.usage))
         .or_else(|| prices.of(model.id(), &reply.usage));
     let before = cx.node.frame(|frame| frame.before);
     let reply = with_ids(
@@ -130,7 +143,8 @@ async fn send(
     let place = cx.node.turn_path(turn);
     let mut request = Request::new(&history)
         .with_masker(masker)
-        .with_place(&place);
+        .with_place(&place)
+        .with_run(cx.run_id());
     request.check_media(&**model)?;
     request = match format {
         Some(format) => request.with_format(format),

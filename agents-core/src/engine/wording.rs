@@ -164,6 +164,12 @@ pub(super) fn no_price(model: &str) -> String {
     )
 }
 
+pub(super) fn not_admitted(model: &str) -> String {
+    format!(
+        "the model `{model}` is not admitted by the control plane; name a purpose in its place, or admit it with `.admit(\"{model}\")`"
+    )
+}
+
 pub(super) fn another_model(agent: &str, before: &str, now: &str) -> String {
     format!(
         "agent `{agent}` of the stored run used the model `{before}`, and now has `{now}`; give it `{before}` again, or allow the change with `.override_model(..)`"

@@ -29,6 +29,8 @@ pub enum ModelErrorKind {
     TooLong,
     /// A filter of the provider refused the request because of its content.
     Filtered,
+    /// A budget, such as the daily cap of a control plane, does not permit the request.
+    OverBudget,
     /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
     /// No reply came in time.
@@ -138,6 +140,7 @@ impl From<ModelError> for Error {
     fn from(error: ModelError) -> Self {
         let kind = match error.kind {
             ModelErrorKind::NotRecorded => ErrorKind::Replay,
+            ModelErrorKind::OverBudget => ErrorKind::Budget,
             _ => ErrorKind::Model,
         };
         Error::new(kind, error.to_string()).with_source(error)

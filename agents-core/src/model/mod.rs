@@ -28,7 +28,7 @@ pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
 pub use message::{Message, ToolCall};
-pub use purpose::PurposeKey;
+pub use purpose::{PurposeKey, Purposes};
 pub use reply::{FinishReason, RateLimits, Reply, Usage};
 pub use request::{Delta, Patience, Request};
 pub use retry::Retry;
@@ -91,6 +91,11 @@ pub trait Model: Send + Sync + 'static {
         Capabilities::default()
     }
 
+    /// Returns `true` if each reply has its [cost](Reply::cost_nanos), so that the run needs no price for the model.
+    fn knows_cost(&self) -> bool {
+        false
+    }
+
     /// Sends a request and returns the model's reply.
     ///
     /// # Errors
@@ -129,6 +134,10 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 
     fn capabilities(&self) -> Capabilities {
         (**self).capabilities()
+    }
+
+    fn knows_cost(&self) -> bool {
+        (**self).knows_cost()
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {

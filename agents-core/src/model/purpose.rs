@@ -1,7 +1,9 @@
 //! What a model is used for.
 
+use super::Model;
+use crate::scope::Scope;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::{borrow::Cow, fmt};
+use std::{borrow::Cow, fmt, sync::Arc};
 
 /// Purpose for which a model is asked.
 ///
@@ -70,6 +72,55 @@ impl PurposeKey {
             PurposeKey::Embedding => "embedding",
             PurposeKey::Extra(name) => name,
         }
+    }
+}
+
+/// Source of models for purposes, such as a control plane.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::testing::{Script, ScriptedModel};
+/// use agents::{Agent, AgentBuilder, Model, PurposeKey, model::Purposes, tool::Scope};
+/// use std::sync::Arc;
+///
+/// /// One model for all purposes.
+/// struct Everything(Arc<dyn Model>);
+///
+/// impl Purposes for Everything {
+///     fn model(&self, _purpose: &PurposeKey, _scope: &Scope) -> Arc<dyn Model> {
+///         self.0.clone()
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Oslo")]);
+/// let agent = AgentBuilder::<String, String>::new("geographer").purpose(PurposeKey::Reasoning).build();
+/// let run = agent.run("Norway").purposes(Everything(Arc::new(model)));
+/// assert_eq!(run.await?, "Oslo");
+/// # Ok(())
+/// # }
+/// ```
+pub trait Purposes: Send + Sync + 'static {
+    /// Returns the model that stands for a purpose in a scope. Its [`id`](Model::id) depends on the purpose alone, so that
+    /// a conversation can go on after a change of what stands behind it.
+    fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
+
+    /// Returns `true` if the model of this name may be asked: those that stand for a purpose, and those that agents or runs
+    /// may bring themselves. All may by default.
+    fn admits(&self, model: &str) -> bool {
+        let _ = model;
+        true
+    }
+}
+
+impl<P: Purposes + ?Sized> Purposes for Arc<P> {
+    fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
+        (**self).model(purpose, scope)
+    }
+
+    fn admits(&self, model: &str) -> bool {
+        (**self).admits(model)
     }
 }
 

@@ -75,6 +75,10 @@ pub struct Reply {
     /// Name of the model that answered, if the model that was asked stands for several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Cost of the reply in billionths, if the model [knows it](crate::Model::knows_cost). It takes the place of the
+    /// price that the run has for the model.
+    #[serde(skip)]
+    pub cost_nanos: Option<u64>,
     /// Requests and tokens that the server still permits. They are not stored.
     #[serde(skip)]
     pub rate_limits: Option<RateLimits>,

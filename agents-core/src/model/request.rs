@@ -55,6 +55,7 @@ pub struct Request<'a> {
     place: Option<&'a (dyn fmt::Display + Send + Sync)>,
     failures: Option<Failures<'a>>,
     patience: Patience,
+    run: Option<&'a str>,
 }
 
 /// Time that a caller waits for a reply, beside the limits that the client itself has; the shorter one applies.
@@ -90,6 +91,7 @@ impl<'a> Request<'a> {
             place: None,
             failures: None,
             patience: Patience::default(),
+            run: None,
         }
     }
 
@@ -140,6 +142,18 @@ impl<'a> Request<'a> {
     /// a run.
     pub fn place(&self) -> String {
         self.place.map(ToString::to_string).unwrap_or_default()
+    }
+
+    /// Sets the id of the run that makes the request.
+    #[must_use]
+    pub(crate) fn with_run(mut self, run: &'a str) -> Self {
+        self.run = Some(run);
+        self
+    }
+
+    /// Returns the id of the run that makes the request; `None` outside of a run.
+    pub fn run_id(&self) -> Option<&'a str> {
+        self.run
     }
 
     /// Sets the callback for requests that fail and are followed by another one.

@@ -39,7 +39,8 @@ impl SecretValue {
         self
     }
 
-    pub(crate) fn text(&self) -> &SecretString {
+    /// Returns the value, which does not print.
+    pub fn text(&self) -> &SecretString {
         &self.text
     }
 

@@ -229,6 +229,9 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
         }
     }
     tools_once(&agent.settings, errors);
+    if let (Some(_), Some((key, _))) = (&agent.settings.model, &agent.settings.purpose) {
+        errors.at(key, messages::model_and_purpose(&agent.name));
+    }
     for (i, arms) in agent.on_error.iter().enumerate() {
         let of_tools = arms.tool.is_some() || arms.written.named.is_some();
         on_error(&arms.written, of_tools, errors);
@@ -343,6 +346,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         prompt,
         description: _,
         model,
+        purpose,
         tools,
         budget,
         memory,
@@ -359,12 +363,14 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let fixers = fixers.iter().map(|(key, _)| key);
     let prompt = prompt.iter().map(|(key, _)| key);
     let model = model.iter().map(|(key, _)| key);
+    let purpose = purpose.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
     let memory = memory.iter().map(|(key, _)| key);
     let policies = policies.iter().map(|(key, _)| key);
     prompt
         .chain(model)
+        .chain(purpose)
         .chain(tools)
         .chain(budget)
         .chain(memory)

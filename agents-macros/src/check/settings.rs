@@ -16,6 +16,7 @@ use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 /// Checks the values of settings, each by itself. What is reported is left out.
 pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
     keys::value(entries, "model", |value| model(value, errors));
+    keys::value(entries, "purpose", |value| purpose(value, errors));
     elements(entries, "tools", |tool_| tool(tool_, errors));
     for entry in entries.iter_mut().filter(|entry| entry.key == "budget") {
         if let Value::Group(bounds) = &mut entry.value {
@@ -44,6 +45,20 @@ fn model(value: &Expr, errors: &Errors) -> bool {
             ..
         }) => {
             errors.at(name, messages::name_of_a_model(&name.value()));
+            false
+        }
+        _ => true,
+    }
+}
+
+/// Checks that a purpose is no text: `purpose = PurposeKey::Reasoning`.
+fn purpose(value: &Expr, errors: &Errors) -> bool {
+    match value {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(name),
+            ..
+        }) => {
+            errors.at(name, messages::purpose_as_text(&name.value()));
             false
         }
         _ => true,

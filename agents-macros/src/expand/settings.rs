@@ -27,6 +27,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         prompt,
         description,
         model,
+        purpose,
         tools,
         budget,
         memory,
@@ -50,6 +51,8 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
             .map(|text| quote!(.prompt(#text))),
     };
     let model = model.as_ref().map(|(key, model)| quote!(.#key(#model)));
+    let purpose = purpose.as_ref();
+    let purpose = purpose.map(|(key, purpose)| quote!(.#key(#purpose)));
     let tools = tools.as_ref().map(|(key, elements)| {
         let elements = elements.iter().map(element);
         quote!(.#key(__rt::ToolSet::new() #(#elements)*))
@@ -76,7 +79,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #input #description #prompt #model #tools #budget #memory #strict #on_tool_use #validate
+            #input #description #prompt #model #purpose #tools #budget #memory #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

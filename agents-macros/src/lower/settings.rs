@@ -15,6 +15,7 @@ pub(super) fn settings(keys: &mut Keys) -> Settings {
         prompt: keys.value("prompt"),
         description: keys.value("description"),
         model: keys.value("model"),
+        purpose: keys.value("purpose"),
         tools: keys.list("tools"),
         budget: keys
             .group_or_value("budget")

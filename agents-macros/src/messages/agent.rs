@@ -36,6 +36,16 @@ pub(crate) fn name_of_a_model(name: &str) -> String {
     format!("this is the name of a model; say who runs it: `model = ollama({name:?})`")
 }
 
+pub(crate) fn model_and_purpose(name: impl Display) -> String {
+    format!("`{name}` has a model, so nobody asks for its purpose; remove `model` or `purpose`")
+}
+
+pub(crate) fn purpose_as_text(name: &str) -> String {
+    format!(
+        "a purpose is a value: `purpose = PurposeKey::Reasoning`, or one of your own, `static TRIAGE: PurposeKey = PurposeKey::extra({name:?})`"
+    )
+}
+
 pub(crate) fn undescribed_agent(name: impl Display) -> String {
     format!("say what agent `{name}` does: write `/// ..` above it, or `description = ..`")
 }

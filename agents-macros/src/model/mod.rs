@@ -187,6 +187,7 @@ pub(crate) struct Settings {
     pub(crate) prompt: Option<(Ident, Expr)>,
     pub(crate) description: Option<(Ident, Expr)>,
     pub(crate) model: Option<(Ident, Expr)>,
+    pub(crate) purpose: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) memory: Option<(Ident, Expr)>,

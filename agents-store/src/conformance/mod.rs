@@ -19,6 +19,7 @@
 mod approvals;
 mod audit;
 mod commits;
+mod control;
 mod conversations;
 mod deliveries;
 mod doubts;
@@ -32,7 +33,8 @@ mod runs;
 mod texts;
 
 use crate::{
-    Begin, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store, StoreError,
+    Begin, Claim, Commit, ControlStore, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store,
+    StoreError,
 };
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -272,4 +274,47 @@ fn execution(id: &str, needs: Option<&str>, digest: &str) -> Begin {
 fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>, kind: ErrorKind) {
     let error = result.expect_err("this has to be refused");
     assert_eq!(error.kind(), kind, "{error}");
+}
+
+/// One promise of a [`ControlStore`](crate::ControlStore), and the check of it.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlCase {
+    /// Promise, as the name of a function.
+    pub name: &'static str,
+    run: fn(Arc<dyn ControlStore>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+}
+
+impl ControlCase {
+    /// Checks an empty store.
+    ///
+    /// # Panics
+    /// When the store does not keep the promise.
+    pub async fn check(&self, store: Arc<dyn ControlStore>) {
+        (self.run)(store).await;
+    }
+}
+
+macro_rules! control_cases {
+    ($($name:ident),+ $(,)?) => {
+        /// All cases for a [`ControlStore`](crate::ControlStore).
+        pub const CONTROL_CASES: &[ControlCase] = &[$(
+            ControlCase { name: stringify!($name), run: |store| Box::pin(control::$name(store)) },
+        )+];
+    };
+}
+
+control_cases! {
+    one_profile_of_a_tier_is_active,
+    a_version_is_activated_again,
+    of_two_operators_at_once_one_wins,
+    a_refusal_changes_nothing_but_the_log,
+    holds_are_within_the_cap,
+    many_tasks_never_exceed_the_cap,
+    a_hold_is_settled_once,
+    a_hold_that_nobody_settles_is_spent,
+    calls_are_within_the_rate,
+    a_warning_comes_once_a_day,
+    sums_are_made_anew_from_the_log,
+    usage_is_listed_and_summed,
+    absurd_numbers_do_not_break_the_sums,
 }

@@ -4,6 +4,7 @@ mod approvals;
 mod audit;
 mod commits;
 mod connections;
+mod control;
 mod conversations;
 mod deliveries;
 mod erase;

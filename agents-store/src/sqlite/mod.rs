@@ -3,6 +3,7 @@
 mod approvals;
 mod audit;
 mod commits;
+mod control;
 mod conversations;
 mod deliveries;
 mod erase;
@@ -196,6 +197,15 @@ impl SqliteStore {
             }
             work(tx)
         };
+        self.writer.run(self.in_tx(work)).await
+    }
+
+    /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
+    async fn write_apart<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        self.check_place()?;
         self.writer.run(self.in_tx(work)).await
     }
 

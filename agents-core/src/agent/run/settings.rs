@@ -5,7 +5,7 @@ use crate::{
     Json,
     error::ErrorRecord,
     journal::Journal,
-    model::Model,
+    model::{Model, Purposes},
     run::{Approver, Budget, Clock, Event, Findings, ToolEnvelope},
     secret::{SecretValue, Secrets},
     tool::Scope,
@@ -59,6 +59,13 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn model(mut self, model: impl Model) -> Self {
         self.settings.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Sets the source of models for agents that name a [purpose](crate::PurposeKey) in place of a model, such as a
+    /// control plane.
+    pub fn purposes(mut self, purposes: impl Purposes) -> Self {
+        self.settings.purposes = Some(Arc::new(purposes));
         self
     }
 

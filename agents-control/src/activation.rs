@@ -1,0 +1,211 @@
+//! Who may activate which profile.
+
+use crate::{
+    ActiveProfiles, ControlError, ControlErrorKind, CredentialSource, ModelProfile, OverrideClass,
+    Tier, plane::Plane, wording,
+};
+use agents_runtime::Principal;
+use agents_store::{NewProfile, StoredProfile};
+
+/// Change of the profiles that is about to be made, begun by [`ControlPlane::activate`](crate::ControlPlane::activate) and
+/// its siblings. [`by`](Change::by) makes it.
+#[must_use = "a change is made by `.by(&principal).await`"]
+#[derive(Debug)]
+pub struct Change<'a> {
+    pub(crate) plane: &'a Plane,
+    pub(crate) what: What,
+    pub(crate) replaces: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) enum What {
+    Activate(Box<ModelProfile>),
+    Rollback(u64),
+    Deactivate(u64),
+}
+
+/// Version of a profile, with who made it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProfileVersion {
+    /// Number of the version.
+    pub version: u64,
+    /// The profile.
+    pub profile: ModelProfile,
+    /// Who stored it.
+    pub created_by: String,
+    /// Time of its last activation.
+    pub activated_at: agents_core::run::Timestamp,
+    /// Time from which it is active no more.
+    pub deactivated_at: Option<agents_core::run::Timestamp>,
+}
+
+impl ProfileVersion {
+    pub(crate) fn of(stored: StoredProfile) -> Result<Self, ControlError> {
+        let profile = serde_json::from_str(&stored.profile)
+            .map_err(|error| wording::unreadable(stored.version, &error))?;
+        Ok(ProfileVersion {
+            version: stored.version,
+            profile,
+            created_by: stored.created_by,
+            activated_at: stored.activated_at,
+            deactivated_at: stored.deactivated_at,
+        })
+    }
+}
+
+impl Change<'_> {
+    /// Makes the change only if this version is active until then. If another operator was faster, the error is
+    /// [`Conflict`](ControlErrorKind::Conflict).
+    pub fn replacing(mut self, version: u64) -> Self {
+        self.replaces = Some(version);
+        self
+    }
+
+    /// Makes the change in the name of a principal, and returns the version that is active now, or was until now.
+    ///
+    /// The operator of the platform may change every profile. Anybody else may change those of their own organisation, as
+    /// far as the global profile permits: see [`OverrideClass`]. They may lower rates and caps, and raise them only for a
+    /// credential of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
+    ///
+    /// # Errors
+    /// When the profile is not valid, the principal may not do that, or the store fails.
+    pub async fn by(self, principal: &Principal) -> Result<ProfileVersion, ControlError> {
+        let plane = self.plane;
+        let stored = match self.what {
+            What::Activate(profile) => {
+                plane.is_registered(&profile.purpose)?;
+                profile.check()?;
+                let new = row(&profile, principal, self.replaces)?;
+                plane.permit(&profile, principal, &new).await?;
+                plane.store.activate_profile(&new).await
+            }
+            What::Rollback(version) => {
+                let profile = plane.version(version).await?;
+                profile.check()?;
+                let new = row(&profile, principal, None)?;
+                plane.permit(&profile, principal, &new).await?;
+                plane
+                    .store
+                    .reactivate_profile(version, principal.id())
+                    .await
+            }
+            What::Deactivate(version) => {
+                let profile = plane.version(version).await?;
+                let new = row(&profile, principal, None)?;
+                plane.permit_for(&profile, principal, &new).await?;
+                plane
+                    .store
+                    .deactivate_profile(version, principal.id())
+                    .await
+            }
+        };
+        let stored = ProfileVersion::of(stored?)?;
+        plane.forget().await;
+        Ok(stored)
+    }
+}
+
+fn row(
+    profile: &ModelProfile,
+    principal: &Principal,
+    replaces: Option<u64>,
+) -> Result<NewProfile, ControlError> {
+    let text = serde_json::to_string(profile)
+        .map_err(|error| ControlError::new(ControlErrorKind::Invalid, error.to_string()))?;
+    Ok(NewProfile {
+        purpose: profile.purpose.to_string(),
+        org_id: profile.tier.org_id().unwrap_or_default().to_owned(),
+        domain_id: profile.tier.domain_id().unwrap_or_default().to_owned(),
+        profile: text,
+        by: principal.id().to_owned(),
+        replaces,
+    })
+}
+
+impl Plane {
+    async fn version(&self, version: u64) -> Result<ModelProfile, ControlError> {
+        let found = self.store.profile(version).await?;
+        let found = found.ok_or_else(|| wording::no_version(version))?;
+        Ok(ProfileVersion::of(found)?.profile)
+    }
+
+    /// Refuses a profile that the principal may not activate, and stores the refusal.
+    async fn permit(
+        &self,
+        profile: &ModelProfile,
+        principal: &Principal,
+        new: &NewProfile,
+    ) -> Result<(), ControlError> {
+        self.permit_for(profile, principal, new).await?;
+        self.forget().await;
+        let active = self.active().await?;
+        match refusal(&active, profile, principal) {
+            None => Ok(()),
+            Some(why) => self.refuse(new, why).await,
+        }
+    }
+
+    /// Refuses a tier that is not the principal's.
+    async fn permit_for(
+        &self,
+        profile: &ModelProfile,
+        principal: &Principal,
+        new: &NewProfile,
+    ) -> Result<(), ControlError> {
+        let is_own = principal.tenant().is_some() && principal.tenant() == profile.tier.org_id();
+        match principal.is_operator() || is_own {
+            true => Ok(()),
+            false => {
+                let why = wording::not_your_tier(&profile.purpose, principal.id());
+                self.refuse(new, why).await
+            }
+        }
+    }
+
+    async fn refuse(&self, new: &NewProfile, why: String) -> Result<(), ControlError> {
+        self.store.refuse_profile(new, &why).await?;
+        Err(ControlError::new(ControlErrorKind::Forbidden, why))
+    }
+}
+
+/// Returns why an override is refused, if it is.
+fn refusal(
+    active: &ActiveProfiles,
+    profile: &ModelProfile,
+    principal: &Principal,
+) -> Option<String> {
+    if profile.tier == Tier::Global {
+        return None;
+    }
+    let global = active.global(&profile.purpose);
+    let class = global.map_or_else(|| OverrideClass::of(&profile.purpose), ModelProfile::class);
+    if class == OverrideClass::Locked {
+        return Some(wording::locked(&profile.purpose));
+    }
+    if let Some(global) = global
+        && !global.admits(profile)
+    {
+        return Some(wording::not_approved(&profile.purpose));
+    }
+    if principal.is_operator() {
+        return None;
+    }
+    let is_managed = profile.credential_source == CredentialSource::Managed;
+    if is_managed && profile.credential_ref.is_some() {
+        return Some(wording::managed_credential(&profile.purpose));
+    }
+    let global = global?;
+    let is_raised = |own: Option<u64>, above: Option<u64>| {
+        own.zip(above).is_some_and(|(own, above)| own > above)
+    };
+    if is_managed && is_raised(profile.daily_cap_nanos, global.daily_cap_nanos) {
+        return Some(wording::raised(&profile.purpose, "daily cap"));
+    }
+    let faster = profile.rate_limit.zip(global.rate_limit);
+    let is_faster = faster.is_some_and(|(own, above)| {
+        let rate = |limit: crate::RateLimit, per: u64| u128::from(limit.calls) * u128::from(per);
+        rate(own, above.per_ms) > rate(above, own.per_ms) || own.calls > above.calls
+    });
+    (is_managed && is_faster).then(|| wording::raised(&profile.purpose, "rate"))
+}

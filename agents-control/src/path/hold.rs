@@ -1,0 +1,151 @@
+//! Rate and reservation: money is held before a request is sent.
+
+use super::Call;
+use crate::{Candidate, plane::key, wording};
+use agents_core::model::{ModelError, Request};
+use agents_store::{ControlStore, Held, Hold, RateRule, Settlement};
+use std::{sync::Arc, time::Duration};
+use tokio::{runtime::Handle, time::sleep};
+use uuid::Uuid;
+
+/// Time after which a hold counts as spent that nobody has settled. A request takes no longer: no byte comes for half a
+/// minute at most, and a reply is bounded.
+const EXPIRES: Duration = Duration::from_secs(600);
+/// Longest time that a call waits for its rate.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Money that is held for a request.
+pub(super) struct Holding {
+    store: Arc<dyn ControlStore>,
+    pub(super) id: String,
+    /// Largest cost of the request; `None` if its price is not known.
+    pub(super) amount: Option<u64>,
+    cap: Option<u64>,
+    is_open: bool,
+}
+
+impl Call<'_> {
+    /// Holds the largest cost of a request. With it, the intent to send the request is stored.
+    pub(super) async fn hold(&mut self, to: &Candidate) -> Result<Holding, ModelError> {
+        let profile = self.profile;
+        let cap = profile.daily_cap_nanos;
+        let amount = self.largest(to);
+        if let (Some(_), None) = (cap, amount) {
+            return Err(wording::no_price(to));
+        }
+        let hold = Hold {
+            id: Uuid::now_v7().to_string(),
+            key: key(&profile.purpose, self.scope),
+            rate: None,
+            cap_nanos: cap,
+            amount_nanos: amount,
+            expires_in: EXPIRES,
+            bc: self.scope.bc.clone().unwrap_or_default(),
+            provider: to.provider.clone(),
+            model: to.model.clone(),
+            profile_version: profile.version,
+            run_id: self.request.run_id().unwrap_or_default().to_owned(),
+            turn_id: self.request.place(),
+        };
+        let mut waited = Duration::ZERO;
+        loop {
+            // A call counts once for the rate, however often it is sent.
+            let rate = profile.rate_limit.filter(|_| !self.is_counted);
+            let hold = Hold {
+                rate: rate.map(|limit| RateRule {
+                    calls: limit.calls,
+                    per_ms: limit.per_ms,
+                }),
+                ..hold.clone()
+            };
+            let held = self.plane.store.hold(&hold).await;
+            match held.map_err(|error| wording::no_store(&error.into()))? {
+                Held::Held { warns } => {
+                    self.is_counted = true;
+                    self.warn(warns);
+                    return Ok(Holding {
+                        store: self.plane.store.clone(),
+                        id: hold.id,
+                        amount,
+                        cap,
+                        is_open: true,
+                    });
+                }
+                Held::TooOften { wait } if waited + wait <= PATIENCE => {
+                    sleep(wait).await;
+                    waited += wait;
+                }
+                Held::TooOften { wait } => return Err(wording::too_often(&profile.purpose, wait)),
+                Held::CapReached { budget } => {
+                    let cap = cap.unwrap_or_default();
+                    return Err(wording::over_cap(&profile.purpose, cap, amount, budget));
+                }
+            }
+        }
+    }
+
+    /// Returns the largest cost of the request at a model.
+    fn largest(&self, to: &Candidate) -> Option<u64> {
+        // A token has at least one byte.
+        let input = bytes(&self.request);
+        let output = self.profile.max_tokens().map_or(0, u64::from);
+        let Candidate { provider, model } = to;
+        let prices = &self.plane.prices;
+        Some(prices.largest(provider, model, input, output)?.nanos())
+    }
+}
+
+/// Returns the number of bytes of a request, as an upper bound of its tokens.
+fn bytes(request: &Request<'_>) -> u64 {
+    /// Bytes that a server puts around a message.
+    const AROUND: usize = 64;
+    let messages = request.messages().iter();
+    let messages: usize = messages
+        .map(|message| AROUND + serde_json::to_vec(message).map_or(0, |bytes| bytes.len()))
+        .sum();
+    let tools = request.tools_json().map_or(0, str::len);
+    let format = request
+        .format()
+        .map_or(0, |format| format.to_string().len());
+    u64::try_from(messages + tools + format).unwrap_or(u64::MAX)
+}
+
+impl Holding {
+    /// Settles the hold. Returns `true` if the day's sum has just reached 80 % of the cap. The reply is there whatever the
+    /// store does now: if it fails, the hold counts as spent in time.
+    pub(super) async fn settle(mut self, settlement: Settlement) -> bool {
+        self.is_open = false;
+        let settlement = Settlement {
+            id: self.id.clone(),
+            cap_nanos: self.cap,
+            ..settlement
+        };
+        match self.store.settle_hold(&settlement).await {
+            Ok(warns) => warns,
+            Err(error) => {
+                tracing::warn!(%error, request = self.id, "the cost of a request cannot be stored");
+                false
+            }
+        }
+    }
+}
+
+impl Drop for Holding {
+    /// Settles the hold of a request that was cut off: what was held counts as spent.
+    fn drop(&mut self) {
+        let Some(handle) = Handle::try_current().ok().filter(|_| self.is_open) else {
+            return;
+        };
+        let (store, id) = (self.store.clone(), self.id.clone());
+        handle.spawn(async move {
+            let settlement = Settlement {
+                id,
+                outcome: "cut_off".to_owned(),
+                ..Settlement::default()
+            };
+            if let Err(error) = store.settle_hold(&settlement).await {
+                tracing::warn!(%error, "the end of a request cannot be stored");
+            }
+        });
+    }
+}

@@ -1,0 +1,100 @@
+//! What a request has cost: its row in the log of usage.
+
+use super::{Call, hold::Holding, span};
+use crate::{Candidate, ControlEvent};
+use agents_core::model::{ModelError, ModelErrorKind, Reply};
+use agents_store::Settlement;
+use std::time::Duration;
+use tracing::Span;
+
+impl Call<'_> {
+    /// Settles a request with what became of it. Returns its cost.
+    pub(super) async fn settle(
+        &self,
+        holding: Holding,
+        to: &Candidate,
+        result: &Result<Reply, ModelError>,
+        took: Duration,
+        span: &Span,
+    ) -> Option<u64> {
+        let held = holding.amount;
+        let (cost, outcome) = match result {
+            Ok(reply) => (self.cost(to, reply, held), "answered".to_owned()),
+            Err(error) => (unbilled(error), kind(error.kind())),
+        };
+        let usage = result.as_ref().map(|reply| reply.usage).unwrap_or_default();
+        let settlement = Settlement {
+            cost_nanos: cost,
+            input_tokens: usage.input_tokens,
+            cached_tokens: usage.cached_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            output_tokens: usage.output_tokens,
+            outcome,
+            took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+            ..Settlement::default()
+        };
+        let cost = cost.or(held);
+        span::settled(span, &settlement, cost);
+        let warns = holding.settle(settlement).await;
+        self.warn(warns);
+        cost
+    }
+
+    /// Returns what a reply has cost: `None` if that is not known, and then it counts as what was held. A provider that
+    /// reports more than is possible costs what was held as well.
+    fn cost(&self, to: &Candidate, reply: &Reply, held: Option<u64>) -> Option<u64> {
+        let usage = &reply.usage;
+        if usage.tokens() == 0 {
+            return None;
+        }
+        let cost = self
+            .plane
+            .prices
+            .cost(&to.provider, &to.model, usage)?
+            .nanos();
+        match held {
+            Some(held) if cost > held => {
+                tracing::warn!(
+                    provider = to.provider,
+                    model = to.model,
+                    input_tokens = usage.input_tokens,
+                    output_tokens = usage.output_tokens,
+                    "a provider reports more tokens than the request can have"
+                );
+                Some(held)
+            }
+            _ => Some(cost),
+        }
+    }
+
+    pub(super) fn warn(&self, warns: bool) {
+        if warns {
+            self.plane.subscribers.tell(&ControlEvent::BudgetWarning {
+                org_id: self.scope.org_id.clone(),
+                domain_id: self.scope.domain_id.clone(),
+                purpose: self.profile.purpose.clone(),
+                cap_nanos: self.profile.daily_cap_nanos.unwrap_or_default(),
+            });
+        }
+    }
+}
+
+/// Returns zero if a failed request is not billed: the server has refused it, or was not reached. Whatever else became of
+/// it, the provider may bill it.
+fn unbilled(error: &ModelError) -> Option<u64> {
+    use ModelErrorKind::{Filtered, NotFound, Overloaded, Setup, TooLong, Unreachable};
+    let is_refused = error.status().is_some_and(|status| status != 408);
+    let is_unsent = matches!(
+        error.kind(),
+        Setup | Unreachable | NotFound | Overloaded | TooLong | Filtered
+    );
+    (is_refused || is_unsent).then_some(0)
+}
+
+/// Returns the name of a kind of error.
+fn kind(kind: ModelErrorKind) -> String {
+    match serde_json::to_value(kind) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => "failed".to_owned(),
+    }
+}

@@ -1,0 +1,52 @@
+//! The span of a request, with the attributes of the log of usage.
+
+use super::Call;
+use crate::Candidate;
+use agents_store::Settlement;
+use tracing::{Span, field::Empty, info_span};
+
+impl Call<'_> {
+    /// Begins the span of a request to a model.
+    pub(super) fn span(&self, to: &Candidate) -> Span {
+        let span = info_span!(
+            "llm.send",
+            "gen_ai.provider.name" = to.provider,
+            "gen_ai.request.model" = to.model,
+            "gen_ai.usage.input_tokens" = Empty,
+            "gen_ai.usage.output_tokens" = Empty,
+            "agents.purpose" = self.profile.purpose.as_str(),
+            "agents.org_id" = self.scope.org_id,
+            "agents.domain_id" = Empty,
+            "agents.bc" = Empty,
+            "agents.run_id" = Empty,
+            "agents.turn_id" = Empty,
+            "agents.profile_version" = self.profile.version,
+            "agents.outcome" = Empty,
+            "agents.cost_nanos" = Empty,
+        );
+        if span.is_disabled() {
+            return span;
+        }
+        if let Some(domain_id) = &self.scope.domain_id {
+            span.record("agents.domain_id", &**domain_id);
+        }
+        if let Some(bc) = &self.scope.bc {
+            span.record("agents.bc", &**bc);
+        }
+        if let Some(run) = self.request.run_id() {
+            span.record("agents.run_id", run);
+            span.record("agents.turn_id", &*self.request.place());
+        }
+        span
+    }
+}
+
+/// Adds to the span what became of the request.
+pub(super) fn settled(span: &Span, settlement: &Settlement, cost: Option<u64>) {
+    span.record("gen_ai.usage.input_tokens", settlement.input_tokens);
+    span.record("gen_ai.usage.output_tokens", settlement.output_tokens);
+    span.record("agents.outcome", &*settlement.outcome);
+    if let Some(cost) = cost {
+        span.record("agents.cost_nanos", cost);
+    }
+}

@@ -1,0 +1,395 @@
+//! What a store of a control plane promises.
+
+use crate::{
+    Budget, BudgetKey, ControlStore, ErrorKind, Held, Hold, NewProfile, ProfileAction, RateRule,
+    Settlement, UsageBy, UsageFilter,
+};
+use std::{sync::Arc, time::Duration};
+
+type Checked = Arc<dyn ControlStore>;
+
+const LONG: Duration = Duration::from_secs(600);
+
+fn key(org: &str) -> BudgetKey {
+    BudgetKey {
+        org_id: org.to_owned(),
+        domain_id: String::new(),
+        purpose: "scoring".to_owned(),
+    }
+}
+
+fn hold_of(id: &str, amount: u64, cap: u64) -> Hold {
+    Hold {
+        id: id.to_owned(),
+        key: key("acme"),
+        cap_nanos: Some(cap),
+        amount_nanos: Some(amount),
+        expires_in: LONG,
+        provider: "google".to_owned(),
+        model: "flash".to_owned(),
+        run_id: "run".to_owned(),
+        profile_version: 7,
+        ..Hold::default()
+    }
+}
+
+fn settlement(id: &str, cost: u64) -> Settlement {
+    Settlement {
+        id: id.to_owned(),
+        cost_nanos: Some(cost),
+        input_tokens: 10,
+        output_tokens: 5,
+        outcome: "answered".to_owned(),
+        took_ms: 3,
+        ..Settlement::default()
+    }
+}
+
+fn profile(org: &str, text: &str) -> NewProfile {
+    NewProfile {
+        purpose: "scoring".to_owned(),
+        org_id: org.to_owned(),
+        profile: text.to_owned(),
+        by: "ada".to_owned(),
+        ..NewProfile::default()
+    }
+}
+
+fn budget(spent_nanos: u64, held_nanos: u64) -> Budget {
+    Budget {
+        spent_nanos,
+        held_nanos,
+    }
+}
+
+const HELD: Held = Held::Held { warns: false };
+
+pub(super) async fn one_profile_of_a_tier_is_active(store: Checked) {
+    let first = store.activate_profile(&profile("", "one")).await.unwrap();
+    let acme = store
+        .activate_profile(&profile("acme", "own"))
+        .await
+        .unwrap();
+    let second = store.activate_profile(&profile("", "two")).await.unwrap();
+    let (number, active) = store.active_profiles().await.unwrap();
+    assert_eq!(number, store.profiles_changed().await.unwrap());
+    let mut texts: Vec<_> = active.iter().map(|row| &*row.profile).collect();
+    texts.sort_unstable();
+    assert_eq!(texts, ["own", "two"]);
+    let versions = store.profile_versions("scoring").await.unwrap();
+    let versions: Vec<_> = versions.iter().map(|row| row.version).collect();
+    assert_eq!(versions, [first.version, acme.version, second.version]);
+    let ended = store.profile(first.version).await.unwrap().unwrap();
+    assert!(ended.deactivated_at.is_some());
+    assert_eq!(store.profile(9_999).await.unwrap(), None);
+}
+
+pub(super) async fn a_version_is_activated_again(store: Checked) {
+    let first = store.activate_profile(&profile("", "one")).await.unwrap();
+    let second = store.activate_profile(&profile("", "two")).await.unwrap();
+    let back = store.reactivate_profile(first.version, "eve").await;
+    assert_eq!(back.unwrap().profile, "one");
+    let (_, active) = store.active_profiles().await.unwrap();
+    assert_eq!(active.len(), 1);
+    assert_eq!(active[0].version, first.version);
+    store
+        .deactivate_profile(first.version, "eve")
+        .await
+        .unwrap();
+    store
+        .deactivate_profile(first.version, "eve")
+        .await
+        .unwrap();
+    assert_eq!(store.active_profiles().await.unwrap().1, []);
+    let changes = store.profile_changes(0).await.unwrap();
+    let told: Vec<_> = changes
+        .iter()
+        .map(|change| (change.action, change.version, &*change.by))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (ProfileAction::Activated, first.version, "ada"),
+            (ProfileAction::Activated, second.version, "ada"),
+            (ProfileAction::RolledBack, first.version, "eve"),
+            (ProfileAction::Deactivated, first.version, "eve"),
+        ]
+    );
+    let later = store.profile_changes(changes[2].number).await.unwrap();
+    assert_eq!(later, changes[3..]);
+    let unknown = store.reactivate_profile(9_999, "eve").await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+}
+
+pub(super) async fn of_two_operators_at_once_one_wins(store: Checked) {
+    let first = store.activate_profile(&profile("", "one")).await.unwrap();
+    let mut tasks = Vec::new();
+    for index in 0..8 {
+        let store = store.clone();
+        let new = NewProfile {
+            replaces: Some(first.version),
+            ..profile("", &index.to_string())
+        };
+        tasks.push(tokio::spawn(
+            async move { store.activate_profile(&new).await },
+        ));
+    }
+    let mut won = 0;
+    for task in tasks {
+        match task.await.unwrap() {
+            Ok(_) => won += 1,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Conflict, "{error}"),
+        }
+    }
+    assert_eq!(won, 1);
+    assert_eq!(store.active_profiles().await.unwrap().1.len(), 1);
+}
+
+pub(super) async fn a_refusal_changes_nothing_but_the_log(store: Checked) {
+    let before = store.profiles_changed().await.unwrap();
+    let new = profile("evil", "mine");
+    store.refuse_profile(&new, "it is locked").await.unwrap();
+    assert_eq!(store.profiles_changed().await.unwrap(), before);
+    let changes = store.profile_changes(0).await.unwrap();
+    assert_eq!(changes[0].action, ProfileAction::Refused);
+    assert_eq!(
+        (&*changes[0].detail, &*changes[0].org_id),
+        ("it is locked", "evil")
+    );
+}
+
+pub(super) async fn holds_are_within_the_cap(store: Checked) {
+    assert_eq!(store.hold(&hold_of("1", 60, 100)).await.unwrap(), HELD);
+    let refused = store.hold(&hold_of("2", 41, 100)).await.unwrap();
+    let reached = Held::CapReached {
+        budget: budget(0, 60),
+    };
+    assert_eq!(refused, reached);
+    store.settle_hold(&settlement("1", 20)).await.unwrap();
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), budget(20, 0));
+    let held = store.hold(&hold_of("3", 80, 100)).await.unwrap();
+    assert_eq!(
+        held,
+        Held::Held { warns: true },
+        "all of the cap is spent or held"
+    );
+    let other = Hold {
+        key: key("other"),
+        ..hold_of("4", 100, 100)
+    };
+    assert!(matches!(
+        store.hold(&other).await.unwrap(),
+        Held::Held { .. }
+    ));
+    let too_large = Hold {
+        key: key("small"),
+        ..hold_of("5", 101, 100)
+    };
+    let refused = store.hold(&too_large).await.unwrap();
+    assert!(matches!(refused, Held::CapReached { .. }), "{refused:?}");
+    let unpriced = Hold {
+        key: key("unpriced"),
+        amount_nanos: None,
+        ..hold_of("6", 0, u64::MAX)
+    };
+    let refused = store.hold(&unpriced).await.unwrap();
+    assert!(
+        matches!(refused, Held::CapReached { .. }),
+        "unknown is never 0"
+    );
+}
+
+pub(super) async fn many_tasks_never_exceed_the_cap(store: Checked) {
+    const CAP: u64 = 1_000;
+    let mut tasks = Vec::new();
+    for task in 0..64 {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            let mut spent = 0;
+            for round in 0.. {
+                let id = format!("{task}-{round}");
+                match store.hold(&hold_of(&id, 10, CAP)).await.unwrap() {
+                    Held::Held { .. } => {
+                        store.settle_hold(&settlement(&id, 7)).await.unwrap();
+                        spent += 7;
+                    }
+                    Held::CapReached { budget } if budget.held_nanos == 0 => break,
+                    Held::CapReached { .. } => tokio::task::yield_now().await,
+                    Held::TooOften { .. } => unreachable!("there is no rate"),
+                }
+            }
+            spent
+        }));
+    }
+    let mut spent = 0;
+    for task in tasks {
+        spent += task.await.unwrap();
+    }
+    assert!((950..=CAP).contains(&spent), "{spent}");
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), budget(spent, 0));
+}
+
+pub(super) async fn a_hold_is_settled_once(store: Checked) {
+    store.hold(&hold_of("1", 60, 100)).await.unwrap();
+    store.settle_hold(&settlement("1", 20)).await.unwrap();
+    store.settle_hold(&settlement("1", 90)).await.unwrap();
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), budget(20, 0));
+    let unknown = store.settle_hold(&settlement("2", 1)).await.unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    // A cost that is not known counts as what was held.
+    store.hold(&hold_of("3", 30, 100)).await.unwrap();
+    let unknown = Settlement {
+        cost_nanos: None,
+        ..settlement("3", 0)
+    };
+    store.settle_hold(&unknown).await.unwrap();
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), budget(50, 0));
+}
+
+pub(super) async fn a_hold_that_nobody_settles_is_spent(store: Checked) {
+    let short = Hold {
+        expires_in: Duration::from_millis(1),
+        ..hold_of("1", 60, 100)
+    };
+    store.hold(&short).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    let refused = store.hold(&hold_of("2", 41, 100)).await.unwrap();
+    let reached = Held::CapReached {
+        budget: budget(60, 0),
+    };
+    assert_eq!(refused, reached);
+    let rows = store.usage(&UsageFilter::default()).await.unwrap();
+    assert_eq!(
+        (&*rows[0].outcome, rows[0].cost_nanos),
+        ("unsettled", Some(60))
+    );
+    // The truth comes late.
+    store.settle_hold(&settlement("1", 25)).await.unwrap();
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), budget(25, 0));
+    let days = store.usage_daily(&UsageFilter::default()).await.unwrap();
+    assert_eq!((days[0].call_count, days[0].cost_nanos), (1, 25));
+}
+
+pub(super) async fn calls_are_within_the_rate(store: Checked) {
+    let rate = RateRule {
+        calls: 3,
+        per_ms: 300_000,
+    };
+    let call = |id: &str, org: &str| Hold {
+        rate: Some(rate),
+        cap_nanos: None,
+        key: key(org),
+        ..hold_of(id, 1, 0)
+    };
+    for id in ["1", "2", "3"] {
+        assert_eq!(store.hold(&call(id, "acme")).await.unwrap(), HELD);
+    }
+    let Held::TooOften { wait } = store.hold(&call("4", "acme")).await.unwrap() else {
+        panic!("the bucket is empty");
+    };
+    assert!((90..=100).contains(&wait.as_secs()), "{wait:?}");
+    assert_eq!(store.hold(&call("5", "other")).await.unwrap(), HELD);
+}
+
+pub(super) async fn a_warning_comes_once_a_day(store: Checked) {
+    let mut warned = 0;
+    for index in 0..10 {
+        let id = index.to_string();
+        let held = store.hold(&hold_of(&id, 10, 100)).await.unwrap();
+        warned += u32::from(held == Held::Held { warns: true });
+        let settlement = Settlement {
+            cap_nanos: Some(100),
+            ..settlement(&id, 10)
+        };
+        warned += u32::from(store.settle_hold(&settlement).await.unwrap());
+        assert_eq!(warned, u32::from(index >= 7), "{index}");
+    }
+}
+
+pub(super) async fn sums_are_made_anew_from_the_log(store: Checked) {
+    for (id, org, cost) in [("1", "acme", 20), ("2", "acme", 30), ("3", "other", 5)] {
+        let hold = Hold {
+            key: key(org),
+            ..hold_of(id, 40, 1_000)
+        };
+        store.hold(&hold).await.unwrap();
+        store.settle_hold(&settlement(id, cost)).await.unwrap();
+    }
+    store.hold(&hold_of("open", 40, 1_000)).await.unwrap();
+    let all = UsageFilter::default();
+    let before = (
+        store.budget(&key("acme")).await.unwrap(),
+        store.usage_daily(&all).await.unwrap(),
+    );
+    assert_eq!(before.0, budget(50, 40));
+    store.rebuild_budgets().await.unwrap();
+    let after = (
+        store.budget(&key("acme")).await.unwrap(),
+        store.usage_daily(&all).await.unwrap(),
+    );
+    assert_eq!(before, after);
+    assert_eq!(after.1.len(), 2);
+}
+
+pub(super) async fn usage_is_listed_and_summed(store: Checked) {
+    for (id, org, cost) in [("1", "acme", 20), ("2", "acme", 30), ("3", "other", 5)] {
+        let hold = Hold {
+            key: key(org),
+            run_id: format!("run-{org}"),
+            ..hold_of(id, 40, 1_000)
+        };
+        store.hold(&hold).await.unwrap();
+        store.settle_hold(&settlement(id, cost)).await.unwrap();
+    }
+    let acme = UsageFilter {
+        org_id: Some("acme".to_owned()),
+        ..UsageFilter::default()
+    };
+    let rows = store.usage(&acme).await.unwrap();
+    let ids: Vec<_> = rows.iter().map(|row| &*row.id).collect();
+    assert_eq!(ids, ["2", "1"]);
+    assert_eq!(rows[0].profile_version, 7);
+    assert_eq!((rows[0].input_tokens, rows[0].output_tokens), (10, 5));
+    let all = UsageFilter::default();
+    let sums = store.usage_sums(&all, UsageBy::Org).await.unwrap();
+    let told: Vec<_> = sums
+        .iter()
+        .map(|sum| (&*sum.of, sum.call_count, sum.cost_nanos))
+        .collect();
+    assert_eq!(told, [("acme", 2, 50), ("other", 1, 5)]);
+    let runs = store.usage_sums(&all, UsageBy::Run).await.unwrap();
+    assert_eq!(runs[0].of, "run-acme");
+    let days = store.usage_daily(&acme).await.unwrap();
+    assert_eq!(days.len(), 1);
+    assert_eq!((days[0].call_count, days[0].input_tokens), (2, 20));
+    assert_eq!(
+        days[0].cost_nanos,
+        rows.iter().filter_map(|row| row.cost_nanos).sum::<u64>()
+    );
+}
+
+pub(super) async fn absurd_numbers_do_not_break_the_sums(store: Checked) {
+    for id in ["1", "2", "3"] {
+        let hold = Hold {
+            cap_nanos: None,
+            ..hold_of(id, u64::MAX, 0)
+        };
+        store.hold(&hold).await.unwrap();
+        let absurd = Settlement {
+            cost_nanos: Some(u64::MAX),
+            input_tokens: u64::MAX,
+            output_tokens: u64::MAX,
+            took_ms: u64::MAX,
+            ..settlement(id, 0)
+        };
+        store.settle_hold(&absurd).await.unwrap();
+    }
+    store.rebuild_budgets().await.unwrap();
+    let all = UsageFilter::default();
+    let sums = store.usage_sums(&all, UsageBy::Purpose).await.unwrap();
+    assert_eq!(sums[0].call_count, 3);
+    assert!(matches!(
+        store.hold(&hold_of("4", 1, 100)).await.unwrap(),
+        Held::CapReached { .. }
+    ));
+}

@@ -1,0 +1,129 @@
+//! What a control plane keeps in a store: profiles, limits, and the usage of models.
+
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores use it")
+)]
+mod day;
+mod profile;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores use it")
+)]
+mod usage;
+
+pub use profile::{NewProfile, ProfileAction, ProfileChange, StoredProfile};
+pub use usage::{
+    Budget, BudgetKey, Held, Hold, RateRule, Settlement, UsageBy, UsageDay, UsageFilter, UsageRow,
+    UsageSum,
+};
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(unused_imports, reason = "the stores use them")
+)]
+pub(crate) use {
+    day::date,
+    usage::{MOST, UNSETTLED, after_refill, amount_of},
+};
+
+use crate::StoreError;
+use async_trait::async_trait;
+use std::sync::Arc;
+
+/// Store of a control plane. Every store of this crate is one.
+///
+/// A profile is a text that the control plane encodes. A store promises these things:
+///
+/// - **One profile of a purpose is active in a tier**, whoever activates profiles at once.
+/// - **A hold is within the cap or refused**, in one statement: no number of processes spends more than the cap together.
+/// - **A hold is settled once.** One that nobody settles in time counts as spent.
+/// - **The log is the truth.** The sums of a day can be made anew from it.
+#[async_trait]
+pub trait ControlStore: Send + Sync + 'static {
+    /// Returns the number of the last change of the profiles; 0 without one.
+    async fn profiles_changed(&self) -> Result<u64, StoreError>;
+
+    /// Returns the profiles that are active, with the number of the last change.
+    async fn active_profiles(&self) -> Result<(u64, Vec<StoredProfile>), StoreError>;
+
+    /// Returns all versions of the profiles of a purpose, the oldest first.
+    async fn profile_versions(&self, purpose: &str) -> Result<Vec<StoredProfile>, StoreError>;
+
+    /// Returns the version of a profile.
+    async fn profile(&self, version: u64) -> Result<Option<StoredProfile>, StoreError>;
+
+    /// Stores a profile and activates it, in the place of the one of its tier and purpose. With `replaces`, that one has to
+    /// be active: otherwise the error is [`Conflict`](crate::ErrorKind::Conflict).
+    async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError>;
+
+    /// Activates a version that was active before, in the place of the one of its tier and purpose.
+    async fn reactivate_profile(&self, version: u64, by: &str)
+    -> Result<StoredProfile, StoreError>;
+
+    /// Ends the activity of a version: the tier above applies from then on.
+    async fn deactivate_profile(&self, version: u64, by: &str)
+    -> Result<StoredProfile, StoreError>;
+
+    /// Adds a refusal to the changes of the profiles.
+    async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError>;
+
+    /// Returns the changes of profiles behind the one with this number, the oldest first.
+    async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError>;
+
+    /// Holds money for a request that is about to be sent, if rate and cap permit it.
+    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError>;
+
+    /// Ends a hold with what the request has cost, and adds its row to the log. Returns `true` if the day's sum has just
+    /// reached 80 % of the cap. The end of a hold that was settled changes nothing; that of one whose time was over puts its
+    /// cost right.
+    async fn settle_hold(&self, settlement: &Settlement) -> Result<bool, StoreError>;
+
+    /// Returns what is spent and held today.
+    async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError>;
+
+    /// Makes the sums of all days anew, from the log and the holds.
+    async fn rebuild_budgets(&self) -> Result<(), StoreError>;
+
+    /// Returns rows of the log, the newest first.
+    async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError>;
+
+    /// Returns sums of the log.
+    async fn usage_sums(
+        &self,
+        filter: &UsageFilter,
+        by: UsageBy,
+    ) -> Result<Vec<UsageSum>, StoreError>;
+
+    /// Returns the daily sums, the newest day first.
+    async fn usage_daily(&self, filter: &UsageFilter) -> Result<Vec<UsageDay>, StoreError>;
+}
+
+macro_rules! forward {
+    ($($name:ident($($arg:ident: $type:ty),*) -> $out:ty;)+) => {
+        #[async_trait]
+        impl<S: ControlStore + ?Sized> ControlStore for Arc<S> {
+            $(async fn $name(&self $(, $arg: $type)*) -> Result<$out, StoreError> {
+                (**self).$name($($arg),*).await
+            })+
+        }
+    };
+}
+
+forward! {
+    profiles_changed() -> u64;
+    active_profiles() -> (u64, Vec<StoredProfile>);
+    profile_versions(purpose: &str) -> Vec<StoredProfile>;
+    profile(version: u64) -> Option<StoredProfile>;
+    activate_profile(new: &NewProfile) -> StoredProfile;
+    reactivate_profile(version: u64, by: &str) -> StoredProfile;
+    deactivate_profile(version: u64, by: &str) -> StoredProfile;
+    refuse_profile(new: &NewProfile, why: &str) -> ();
+    profile_changes(after: u64) -> Vec<ProfileChange>;
+    hold(hold: &Hold) -> Held;
+    settle_hold(settlement: &Settlement) -> bool;
+    budget(key: &BudgetKey) -> Budget;
+    rebuild_budgets() -> ();
+    usage(filter: &UsageFilter) -> Vec<UsageRow>;
+    usage_sums(filter: &UsageFilter, by: UsageBy) -> Vec<UsageSum>;
+    usage_daily(filter: &UsageFilter) -> Vec<UsageDay>;
+}

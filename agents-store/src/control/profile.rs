@@ -1,0 +1,106 @@
+//! Profiles as rows.
+
+use agents_core::run::Timestamp;
+use std::fmt;
+
+/// Profile that is to be stored. An empty id of an organisation stands for all, an empty id of a workspace for the
+/// organisation itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewProfile {
+    /// Purpose.
+    pub purpose: String,
+    /// Id of the organisation.
+    pub org_id: String,
+    /// Id of the workspace.
+    pub domain_id: String,
+    /// The profile, as the control plane encodes it.
+    pub profile: String,
+    /// Who stores it.
+    pub by: String,
+    /// Version that has to be active; any or none if it is `None`.
+    pub replaces: Option<u64>,
+}
+
+/// Version of a profile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredProfile {
+    /// Number of the version in the store.
+    pub version: u64,
+    /// Purpose.
+    pub purpose: String,
+    /// Id of the organisation; empty for all.
+    pub org_id: String,
+    /// Id of the workspace; empty for the organisation itself.
+    pub domain_id: String,
+    /// The profile, as the control plane encodes it.
+    pub profile: String,
+    /// Who stored it.
+    pub created_by: String,
+    /// Time of the last activation.
+    pub activated_at: Timestamp,
+    /// Time from which it is active no more.
+    pub deactivated_at: Option<Timestamp>,
+}
+
+/// What was done with a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProfileAction {
+    /// It was stored and activated.
+    Activated,
+    /// It was activated again.
+    RolledBack,
+    /// It is active no more.
+    Deactivated,
+    /// Whoever wanted to activate it was refused.
+    Refused,
+}
+
+impl ProfileAction {
+    /// All actions.
+    pub const ALL: [ProfileAction; 4] = [
+        ProfileAction::Activated,
+        ProfileAction::RolledBack,
+        ProfileAction::Deactivated,
+        ProfileAction::Refused,
+    ];
+
+    /// Returns the name, as it is stored.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            ProfileAction::Activated => "activated",
+            ProfileAction::RolledBack => "rolled_back",
+            ProfileAction::Deactivated => "deactivated",
+            ProfileAction::Refused => "refused",
+        }
+    }
+}
+
+impl fmt::Display for ProfileAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// Change of a profile: a row that is never changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProfileChange {
+    /// Number of the change.
+    pub number: u64,
+    /// Time.
+    pub at: Timestamp,
+    /// What was done.
+    pub action: ProfileAction,
+    /// Version; 0 if it was refused.
+    pub version: u64,
+    /// Purpose.
+    pub purpose: String,
+    /// Id of the organisation; empty for all.
+    pub org_id: String,
+    /// Id of the workspace; empty for the organisation itself.
+    pub domain_id: String,
+    /// Who did it.
+    pub by: String,
+    /// The profile, or why it was refused.
+    pub detail: String,
+}

@@ -1,0 +1,149 @@
+//! What a control plane keeps in PostgreSQL.
+
+mod budgets;
+mod profiles;
+mod usage;
+
+use super::{PostgresStore, connections};
+use crate::{
+    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileChange, Settlement, StoreError,
+    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+};
+use async_trait::async_trait;
+
+impl PostgresStore {
+    /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
+    async fn write_apart<T: Send + 'static>(
+        &self,
+        work: impl for<'a> FnOnce(&'a connections::Transaction<'a>) -> connections::Work<'a, T>
+        + Send
+        + 'static,
+    ) -> Result<T, StoreError> {
+        let key = self.audit_key();
+        self.connections.write(&self.clock, key, work).await
+    }
+}
+
+#[async_trait]
+impl ControlStore for PostgresStore {
+    async fn profiles_changed(&self) -> Result<u64, StoreError> {
+        self.connections
+            .read(|db| Box::pin(async move { profiles::changed(db).await }))
+            .await
+    }
+
+    async fn active_profiles(&self) -> Result<(u64, Vec<StoredProfile>), StoreError> {
+        self.connections
+            .read(|db| {
+                Box::pin(async move {
+                    // A change in between makes the profiles newer than the number, so that they are read again.
+                    let number = profiles::changed(db).await?;
+                    Ok((number, profiles::active(db).await?))
+                })
+            })
+            .await
+    }
+
+    async fn profile_versions(&self, purpose: &str) -> Result<Vec<StoredProfile>, StoreError> {
+        let purpose = purpose.to_owned();
+        self.connections
+            .read(move |db| Box::pin(async move { profiles::versions(db, &purpose).await }))
+            .await
+    }
+
+    async fn profile(&self, version: u64) -> Result<Option<StoredProfile>, StoreError> {
+        self.connections
+            .read(move |db| Box::pin(async move { profiles::find(db, version).await }))
+            .await
+    }
+
+    async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError> {
+        let new = new.clone();
+        self.write_apart(move |db| Box::pin(async move { profiles::activate(db, &new).await }))
+            .await
+    }
+
+    async fn reactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+    ) -> Result<StoredProfile, StoreError> {
+        let by = by.to_owned();
+        self.write_apart(move |db| {
+            Box::pin(async move { profiles::reactivate(db, version, &by).await })
+        })
+        .await
+    }
+
+    async fn deactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+    ) -> Result<StoredProfile, StoreError> {
+        let by = by.to_owned();
+        self.write_apart(move |db| {
+            Box::pin(async move { profiles::deactivate(db, version, &by).await })
+        })
+        .await
+    }
+
+    async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError> {
+        let (new, why) = (new.clone(), why.to_owned());
+        self.write_apart(move |db| Box::pin(async move { profiles::refuse(db, &new, &why).await }))
+            .await
+    }
+
+    async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError> {
+        self.connections
+            .read(move |db| Box::pin(async move { profiles::changes(db, after).await }))
+            .await
+    }
+
+    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError> {
+        let hold = hold.clone();
+        self.write_apart(move |db| Box::pin(async move { budgets::hold(db, &hold).await }))
+            .await
+    }
+
+    async fn settle_hold(&self, settlement: &Settlement) -> Result<bool, StoreError> {
+        let settlement = settlement.clone();
+        self.write_apart(move |db| Box::pin(async move { budgets::settle(db, &settlement).await }))
+            .await
+    }
+
+    async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError> {
+        let (key, clock) = (key.clone(), self.clock.clone());
+        self.connections
+            .read(move |db| Box::pin(async move { budgets::today(db, &clock, &key).await }))
+            .await
+    }
+
+    async fn rebuild_budgets(&self) -> Result<(), StoreError> {
+        self.write_apart(|db| Box::pin(budgets::rebuild(db))).await
+    }
+
+    async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError> {
+        let filter = filter.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { usage::listed(db, &filter).await }))
+            .await
+    }
+
+    async fn usage_sums(
+        &self,
+        filter: &UsageFilter,
+        by: UsageBy,
+    ) -> Result<Vec<UsageSum>, StoreError> {
+        let filter = filter.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { usage::sums(db, &filter, by).await }))
+            .await
+    }
+
+    async fn usage_daily(&self, filter: &UsageFilter) -> Result<Vec<UsageDay>, StoreError> {
+        let filter = filter.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { usage::daily(db, &filter).await }))
+            .await
+    }
+}

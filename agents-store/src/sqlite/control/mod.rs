@@ -1,0 +1,112 @@
+//! What a control plane keeps in SQLite.
+
+mod budgets;
+mod profiles;
+mod usage;
+
+use super::SqliteStore;
+use crate::{
+    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileChange, Settlement, StoreError,
+    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+};
+use async_trait::async_trait;
+
+#[async_trait]
+impl ControlStore for SqliteStore {
+    async fn profiles_changed(&self) -> Result<u64, StoreError> {
+        self.read(profiles::changed).await
+    }
+
+    async fn active_profiles(&self) -> Result<(u64, Vec<StoredProfile>), StoreError> {
+        self.read(|db| {
+            let number = profiles::changed(db)?;
+            Ok((number, profiles::active(db)?))
+        })
+        .await
+    }
+
+    async fn profile_versions(&self, purpose: &str) -> Result<Vec<StoredProfile>, StoreError> {
+        let purpose = purpose.to_owned();
+        self.read(move |db| profiles::versions(db, &purpose)).await
+    }
+
+    async fn profile(&self, version: u64) -> Result<Option<StoredProfile>, StoreError> {
+        self.read(move |db| profiles::find(db, version)).await
+    }
+
+    async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError> {
+        let new = new.clone();
+        self.write_apart(move |tx| profiles::activate(tx, &new))
+            .await
+    }
+
+    async fn reactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+    ) -> Result<StoredProfile, StoreError> {
+        let by = by.to_owned();
+        self.write_apart(move |tx| profiles::reactivate(tx, version, &by))
+            .await
+    }
+
+    async fn deactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+    ) -> Result<StoredProfile, StoreError> {
+        let by = by.to_owned();
+        self.write_apart(move |tx| profiles::deactivate(tx, version, &by))
+            .await
+    }
+
+    async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError> {
+        let (new, why) = (new.clone(), why.to_owned());
+        self.write_apart(move |tx| profiles::refuse(tx, &new, &why))
+            .await
+    }
+
+    async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError> {
+        self.read(move |db| profiles::changes(db, after)).await
+    }
+
+    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError> {
+        let hold = hold.clone();
+        self.write_apart(move |tx| budgets::hold(tx, &hold)).await
+    }
+
+    async fn settle_hold(&self, settlement: &Settlement) -> Result<bool, StoreError> {
+        let settlement = settlement.clone();
+        self.write_apart(move |tx| budgets::settle(tx, &settlement))
+            .await
+    }
+
+    async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError> {
+        let key = key.clone();
+        self.read(self.in_tx(move |tx| budgets::today(tx, &key)))
+            .await
+    }
+
+    async fn rebuild_budgets(&self) -> Result<(), StoreError> {
+        self.write_apart(budgets::rebuild).await
+    }
+
+    async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| usage::rows(db, &filter)).await
+    }
+
+    async fn usage_sums(
+        &self,
+        filter: &UsageFilter,
+        by: UsageBy,
+    ) -> Result<Vec<UsageSum>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| usage::sums(db, &filter, by)).await
+    }
+
+    async fn usage_daily(&self, filter: &UsageFilter) -> Result<Vec<UsageDay>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| usage::daily(db, &filter)).await
+    }
+}

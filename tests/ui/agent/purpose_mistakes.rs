@@ -1,0 +1,17 @@
+use agents::{PurposeKey, agent, ollama};
+
+/// You diagnose.
+#[agent(purpose = "reasoning")]
+async fn diagnose(scan: String) -> String;
+
+/// You score.
+#[agent(model = ollama("qwen3:4b"), purpose = PurposeKey::Scoring)]
+async fn score(text: String) -> u32;
+
+/// Adds.
+#[agent(purpose = PurposeKey::Scoring)]
+async fn add(text: String) -> Result<u32, agents::Error> {
+    Ok(text.len() as u32)
+}
+
+fn main() {}
