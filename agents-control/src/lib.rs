@@ -5,13 +5,13 @@
 //! data, which an operator changes while the program runs.
 //!
 //! ```
-//! # use agents_core::testing::{Script, ScriptedModel};
+//! # use agents_core::{model::{ModelError, ModelErrorKind}, testing::{Script, ScriptedModel}};
 //! use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Reasoning, SqliteStore};
 //! use agents_core::{Agent, AgentBuilder};
 //!
 //! # #[tokio::main(flavor = "current_thread")]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let (down, _) = ScriptedModel::always(Script::fail("out of memory"));
+//! # let (down, _) = ScriptedModel::always(Script::Fail(ModelError::new(ModelErrorKind::TimedOut, "silent")));
 //! # let (up, _) = ScriptedModel::always(Script::text("Oslo"));
 //! let store = SqliteStore::in_memory().await?; // or `SqliteStore::open("agents.db").await?`, or PostgreSQL
 //! let control = ControlPlane::open(&store)
@@ -37,6 +37,7 @@
 
 mod activation;
 mod circuit;
+mod degradation;
 mod error;
 mod event;
 mod model;
@@ -64,7 +65,7 @@ pub use path::{Answer, Sent};
 pub use plane::ControlPlane;
 pub use prices::Prices;
 pub use profile::{
-    ActiveProfiles, Candidate, CredentialSource, ModelProfile, OverrideClass, RateLimit,
-    ResolvedProfile, Tier, per_minute, per_second, resolve_active_profile, usd,
+    ActiveProfiles, Candidate, CredentialSource, Degradation, ModelProfile, OverrideClass,
+    RateLimit, ResolvedProfile, Tier, per_minute, per_second, resolve_active_profile, usd,
 };
 pub use provider::Target;

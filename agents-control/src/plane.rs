@@ -2,8 +2,8 @@
 
 use crate::{
     ActiveProfiles, Change, ControlError, ControlErrorKind, ControlEvent, Controlled, ModelProfile,
-    Prices, ProfileVersion, Target, activation::What, circuit::Circuits, event::Subscribers,
-    provider::Providers, retries::RetryBudgets, wording,
+    Prices, ProfileVersion, Target, activation::What, circuit::Circuits, degradation::Failures,
+    event::Subscribers, provider::Providers, retries::RetryBudgets, wording,
 };
 use agents_core::{
     Model, PurposeKey,
@@ -35,6 +35,7 @@ pub(crate) struct Plane {
     pub(crate) secrets: Option<Arc<dyn Secrets>>,
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) retries: RetryBudgets,
+    pub(crate) failures: Failures,
     pub(crate) subscribers: Subscribers,
     extras: BTreeSet<PurposeKey>,
     admitted: Vec<Pattern>,
@@ -60,6 +61,7 @@ impl ControlPlane {
                 secrets: None,
                 circuits: Arc::default(),
                 retries: RetryBudgets::default(),
+                failures: Failures::default(),
                 subscribers: Subscribers::default(),
                 extras: BTreeSet::new(),
                 admitted: Vec::new(),
@@ -267,6 +269,10 @@ const PURPOSE: &str = "purpose/";
 impl Purposes for ControlPlane {
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
         Arc::new(ControlPlane::model(self, purpose.clone(), scope.clone()))
+    }
+
+    fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
+        self.plane.failures.judge(run_id, purpose, fits);
     }
 
     fn admits(&self, model: &str) -> bool {

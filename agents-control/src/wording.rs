@@ -209,3 +209,9 @@ pub(crate) fn unreadable(version: u64, why: &dyn fmt::Display) -> ControlError {
     );
     ControlError::new(ControlErrorKind::Invalid, why)
 }
+
+pub(crate) fn no_upgrade(of: &str) -> String {
+    format!(
+        "{of} upgrades to itself, or after no failure: name another purpose, and at least one failure"
+    )
+}

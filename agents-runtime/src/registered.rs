@@ -157,6 +157,9 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     if let Some(model) = &settings.model {
         run = run.model(model.clone());
     }
+    if let Some(purposes) = &settings.purposes {
+        run = run.purposes(purposes.clone());
+    }
     for model in &settings.known_models {
         run = run.known_model(model.clone());
     }

@@ -7,7 +7,9 @@ use crate::{
     registered::{MadeFor, Registered},
     webhook::Webhook,
 };
-use agents_core::{Agent, Model, agent::Shorten, policy::Policy, secret::Secrets, tool::Scope};
+use agents_core::{
+    Agent, Model, agent::Shorten, model::Purposes, policy::Policy, secret::Secrets, tool::Scope,
+};
 use agents_store::Store;
 use std::{
     collections::BTreeMap,
@@ -32,6 +34,7 @@ pub struct Runtime {
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) purposes: Option<Arc<dyn Purposes>>,
     pub(crate) known_models: Vec<Arc<dyn Model>>,
     pub(crate) policies: Vec<Arc<dyn Policy>>,
     pub(crate) secrets: Option<Arc<dyn Secrets>>,
@@ -92,6 +95,7 @@ impl Runtime {
     pub fn open(store: impl Store) -> Self {
         let settings = Settings {
             model: None,
+            purposes: None,
             known_models: Vec::new(),
             policies: Vec::new(),
             secrets: None,
@@ -139,6 +143,14 @@ impl Runtime {
     #[must_use]
     pub fn model(self, model: impl Model) -> Self {
         self.set(|settings| settings.model = Some(Arc::new(model)))
+    }
+
+    /// Sets the control plane, which has the models of agents that name a purpose. A model that an agent brings itself is
+    /// refused, unless the control plane admits it by its name.
+    #[must_use]
+    pub fn control(self, control: &(impl Purposes + Clone)) -> Self {
+        let purposes: Arc<dyn Purposes> = Arc::new(control.clone());
+        self.set(|settings| settings.purposes = Some(purposes))
     }
 
     /// Adds a model that runs find by its name: see [`Run::known_model`](agents_core::agent::Run::known_model).

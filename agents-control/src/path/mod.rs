@@ -92,7 +92,7 @@ impl Plane {
         scope: &Scope,
         request: Request<'_>,
     ) -> Answer {
-        let profile = match resolve::profile(self, purpose, scope).await {
+        let profile = match resolve::profile(self, purpose, scope, request.run_id()).await {
             Ok(profile) => profile,
             Err(error) => return Answer::refused(error),
         };

@@ -21,12 +21,21 @@ pub(super) async fn profile(
     plane: &Plane,
     purpose: &PurposeKey,
     scope: &Scope,
+    run: Option<&str>,
 ) -> Result<ResolvedProfile, ModelError> {
     let active = plane.active().await;
     let active = active.map_err(|error| wording::no_store(&error))?;
     let domain = scope.domain_id.as_deref();
-    let found = resolve_active_profile(&active, domain, scope.tenant_id(), purpose);
-    found.ok_or_else(|| wording::no_profile(purpose, scope.tenant_id()))
+    let resolve = |purpose: &PurposeKey| {
+        let found = resolve_active_profile(&active, domain, scope.tenant_id(), purpose);
+        found.ok_or_else(|| wording::no_profile(purpose, scope.tenant_id()))
+    };
+    let found = resolve(purpose)?;
+    let policy = found.degradation.as_ref().zip(run);
+    match policy.filter(|(policy, run)| plane.failures.is_degraded(run, purpose, policy)) {
+        Some((policy, _)) => resolve(&policy.upgrade_to),
+        None => Ok(found),
+    }
 }
 
 impl ResolvedProfile {

@@ -45,6 +45,11 @@ impl ModelProfile {
         if matches!(self.daily_cap_nanos, Some(0 | u64::MAX)) {
             return Some(wording::no_cap(&of));
         }
+        if let Some(policy) = &self.degradation
+            && (policy.failures == 0 || policy.upgrade_to == self.purpose)
+        {
+            return Some(wording::no_upgrade(&of));
+        }
         let is_override = self.tier != Tier::Global;
         if is_override && (self.override_class.is_some() || !self.approved.is_empty()) {
             return Some(wording::class_of_override(&of));

@@ -191,6 +191,21 @@ pub struct ModelProfile {
     /// Largest number of tokens of a reply, on which the largest cost of a call depends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
+    /// When a run goes on with the models of another purpose.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub degradation: Option<Degradation>,
+}
+
+/// Policy for answers that no repair could mend: after so many in a row, a run goes on with the models of a better purpose.
+/// Other runs do not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Degradation {
+    /// Number of answers in a row.
+    pub failures: u32,
+    /// Time within which they come, in milliseconds.
+    pub within_ms: u64,
+    /// Purpose whose models are asked from then on.
+    pub upgrade_to: PurposeKey,
 }
 
 impl ModelProfile {
@@ -210,6 +225,7 @@ impl ModelProfile {
             rate_limit: None,
             daily_cap_nanos: None,
             max_output_tokens: None,
+            degradation: None,
         }
     }
 
@@ -303,6 +319,17 @@ impl ModelProfile {
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
+        self
+    }
+
+    /// Has a run go on with the models of another purpose, after so many answers in a row that no repair could mend.
+    #[must_use]
+    pub fn upgrade_after(mut self, failures: u32, within: Duration, to: PurposeKey) -> Self {
+        self.degradation = Some(Degradation {
+            failures,
+            within_ms: u64::try_from(within.as_millis()).unwrap_or(u64::MAX),
+            upgrade_to: to,
+        });
         self
     }
 

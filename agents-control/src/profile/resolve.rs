@@ -1,6 +1,8 @@
 //! Which profile is active for a scope: a pure function.
 
-use super::{Candidate, CredentialSource, ModelProfile, OverrideClass, RateLimit, Tier};
+use super::{
+    Candidate, CredentialSource, Degradation, ModelProfile, OverrideClass, RateLimit, Tier,
+};
 use agents_core::PurposeKey;
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, sync::Arc};
@@ -59,6 +61,8 @@ pub struct ResolvedProfile {
     pub daily_cap_nanos: Option<u64>,
     /// Largest number of tokens of a reply.
     pub max_output_tokens: Option<u32>,
+    /// When a run goes on with the models of another purpose.
+    pub degradation: Option<Degradation>,
 }
 
 /// Returns the profile that is active for a workspace of an organisation and a purpose, or `None` if there is none.
@@ -119,6 +123,7 @@ pub fn resolve_active_profile(
         rate_limit: profiles().find_map(|profile| profile.rate_limit),
         daily_cap_nanos: profiles().find_map(|profile| profile.daily_cap_nanos),
         max_output_tokens: profiles().find_map(|profile| profile.max_output_tokens),
+        degradation: profiles().find_map(|profile| profile.degradation.clone()),
     })
 }
 

@@ -92,9 +92,13 @@ pub(crate) async fn drive<O>(
                     Next::HandOff(to) => return Ok(Driven::HandedOff(to)),
                     Next::Answer => {
                         match Box::pin(answer::settle(definition, answer, validators, cx)).await? {
-                            Settled::Value(value) => return Ok(Driven::Answer(value)),
+                            Settled::Value(value) => {
+                                judge(definition, cx, true);
+                                return Ok(Driven::Answer(value));
+                            }
                             Settled::TakenOver => {}
                             Settled::Refused(reason) => {
+                                judge(definition, cx, false);
                                 let is_text = answer.schema().is_none();
                                 cx.node.add(Fact::Refused { reason, is_text });
                             }
@@ -102,6 +106,7 @@ pub(crate) async fn drive<O>(
                     }
                     Next::Stop(limit) => match cx.exceed(cx.node.passed(limit)).await {},
                     Next::Declined { why } => {
+                        judge(definition, cx, false);
                         return Err(model::declined(definition, &why));
                     }
                     Next::GiveUp { reason, limit } => {
@@ -118,6 +123,14 @@ pub(crate) async fn drive<O>(
         leaving.done();
     }
     result
+}
+
+/// Tells the source of models for purposes whether an answer fits. One that does not is one that no repair could mend.
+fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
+    let purposes = cx.root.settings.purposes.as_ref();
+    if let (Some(purpose), Some(purposes)) = (&definition.purpose, purposes) {
+        purposes.judged(cx.run_id(), purpose, fits);
+    }
 }
 
 /// Does work of the agent within its time.

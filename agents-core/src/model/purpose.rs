@@ -106,6 +106,12 @@ pub trait Purposes: Send + Sync + 'static {
     /// a conversation can go on after a change of what stands behind it.
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
 
+    /// Tells whether an answer for a purpose fits. One that does not fit is one that no repair could mend, or that the model
+    /// declined to give.
+    fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
+        let _ = (run_id, purpose, fits);
+    }
+
     /// Returns `true` if the model of this name may be asked: those that stand for a purpose, and those that agents or runs
     /// may bring themselves. All may by default.
     fn admits(&self, model: &str) -> bool {
@@ -117,6 +123,10 @@ pub trait Purposes: Send + Sync + 'static {
 impl<P: Purposes + ?Sized> Purposes for Arc<P> {
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
         (**self).model(purpose, scope)
+    }
+
+    fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
+        (**self).judged(run_id, purpose, fits);
     }
 
     fn admits(&self, model: &str) -> bool {

@@ -276,12 +276,15 @@ fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>, kind: ErrorKind) {
     assert_eq!(error.kind(), kind, "{error}");
 }
 
+/// Store of a control plane that a case checks.
+type ControlChecked = Arc<dyn ControlStore>;
+
 /// One promise of a [`ControlStore`](crate::ControlStore), and the check of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
     /// Promise, as the name of a function.
     pub name: &'static str,
-    run: fn(Arc<dyn ControlStore>) -> Pin<Box<dyn Future<Output = ()> + Send>>,
+    run: fn(ControlChecked) -> Pin<Box<dyn Future<Output = ()> + Send>>,
 }
 
 impl ControlCase {

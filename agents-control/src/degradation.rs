@@ -1,0 +1,69 @@
+//! Degradation: a run whose answers for one purpose do not fit goes on with the models of a better one.
+
+use crate::Degradation;
+use agents_core::PurposeKey;
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::time::Instant;
+
+/// Largest number of runs whose failures are remembered. Of more, the one that failed longest ago is forgotten.
+const MOST: usize = 10_000;
+
+/// Answers of the runs of this process that did not fit. Another process that goes on with a run counts anew.
+#[derive(Debug, Default)]
+pub(crate) struct Failures(Mutex<HashMap<(String, PurposeKey), Run>>);
+
+#[derive(Debug, Default)]
+struct Run {
+    /// Times of failures in a row, the oldest first.
+    failed: VecDeque<Instant>,
+    is_degraded: bool,
+}
+
+impl Failures {
+    /// Counts an answer. One that fits ends a row of failures, and leaves a degraded run as it is.
+    pub(crate) fn judge(&self, run: &str, purpose: &PurposeKey, fits: bool) {
+        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (run.to_owned(), purpose.clone());
+        if fits {
+            if let Some(run) = runs.get_mut(&key) {
+                run.failed.clear();
+            }
+            return;
+        }
+        if runs.len() >= MOST && !runs.contains_key(&key) {
+            let last = |run: &Run| run.failed.back().copied();
+            let oldest = runs.iter().min_by_key(|(_, run)| last(run));
+            if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
+                runs.remove(&oldest);
+            }
+        }
+        runs.entry(key)
+            .or_default()
+            .failed
+            .push_back(Instant::now());
+    }
+
+    /// Returns `true` if the run goes on with the models of the better purpose.
+    pub(crate) fn is_degraded(
+        &self,
+        run: &str,
+        purpose: &PurposeKey,
+        policy: &Degradation,
+    ) -> bool {
+        let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(run) = runs.get_mut(&(run.to_owned(), purpose.clone())) else {
+            return false;
+        };
+        let window = Duration::from_millis(policy.within_ms);
+        while run.failed.front().is_some_and(|at| at.elapsed() > window) {
+            run.failed.pop_front();
+        }
+        let failures = usize::try_from(policy.failures).unwrap_or(usize::MAX);
+        run.is_degraded |= run.failed.len() >= failures;
+        run.is_degraded
+    }
+}

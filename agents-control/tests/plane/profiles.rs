@@ -1,0 +1,215 @@
+//! Profiles: who may change them, and who goes by them.
+
+use super::{activate, ask, operator, plane, prices, reply, scoring};
+use agents_control::{
+    ControlErrorKind, ControlPlane, ModelProfile, OverrideClass, Principal, ProfileAction,
+    PurposeKey::{self, Detection, Scoring},
+    SqliteStore, per_minute, usd,
+};
+use agents_core::testing::{Script, ScriptedModel};
+use std::time::{Duration, Instant};
+
+fn admin() -> Principal {
+    Principal::new("ada", "acme")
+}
+
+fn of_acme(model: &str) -> ModelProfile {
+    ModelProfile::org("acme", Scoring).model("p", model)
+}
+
+/// Creates a plane on a file, whose models say their own names.
+fn naming(store: &SqliteStore) -> ControlPlane {
+    ControlPlane::open(store)
+        .prices(prices())
+        .provider("p", |target| {
+            let name = target.model.to_owned();
+            ScriptedModel::always(Script::with(move |_| {
+                let mut named = reply(1, 1);
+                named.content = name.clone();
+                named
+            }))
+            .0
+        })
+}
+
+#[tokio::test]
+async fn l6_another_process_goes_by_a_new_profile_within_a_second() {
+    let path = std::env::temp_dir().join(format!("agents-control-l6-{}.db", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let (one, other) = (
+        naming(&SqliteStore::open(&path).await.unwrap()),
+        naming(&SqliteStore::open(&path).await.unwrap()),
+    );
+    activate(&one, scoring()).await;
+    let model = other.model(Scoring, "acme");
+    assert_eq!(ask(&model).await.unwrap().content, "m");
+    for name in ["m2", "m3"] {
+        activate(&one, scoring().model("p", name)).await;
+        let begun = Instant::now();
+        // Nobody tells the other process.
+        while ask(&model).await.unwrap().content != name {
+            assert!(begun.elapsed() < Duration::from_secs(1));
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    for end in ["", "-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{end}", path.display()));
+    }
+}
+
+#[tokio::test]
+async fn l20_a_rollback_activates_the_earlier_version_again() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let first = activate(&control, scoring()).await;
+    let second = activate(&control, scoring().model("p", "worse")).await;
+    let back = control.rollback(first).by(&operator()).await.unwrap();
+    assert_eq!((back.version, &*back.profile.model), (first, "m"));
+    let versions = control.versions(&Scoring).await.unwrap();
+    assert_eq!(versions.len(), 2);
+    assert!(versions[1].deactivated_at.is_some() && versions[0].deactivated_at.is_none());
+    assert_eq!(versions[1].version, second);
+    let told: Vec<_> = control.changes(0).await.unwrap();
+    let told: Vec<_> = told
+        .iter()
+        .map(|change| (change.action, change.version))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (ProfileAction::Activated, first),
+            (ProfileAction::Activated, second),
+            (ProfileAction::RolledBack, first),
+        ]
+    );
+    let unknown = control.rollback(999).by(&operator()).await.unwrap_err();
+    assert_eq!(unknown.kind(), ControlErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn l4_an_override_of_a_locked_purpose_is_refused() {
+    let (control, _) = plane(reply(1, 1)).await;
+    activate(&control, ModelProfile::global(Detection).model("p", "m")).await;
+    let own = ModelProfile::org("acme", Detection).model("p", "m");
+    let refused = control.activate(own).by(&admin()).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
+    assert!(refused.to_string().contains("locked"), "{refused}");
+    // L21: the refusal is in the log.
+    let changes = control.changes(0).await.unwrap();
+    let last = changes.last().unwrap();
+    assert_eq!((last.action, &*last.by), (ProfileAction::Refused, "ada"));
+}
+
+#[tokio::test]
+async fn l4_an_override_takes_models_that_the_operator_approves() {
+    let (control, _) = plane(reply(1, 1)).await;
+    activate(&control, scoring().approve("p", "approved")).await;
+    let refused = control.activate(of_acme("other")).by(&admin()).await;
+    assert_eq!(refused.unwrap_err().kind(), ControlErrorKind::Forbidden);
+    control
+        .activate(of_acme("approved"))
+        .by(&admin())
+        .await
+        .unwrap();
+    let open = scoring().override_class(OverrideClass::Open);
+    activate(&control, open).await;
+    control
+        .activate(of_acme("other"))
+        .by(&admin())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn l21_the_global_profile_and_those_of_others_are_not_a_tenants() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let version = activate(&control, scoring()).await;
+    let refused = control.activate(scoring()).by(&admin()).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
+    let stranger = Principal::new("eve", "other");
+    let refused = control.activate(of_acme("m")).by(&stranger).await;
+    assert_eq!(refused.unwrap_err().kind(), ControlErrorKind::Forbidden);
+    let refused = control.deactivate(version).by(&admin()).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
+    control.activate(of_acme("m")).by(&admin()).await.unwrap();
+    assert_eq!(control.versions(&Scoring).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_tenant_lowers_limits_and_does_not_raise_them() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let global = scoring().daily_cap(usd(10)).rate(per_minute(60));
+    activate(&control, global).await;
+    let lower = of_acme("m").daily_cap(usd(5)).rate(per_minute(6));
+    control.activate(lower).by(&admin()).await.unwrap();
+    for raised in [
+        of_acme("m").daily_cap(usd(11)),
+        of_acme("m").rate(per_minute(61)),
+    ] {
+        let refused = control
+            .activate(raised.clone())
+            .by(&admin())
+            .await
+            .unwrap_err();
+        assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+        // With a credential of its own, the tenant pays itself.
+        let own = raised.clone().credential("own");
+        control.activate(own).by(&admin()).await.unwrap();
+        control.activate(raised).by(&operator()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn of_two_operators_the_second_is_told() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let first = activate(&control, scoring()).await;
+    let change = || {
+        control
+            .activate(scoring().model("p", "new"))
+            .replacing(first)
+    };
+    change().by(&operator()).await.unwrap();
+    let refused = change().by(&operator()).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Conflict, "{refused}");
+    assert_eq!(control.versions(&Scoring).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_profile_with_a_defect_is_refused() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let long = (0..9).fold(scoring(), |profile, index| {
+        profile.fallback("p", format!("m{index}"))
+    });
+    for (profile, why) in [
+        (ModelProfile::global(Scoring), "names no model"),
+        (scoring().fallback("p", ""), "names no model"),
+        (scoring().fallback("p", "n").fallback("p", "m"), "twice"),
+        (long, "10 models"),
+        // L23: another provider is a decision of its own.
+        (scoring().fallback("q", "m"), "across_providers"),
+        (scoring().rate(per_minute(0)), "permits no call"),
+        (scoring().daily_cap(usd(0)), "not a valid amount"),
+        (scoring().daily_cap(usd(-1)), "not a valid amount"),
+        (of_acme("m").approve("p", "n"), "is an override"),
+        (
+            ModelProfile::global(PurposeKey::extra("triage")).model("p", "m"),
+            "not registered",
+        ),
+    ] {
+        let refused = control.activate(profile).by(&operator()).await.unwrap_err();
+        assert_eq!(refused.kind(), ControlErrorKind::Invalid);
+        assert!(refused.to_string().contains(why), "{refused} ({why})");
+    }
+    assert_eq!(control.changes(0).await.unwrap(), []);
+    let control = naming(&SqliteStore::in_memory().await.unwrap()).purpose("triage");
+    activate(
+        &control,
+        ModelProfile::global("triage".into()).model("p", "m"),
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn l23_a_fallback_of_another_provider_is_permitted_on_request() {
+    let (control, _) = plane(reply(1, 1)).await;
+    activate(&control, scoring().fallback("q", "m").across_providers()).await;
+}

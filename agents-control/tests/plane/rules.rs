@@ -1,0 +1,74 @@
+//! Rules about the sources and the dependencies.
+
+use std::{fs, path::Path, process::Command};
+
+/// SDKs of providers and gateways. The clients of this repository are the only way to a provider.
+const FORBIDDEN: &[&str] = &[
+    "anthropic-sdk",
+    "async-openai",
+    "aws-sdk-bedrockruntime",
+    "genai",
+    "litellm",
+    "llm",
+    "ollama-rs",
+    "openai-api-rs",
+    "openai_dive",
+    "portkey",
+    "rig-core",
+];
+
+/// Returns the SDKs in a list of packages.
+fn sdks<'a>(packages: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let packages = packages.into_iter();
+    packages.filter(|name| FORBIDDEN.contains(name)).collect()
+}
+
+#[test]
+fn l25_no_sdk_of_a_provider_comes_in() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let told = Command::new(cargo)
+        .current_dir(root)
+        .args(["metadata", "--format-version", "1", "--offline", "--locked"])
+        .output()
+        .unwrap();
+    assert!(
+        told.status.success(),
+        "{}",
+        String::from_utf8_lossy(&told.stderr)
+    );
+    let told: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let packages = told["packages"].as_array().unwrap();
+    let names: Vec<_> = packages
+        .iter()
+        .filter_map(|one| one["name"].as_str())
+        .collect();
+    assert!(names.contains(&"agents-control") && names.len() > 100);
+    assert_eq!(sdks(names.iter().copied()), [""; 0]);
+    // A planted one is found.
+    assert_eq!(
+        sdks(names.into_iter().chain(["async-openai"])),
+        ["async-openai"]
+    );
+}
+
+#[test]
+fn l7_nothing_is_read_from_the_environment() {
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let text = fs::read_to_string(&path).unwrap();
+            for way in ["std::env", "env::var", "env!(", "dotenv"] {
+                assert!(!text.contains(way), "{} has {way}", path.display());
+            }
+        }
+    }
+    assert!(files > 10);
+}
