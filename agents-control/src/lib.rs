@@ -69,3 +69,10 @@ pub use profile::{
     RateLimit, ResolvedProfile, Tier, per_minute, per_second, resolve_active_profile, usd,
 };
 pub use provider::Target;
+
+// The chapter of the book about the control plane, compiled and run.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../book/src/control-plane.md")]
+    struct ControlPlane;
+}

@@ -83,6 +83,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;
+/// -- If it may read the profiles of a control plane, and the usage of models:
+/// GRANT SELECT ON llm_profiles, llm_profile_changes, llm_budget_state, llm_usage, llm_usage_daily TO acme;
 /// ```
 ///
 /// The setting can be changed by whoever can run any statement, so it guards a program from its own mistakes. For

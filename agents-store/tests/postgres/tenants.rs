@@ -161,3 +161,74 @@ async fn a_role_without_a_tenant_sees_nothing() {
     }
     remove(&database, &owner).await;
 }
+
+#[tokio::test]
+async fn l15_a_tenant_reads_its_own_usage_and_no_other() {
+    use agents_store::{
+        BudgetKey, ControlStore, Hold, NewProfile, Settlement, UsageBy, UsageFilter,
+    };
+
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    for org in ["acme", "other"] {
+        let hold = Hold {
+            id: format!("call-{org}"),
+            key: BudgetKey {
+                org_id: org.to_owned(),
+                domain_id: String::new(),
+                purpose: "scoring".to_owned(),
+            },
+            amount_nanos: Some(10),
+            cap_nanos: Some(100),
+            expires_in: LONG,
+            ..Hold::default()
+        };
+        store.hold(&hold).await.unwrap();
+        let settlement = Settlement {
+            id: hold.id,
+            cost_nanos: Some(7),
+            outcome: "answered".to_owned(),
+            ..Settlement::default()
+        };
+        store.settle_hold(&settlement).await.unwrap();
+    }
+    for org in ["", "acme", "other"] {
+        let new = NewProfile {
+            purpose: "scoring".to_owned(),
+            org_id: org.to_owned(),
+            by: "ada".to_owned(),
+            ..NewProfile::default()
+        };
+        store.activate_profile(&new).await.unwrap();
+    }
+    let owner = owner(&database).await;
+    let config = role(
+        &database,
+        &owner,
+        "ALTER ROLE NAME SET agents.tenant = 'acme';",
+    )
+    .await;
+    let role = format!("{}_role", database.name());
+    let tables = "llm_usage, llm_usage_daily, llm_budget_state, llm_profiles, llm_profile_changes";
+    let grant = format!("GRANT SELECT ON {tables} TO {role}");
+    owner.batch_execute(&grant).await.unwrap();
+    let pool = Pool::builder(Manager::new(config, NoTls)).build().unwrap();
+    let tenant = PostgresStore::of(pool).await.unwrap();
+    let all = UsageFilter::default();
+    let ids = |rows: Vec<agents_store::UsageRow>| rows.into_iter().map(|row| row.id);
+    let own: Vec<_> = ids(tenant.usage(&all).await.unwrap()).collect();
+    assert_eq!(own, ["call-acme"]);
+    assert_eq!(tenant.usage_daily(&all).await.unwrap().len(), 1);
+    assert_eq!(
+        tenant.usage_sums(&all, UsageBy::Org).await.unwrap().len(),
+        1
+    );
+    let (_, profiles) = tenant.active_profiles().await.unwrap();
+    let orgs: Vec<_> = profiles.iter().map(|row| &*row.org_id).collect();
+    assert_eq!(orgs, ["", "acme"], "its own, and the one of all");
+    // Operators have the sums of all.
+    assert_eq!(store.usage_sums(&all, UsageBy::Org).await.unwrap().len(), 2);
+    drop(tenant);
+    remove(&database, &owner).await;
+}
