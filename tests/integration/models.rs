@@ -1,5 +1,6 @@
-//! Models: those that fail or do not answer, overridden models, and scripted models.
+//! Models: those that fail or do not answer, overridden models, models for purposes, and scripted models.
 
 mod override_model;
+mod purposes;
 mod retries;
 mod scripted;
