@@ -12,6 +12,7 @@ use agents::Effects as _;
 use agents::Error as _;
 use agents::Model as _;
 use agents::Outcome as _;
+use agents::PurposeKey as _;
 use agents::Severity as _;
 use agents::Tool as _;
 use agents::ToolContext as _;
