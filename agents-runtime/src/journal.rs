@@ -288,7 +288,7 @@ impl StoredJournal {
         let detail = RequestDetail::new(request.clone(), asked.schema.clone());
         let effect = request.effect_description.clone();
         Ok(NewApproval {
-            id: self.id_of("approval", &request.id),
+            id: id_of(&self.held.lease.run.id, "approval", &request.id),
             request: request.id.clone(),
             place: asked.place.clone(),
             agent_name: request.agent_name.clone(),
@@ -353,18 +353,7 @@ impl StoredJournal {
 
     /// Returns the id of an execution.
     fn execution(&self, request: &str, attempt: u32) -> String {
-        self.id_of("execution", &format!("{request} {attempt}"))
-    }
-
-    /// Returns an id that is the same whenever it is asked for.
-    fn id_of(&self, what: &str, name: &str) -> String {
-        let run = &self.held.lease.run.id;
-        let digest = hmac_sha256::Hash::hash(format!("{run}\n{what}\n{name}").as_bytes());
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(&digest[..16]);
-        uuid::Builder::from_random_bytes(bytes)
-            .into_uuid()
-            .to_string()
+        execution_of(&self.held.lease.run.id, request, attempt)
     }
 
     /// Stores a commit, again and again while the store cannot be reached and the lease holds.
@@ -426,6 +415,21 @@ impl StoredJournal {
             tracing::error!(run = event.run, refused = why, %error, "a refusal is not in the audit trail");
         }
     }
+}
+
+/// Returns the id of an execution of a run.
+pub(crate) fn execution_of(run: &str, request: &str, attempt: u32) -> String {
+    id_of(run, "execution", &format!("{request} {attempt}"))
+}
+
+/// Returns an id that is the same whenever it is asked for.
+fn id_of(run: &str, what: &str, name: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(format!("{run}\n{what}\n{name}").as_bytes());
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    uuid::Builder::from_random_bytes(bytes)
+        .into_uuid()
+        .to_string()
 }
 
 /// Returns `true` if an execution changes nothing and needs no approval. Nothing has to be known of it before it ends, and

@@ -8,6 +8,7 @@ use crate::{
     journal::StoredJournal,
     runtime::Settings,
     texts::Texts,
+    undo::Restored,
 };
 use agents_core::{
     Agent, Error, ErrorKind,
@@ -46,6 +47,8 @@ pub(crate) struct With {
     pub(crate) talk: Option<Talk>,
     /// Sender of streamed text, if the run is streamed.
     pub(crate) texts: Option<Arc<Texts>>,
+    /// Secrets of the call that the run undoes, by name.
+    pub(crate) restored: Restored,
 }
 
 /// State in which a run was left.
@@ -136,6 +139,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         fence,
         talk: _,
         texts,
+        restored,
     } = with;
     let mut run = run
         .scope(data.scope)
@@ -165,6 +169,9 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     }
     for policy in &settings.policies {
         run = run.policy(policy.clone());
+    }
+    for (name, secret) in restored {
+        run = run.secret(name, secret);
     }
     if let Some(secrets) = &settings.secrets {
         run = run.secrets(secrets.clone());

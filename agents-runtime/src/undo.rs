@@ -6,8 +6,9 @@
 use crate::{
     Action, Client, Principal, Request, RunRef, Runtime, RuntimeError,
     audit::reason,
-    data::{RunData, key_of, opened},
+    data::{RunData, entries, key_of},
     error::RuntimeErrorKind,
+    journal::execution_of,
     keys::RunKey,
     work::PAUSE,
 };
@@ -15,9 +16,10 @@ use agents_core::{
     AgentBuilder, Effects, Json, Model,
     agent::ModelAgent,
     async_trait,
-    journal::Recorded,
+    journal::{CallStep, Follower, Recorded},
     model::{Message, ModelError, Reply, Request as ToModel, ToolCall},
     run::ToolEnvelope,
+    secret::{SecretStore, SecretValue, restore},
     tool::{Scope, SharedTool, undo_tool},
 };
 use agents_store::{
@@ -107,7 +109,7 @@ impl fmt::Display for UndoOutcome {
     }
 }
 
-/// Task of the run of an undo; part of its data.
+/// Task of the run of an undo; part of its data. References stand for secrets in the arguments and in the output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UndoData {
     pub(crate) execution: String,
@@ -358,22 +360,19 @@ impl Client {
             return Ok(Asked::Told(UndoOutcome::AlreadyUndone));
         }
         let tool = &execution.tool_name;
-        let Some(output) = &execution.output else {
+        if execution.output.is_none() {
             return match execution.effect_unknown {
                 true => Ok(Asked::Told(UndoOutcome::InDoubt {
                     what: crate::wording::effect_not_known(tool),
                 })),
                 false => Err(crate::wording::output_missing(&execution.id, tool)),
             };
-        };
+        }
         let key = key_of(run, &*self.keys()?)?;
+        let (args, output) = self.exact(run, &key, execution).await?;
         let undo = UndoData {
-            args: contents(
-                &key,
-                &format!("input of {}", execution.id),
-                &execution.input,
-            )?,
-            output: contents(&key, &format!("output of {}", execution.id), output)?,
+            args,
+            output,
             execution: execution.id.clone(),
             run: run.id.clone(),
             tool: tool.clone(),
@@ -399,6 +398,39 @@ impl Client {
             }
             attempt += 1;
         }
+    }
+
+    /// Returns the arguments and the output of an execution as the journal has them. The row shows secrets by their names.
+    async fn exact(
+        &self,
+        run: &Run,
+        key: &RunKey,
+        execution: &Execution,
+    ) -> Result<(Json, Json), RuntimeError> {
+        let commits = self.bare_store().commits(&run.id, 0).await?;
+        let (mut follower, mut args) = (Follower::new(), None);
+        for entry in entries(key, 0, &commits)? {
+            let followed = follower.on(&entry).map_err(RuntimeError::unreadable)?;
+            match followed.step {
+                Some(CallStep::Began(began))
+                    if execution_of(&run.id, &began.request, began.attempt) == execution.id =>
+                {
+                    args = Some(began.stored_args);
+                }
+                Some(CallStep::Ended(ended))
+                    if execution_of(&run.id, &ended.request, ended.attempt) == execution.id =>
+                {
+                    if let (Some(args), Some(output)) = (args.take(), ended.stored_output) {
+                        return Ok((args, output));
+                    }
+                }
+                _ => {}
+            }
+        }
+        Err(crate::wording::output_missing(
+            &execution.id,
+            &execution.tool_name,
+        ))
     }
 
     /// Stores the run of an undo. The same attempt is the same run; the flag says whether it is new.
@@ -469,15 +501,6 @@ impl Client {
     }
 }
 
-/// Returns a value from the row of an execution. Those of a tool that only reads are not there, and nobody needs them: there
-/// is nothing to undo.
-fn contents(key: &RunKey, what: &str, stored: &[u8]) -> Result<Json, RuntimeError> {
-    match stored {
-        [] => Json::of(&()).map_err(RuntimeError::unreadable),
-        stored => opened(key, what, stored),
-    }
-}
-
 fn event(
     kind: AuditKind,
     execution: &Execution,
@@ -520,14 +543,17 @@ fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> UndoOutcome {
 /// Agent of the run of an undo.
 pub(crate) type Undoing = ModelAgent<'static, String, String>;
 
+/// Secrets of the undone call, by the names under which the run of its undo shows them.
+pub(crate) type Restored = Vec<(String, SecretValue)>;
+
 impl Runtime {
-    /// Returns the agent that undoes an execution of a run of this agent.
-    pub(crate) fn undoes(
+    /// Returns the agent that undoes an execution of a run of this agent, and the secrets that it gives to the undo.
+    pub(crate) async fn undoes(
         &self,
         run: &Run,
         data: &RunData,
         undo: &UndoData,
-    ) -> Result<Undoing, RuntimeError> {
+    ) -> Result<(Undoing, Restored), RuntimeError> {
         let tool = self.tool(run, data, &undo.tool, &undo.version)?;
         let (spec, name) = (tool.spec(), &undo.tool);
         let agent = AgentBuilder::<String, String>::new("undo");
@@ -536,19 +562,40 @@ impl Runtime {
             (None, _) if spec.effects != Effects::Writes => crate::wording::changes_nothing(name),
             (None, None) => crate::wording::says_no_undo(name),
             (None, Some(undoing)) => {
+                let (args, mut secrets) = self.restored(&undo.args, data).await?;
+                let (output, more) = self.restored(&undo.output, data).await?;
+                secrets.extend(more);
                 let call = ToolCall {
                     id: String::new(),
                     name: undoing.spec().name.to_string(),
                     arguments: format!(
                         r#"{{"args": {}, "output": {}}}"#,
-                        undo.args.as_str(),
-                        undo.output.as_str()
+                        args.as_str(),
+                        output.as_str()
                     ),
                 };
-                return Ok(agent.tool(undoing).model(Plan::Call(call)).build());
+                let agent = agent.tool(undoing).model(Plan::Call(call)).build();
+                return Ok((agent, secrets));
             }
         };
-        Ok(agent.model(Plan::Say(why)).build())
+        Ok((agent.model(Plan::Say(why)).build(), Vec::new()))
+    }
+
+    /// Puts secrets in the place of their references. They get names of their own: the undo asks for the secrets of today
+    /// under the names that it knows.
+    async fn restored(
+        &self,
+        value: &Json,
+        data: &RunData,
+    ) -> Result<(Json, Restored), RuntimeError> {
+        let none = SecretStore::new();
+        let secrets = self.settings.secrets.as_deref().unwrap_or(&none);
+        let restored = restore(value, secrets, &data.scope).await;
+        let (value, found) = restored.map_err(RuntimeError::unreadable)?;
+        let named = found
+            .into_iter()
+            .map(|(name, value)| (format!("undone.{name}"), value));
+        Ok((value, named.collect()))
     }
 }
 

@@ -234,8 +234,13 @@ impl Runtime {
             cancel.cancel();
         }
         let undo = data.undo.clone();
-        let tool = undo.as_ref().map(|undo| self.undoes(run, &data, undo));
-        let undoing = tool.transpose()?;
+        let (undoing, restored) = match &undo {
+            Some(undo) => {
+                let (undoing, restored) = self.undoes(run, &data, undo).await?;
+                (Some(undoing), restored)
+            }
+            None => (None, Vec::new()),
+        };
         let with = With {
             id: run.id.clone(),
             data,
@@ -246,6 +251,7 @@ impl Runtime {
             fence: lease.fence,
             talk,
             texts: texts.clone(),
+            restored,
         };
         let went = tokio::select! {
             biased;

@@ -120,6 +120,9 @@ pub struct Began {
     pub risk: Risk,
     /// Arguments of the call.
     pub args: Json,
+    /// Arguments as they are stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their
+    /// place.
+    pub stored_args: Json,
     /// Digest of the exact arguments, made with the key of the run.
     pub args_digest: String,
     /// Number of the execution, from 1.
@@ -140,6 +143,8 @@ pub struct Ended {
     pub attempt: u32,
     /// Output of the tool, or its error.
     pub result: Result<Json, ErrorRecord>,
+    /// Output as it is stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their place.
+    pub stored_output: Option<Json>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
 }
@@ -297,6 +302,7 @@ fn step_before(
                 risk: call.risk(),
                 args_digest: digest(started, &args),
                 args: seen(&args),
+                stored_args: args,
                 attempt: call.attempt(),
                 key: intent.as_ref().map(|intent| intent.key.clone()),
             })))
@@ -320,9 +326,9 @@ fn ended_call(fact: &Fact) -> Option<u32> {
 fn step_after(state: &State, place: PlaceId, seq: u32, masker: &Masker) -> Option<CallStep> {
     let call = state.call_at(place, seq)?;
     let last = call.attempts.last()?;
-    let result = match (&last.error, call.result()) {
-        (Some(error), _) => Err((**error).clone()),
-        (None, Some(Ok(output))) => Ok(seen(&masker.seen(output))),
+    let (result, stored_output) = match (&last.error, call.result()) {
+        (Some(error), _) => (Err((**error).clone()), None),
+        (None, Some(Ok(output))) => (Ok(seen(&masker.seen(output))), Some(output.clone())),
         (None, _) => return None,
     };
     Some(CallStep::Ended(Box::new(Ended {
@@ -330,6 +336,7 @@ fn step_after(state: &State, place: PlaceId, seq: u32, masker: &Masker) -> Optio
         request: key(call),
         attempt: last.number,
         result,
+        stored_output,
         effect_unknown: last.effect_unknown,
     })))
 }

@@ -93,7 +93,7 @@ pub use store::SecretStore;
 pub use value::SecretValue;
 pub use writer::Masked;
 
-use crate::scope::Scope;
+use crate::{Json, scope::Scope};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
@@ -384,6 +384,29 @@ pub async fn resolve(
         }
     }
     Ok(None)
+}
+
+/// Puts secrets in the place of the references to them in a stored value, such as
+/// [`Began::stored_args`](crate::journal::Began::stored_args). Returns the value, with the names and values of the secrets
+/// in it. A reference to a secret that is not there stays, and a call with it fails.
+///
+/// # Errors
+/// When an owner's secrets cannot be looked up, or a value is too short to be masked.
+pub async fn restore(
+    stored: &Json,
+    secrets: &dyn Secrets,
+    scope: &Scope,
+) -> Result<(Json, Vec<(String, SecretValue)>), SecretError> {
+    let (masker, mut found) = (Arc::new(Masker::new()), Vec::new());
+    for reference in references(stored.as_str()) {
+        if let Some(value) = resolve_reference(secrets, scope, &reference).await? {
+            found.push((reference.name.clone(), value.clone().into()));
+            masker.learn_as(reference, &value)?;
+        }
+    }
+    let restored = masker.restored(stored.as_str()).into_owned();
+    let restored = Json::parse(restored).unwrap_or_else(|_| stored.clone());
+    Ok((restored, found))
 }
 
 /// Looks up the secret to which a reference in a journal leads: of the same scope and, if it has one, of the same

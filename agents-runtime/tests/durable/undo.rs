@@ -3,8 +3,9 @@
 use crate::office::*;
 use agents::{
     AgentBuilder, Effects, Error,
+    secret::SecretStore,
     testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, ToolSpec, conflict, undone},
+    tool::{FnTool, NeedsApproval, ToolContext, ToolSpec, conflict, undone},
 };
 use agents_runtime::{
     AgentRef, Approval, AuditKind, Principal, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
@@ -414,4 +415,76 @@ async fn an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
     assert!(matches!(undone, UndoOutcome::InDoubt { .. }), "{undone}");
     assert!(desk.crm.lock().unwrap().undone.is_empty());
     assert!(!desk.executions(&run).await[0].rolled_back);
+}
+
+/// A locksmith, whose tool gives out the code of a door, and takes back what it has given.
+fn locksmith(undone: &Arc<Mutex<Vec<Value>>>) -> FnTool {
+    let schema = json!({"type": "object", "properties": {"door": {"type": "string"}}});
+    let spec =
+        ToolSpec::new("open_door", "Opens a door.", Effects::Writes, schema).version("1.0.0");
+    let undone = undone.clone();
+    FnTool::with_spec(spec, |_: Value, cx: ToolContext| async move {
+        let code = cx.secret("door").await.unwrap();
+        let log = "x".repeat(50_000);
+        Ok::<_, Error>(json!({"log": log, "code": code.expose_secret()}))
+    })
+    .undo(move |args: Value, output: Value, _| {
+        undone
+            .lock()
+            .unwrap()
+            .push(json!([args["door"], output["code"], output["log"]]));
+        async { Ok::<_, Error>(agents::tool::undone()) }
+    })
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_undo_gets_the_whole_output_with_its_secrets_and_shows_none() {
+    let files = Files::new("undo-secret");
+    let store = SqliteStore::open(files.db()).await.unwrap();
+    let open = |secrets: Option<SecretStore>| {
+        let scripts = [
+            Script::call("open_door", r#"{"door": "north"}"#),
+            Script::text("It is open."),
+        ];
+        let (model, _) = ScriptedModel::new(scripts);
+        let runtime = Runtime::open(store.clone()).model(model);
+        let runtime = match secrets {
+            Some(secrets) => runtime.secrets(secrets),
+            None => runtime,
+        };
+        let undone = Arc::default();
+        let clerk = AgentBuilder::<String, String>::new("clerk").tool(locksmith(&undone));
+        let clerk = runtime.agent(clerk.build());
+        (runtime, clerk, undone)
+    };
+    let known = || SecretStore::new().org("acme", "door", "hunter-22-north");
+    let (runtime, clerk, _) = open(Some(known()));
+    let start = clerk.run("Go.").scope("acme").by(&ada());
+    let run = start.start().await.unwrap();
+    let worker = Worker::start(&runtime);
+    done(&run).await.result.unwrap();
+    worker.stop().await;
+    let ran = store.executions(&ExecutionFilter::default()).await.unwrap();
+
+    // Whoever has not the secret cannot undo what needs it.
+    let (without, _, undone) = open(None);
+    let outcome = without.undo(&ran[0].id).by(&grace()).await.unwrap();
+    let UndoOutcome::Failed { error } = outcome else {
+        panic!("{outcome}");
+    };
+    assert!(error.contains("`door`"), "{error}");
+    assert!(undone.lock().unwrap().is_empty());
+
+    let (with, _, undone) = open(Some(known()));
+    let outcome = with.undo(&ran[0].id).by(&grace()).await.unwrap();
+    assert_eq!(outcome, UndoOutcome::Undone);
+    let expected = json!(["north", "hunter-22-north", "x".repeat(50_000)]);
+    assert_eq!(*undone.lock().unwrap(), [expected]);
+    // People see its name, and not its value.
+    let client = with.as_client();
+    for run in store.runs(&Default::default()).await.unwrap() {
+        let recorded = client.recorded(&run.id).await.unwrap().unwrap();
+        let shown = serde_json::to_string(recorded.entries()).unwrap();
+        assert!(!shown.contains("hunter-22-north"), "{shown}");
+    }
 }
