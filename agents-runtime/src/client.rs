@@ -153,8 +153,12 @@ impl Client {
     /// # Errors
     /// When there is no such run, its keys are gone, or its contents were altered.
     pub async fn recorded(&self, run: &str) -> Result<Option<Recorded>, RuntimeError> {
-        let run = self.known(run).await?;
-        let key = key_of(&run, &*self.keys()?)?;
+        self.recorded_of(&self.known(run).await?).await
+    }
+
+    /// Returns the journal of a run, for inspection; `None` if the run has not begun.
+    pub(crate) async fn recorded_of(&self, run: &Run) -> Result<Option<Recorded>, RuntimeError> {
+        let key = key_of(run, &*self.keys()?)?;
         let commits = self.store.commits(&run.id, 0).await?;
         let entries = entries(&key, 0, &commits)?;
         if entries.is_empty() {

@@ -222,7 +222,7 @@ impl Client {
                 let Some(last) = page.last() else { break };
                 filter.before = Some(last.id.clone());
                 for run in page {
-                    let reasons = match self.recorded(&run.id).await {
+                    let reasons = match self.recorded_of(&run).await {
                         Ok(recorded) => manifest.refuses(&run, recorded.as_ref()),
                         Err(error) if matches!(error.kind(), RuntimeErrorKind::Store(_)) => {
                             return Err(error);

@@ -2,7 +2,7 @@
 
 use crate::{Client, Events, Principal, Request, RuntimeError};
 use agents_core::{Outcome, agent::Data};
-use agents_store::{ApprovalFilter, ApprovalStatus, RunStatus};
+use agents_store::{ApprovalFilter, ApprovalStatus, Held, HeldKind, RunStatus};
 use std::{
     fmt,
     marker::PhantomData,
@@ -27,7 +27,7 @@ pub enum Progress<Out> {
     /// A worker has the run, or is about to take it.
     Running,
     /// The run cannot go on, for this reason. [`Client::release`] lets it try again.
-    Held(String),
+    Held(Held),
 }
 
 impl<Out> Clone for RunRef<Out> {
@@ -81,7 +81,10 @@ impl<Out: Data> RunRef<Out> {
         let run = self.client.known(&self.id).await?;
         Ok(match run.status {
             RunStatus::Done => Progress::Done(self.outcome().await?),
-            RunStatus::Held => Progress::Held(run.held.unwrap_or_default()),
+            RunStatus::Held => Progress::Held(
+                run.held
+                    .unwrap_or_else(|| Held::new(HeldKind::Unknown, String::new())),
+            ),
             RunStatus::Ready | RunStatus::Running => Progress::Running,
             RunStatus::Waiting => {
                 let filter = ApprovalFilter {

@@ -10,7 +10,7 @@ use crate::{
     error::RuntimeErrorKind,
     journal::execution_of,
     keys::RunKey,
-    work::PAUSE,
+    work::{PAUSE, in_words},
 };
 use agents_core::{
     AgentBuilder, Effects, Json, Model,
@@ -262,7 +262,7 @@ impl Runtime {
                 RunStatus::Done => return self.client.result_of(run).await,
                 RunStatus::Held => {
                     return Ok(UndoOutcome::Failed {
-                        error: crate::wording::undo_held(run, &stored.held.unwrap_or_default()),
+                        error: crate::wording::undo_held(run, &in_words(stored.held)),
                     });
                 }
                 RunStatus::Waiting => {

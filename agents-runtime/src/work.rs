@@ -13,7 +13,7 @@ use crate::{
     undo::Undoing,
 };
 use agents_core::{Error, ErrorKind, agent::Conversation};
-use agents_store::{Claim, End, Lease, Rest, Run, RunStatus};
+use agents_store::{Claim, End, Held, HeldKind, Lease, Rest, Run, RunStatus};
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
@@ -136,8 +136,7 @@ impl Runtime {
             match stored.status {
                 RunStatus::Done => return Ok(()),
                 RunStatus::Held => {
-                    let why = stored.held.unwrap_or_default();
-                    return Err(crate::wording::held(run, &why));
+                    return Err(crate::wording::held(run, &in_words(stored.held)));
                 }
                 _ => tokio::time::sleep(PAUSE).await,
             }
@@ -176,7 +175,7 @@ impl Runtime {
                     let refused = self.client.refused(&lease.run, None, None, None, &error);
                     refused.await;
                 }
-                Rest::Held(error.to_string())
+                Rest::Held(Held::new(held_kind(&error), error.to_string()))
             }
         };
         match rest {
@@ -347,6 +346,23 @@ impl Drop for UnderWay {
     }
 }
 
+/// Returns the kind of the reason for holding a run that cannot go on.
+fn held_kind(error: &RuntimeError) -> HeldKind {
+    match error.kind() {
+        RuntimeErrorKind::Sealed => HeldKind::Altered,
+        _ => HeldKind::Incompatible,
+    }
+}
+
+fn incompatible(why: &impl std::fmt::Display) -> Held {
+    Held::new(HeldKind::Incompatible, why.to_string())
+}
+
+/// Returns the reason for which a run is held, in words.
+pub(crate) fn in_words(held: Option<Held>) -> String {
+    held.map(|held| held.why).unwrap_or_default()
+}
+
 /// Returns when a run that was paused, or whose worker is stopped, can be put down.
 async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
     pause.cancelled().await;
@@ -405,18 +421,18 @@ fn rest_of(
         return Ok(match failed.kind() {
             agents_store::ErrorKind::LeaseLost => None,
             _ if failed.may_pass() => Some(Rest::Ready),
-            _ => Some(Rest::Held(failed.to_string())),
+            _ => Some(Rest::Held(incompatible(&failed))),
         });
     }
     let (error, said) = match went {
         Ok(Went::Waiting(_)) => return Ok(Some(Rest::Ready)),
         Ok(Went::Done { error, said }) => (error.as_ref(), said.as_deref()),
-        Err(error) => return Ok(Some(Rest::Held(format!("{error:#}")))),
+        Err(error) => return Ok(Some(Rest::Held(incompatible(&format!("{error:#}"))))),
     };
     let end = match error {
         None => End::Answered,
         Some(error) if !journal.is_finished() => {
-            return Ok(Some(Rest::Held(format!("{error:#}"))));
+            return Ok(Some(Rest::Held(incompatible(&format!("{error:#}")))));
         }
         Some(error) if error.kind() == ErrorKind::Cancelled && cancel.is_cancelled() => {
             End::Cancelled

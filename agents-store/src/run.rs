@@ -60,7 +60,7 @@ pub struct Run {
     /// End of the run, if it is done.
     pub end: Option<End>,
     /// Reason why the run is held, if it is.
-    pub held: Option<String>,
+    pub held: Option<Held>,
     /// Whoever cancelled the run, if somebody did.
     pub cancelled_by: Option<String>,
     /// Whoever has paused the run, until somebody releases it. A worker puts a paused run down.
@@ -95,6 +95,72 @@ pub enum RunStatus {
     Done,
     /// The run cannot go on until somebody releases it.
     Held,
+}
+
+/// Reason why a run is held, and whoever holds it. It displays as the reason.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Held {
+    /// Kind of the reason.
+    pub kind: HeldKind,
+    /// Reason in words, which say what to do.
+    pub why: String,
+    /// Person who holds the run; `None` if nobody in particular does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl Held {
+    /// Creates a reason that no person has given.
+    pub fn new(kind: HeldKind, why: impl Into<String>) -> Self {
+        Held {
+            kind,
+            why: why.into(),
+            by: None,
+        }
+    }
+
+    /// Adds the person who holds the run.
+    #[must_use]
+    pub fn by(mut self, person: impl Into<String>) -> Self {
+        self.by = Some(person.into());
+        self
+    }
+
+    /// Reads the columns of a run. Earlier versions stored no kind.
+    pub(crate) fn read(
+        why: Option<String>,
+        kind: Option<&str>,
+        by: Option<String>,
+    ) -> Option<Self> {
+        let kind = kind.and_then(HeldKind::read).unwrap_or(HeldKind::Unknown);
+        why.map(|why| Held { kind, why, by })
+    }
+}
+
+impl std::fmt::Display for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.why)
+    }
+}
+
+/// Kind of the reason why a run is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HeldKind {
+    /// Somebody has paused the run.
+    Paused,
+    /// An operator holds all runs, as after a restore.
+    All,
+    /// Several workers in a row took the run and stored nothing.
+    Poisoned,
+    /// The worker lacks what the run needs, or cannot read its journal: a tool, a model, a policy, a later format.
+    Incompatible,
+    /// Contents of the run were altered, or their keys are gone.
+    Altered,
+    /// An earlier version has held the run, and says no kind.
+    Unknown,
 }
 
 /// End of a run.
@@ -168,4 +234,12 @@ macro_rules! words {
 pub(crate) use words;
 
 words!(RunStatus { Ready = "ready", Running = "running", Waiting = "waiting", Done = "done", Held = "held" });
+words!(HeldKind {
+    Paused = "paused",
+    All = "all",
+    Poisoned = "poisoned",
+    Incompatible = "incompatible",
+    Altered = "altered",
+    Unknown = "unknown",
+});
 words!(End { Answered = "answered", Failed = "failed", Cancelled = "cancelled" });

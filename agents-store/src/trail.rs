@@ -75,10 +75,11 @@ impl End {
 
 /// Columns with the names of people, by table and by the column of the run: its id, or its number. They give way
 /// to pseudonyms when a run is erased.
-pub(crate) const PEOPLE: [(&str, &str, &str); 9] = [
+pub(crate) const PEOPLE: [(&str, &str, &str); 10] = [
     ("agent_runs", "id", "started_by"),
     ("agent_runs", "id", "cancelled_by"),
     ("agent_runs", "id", "paused_by"),
+    ("agent_runs", "id", "held_by"),
     ("agent_approvals", "run_id", "user_id"),
     ("agent_approvals", "run_id", "started_by"),
     ("agent_approvals", "run_id", "decided_by"),

@@ -47,9 +47,13 @@ fn functions(folder: &Path, names: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the texts of the list that are set as code.
+/// Returns the texts of the list that are set as code. Those in the first column of a table are cases of others.
 fn code(list: &str) -> impl Iterator<Item = &str> {
-    list.split('`').skip(1).step_by(2)
+    let ours = list.lines().map(|line| match line.starts_with('|') {
+        true => line.splitn(3, '|').nth(2).unwrap_or_default(),
+        false => line,
+    });
+    ours.flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
 #[test]

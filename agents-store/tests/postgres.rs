@@ -17,8 +17,8 @@ mod fleets;
 mod tenants;
 
 use agents_store::{
-    Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, PostgresStore, Risk, Store, StoreError,
-    Timestamp,
+    AuditFilter, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, PostgresStore, Risk,
+    RunFilter, RunStatus, Store, StoreError, Timestamp,
     conformance::{
         CASES, CONTROL_CASES,
         postgres::{Database, Server},
@@ -170,6 +170,31 @@ async fn many_processes_may_create_the_tables_at_once() {
     for opened in opening {
         let store = opened.await.unwrap().unwrap();
         store.runs(&Default::default()).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_store_of_the_seventh_version_is_brought_up_to_date() {
+    let Some(server) = Server::shared() else {
+        return;
+    };
+    let database = server.database().await;
+    let frozen = include_str!("frozen/v7.postgres.sql");
+    owner(&database).await.batch_execute(frozen).await.unwrap();
+    let store = PostgresStore::connect(database.address()).await.unwrap();
+    let runs = store.runs(&RunFilter::default()).await.unwrap();
+    let states: Vec<_> = runs.iter().map(|run| (run.last_seq, run.status)).collect();
+    assert_eq!(states, [(22, RunStatus::Running), (79, RunStatus::Done)]);
+    for run in &runs {
+        let commits = store.commits(&run.id, 0).await.unwrap();
+        assert_eq!(commits.last().unwrap().last, run.last_seq);
+        let own = AuditFilter {
+            run: Some(run.id.clone()),
+            ..AuditFilter::default()
+        };
+        let trail = store.audit(&own).await.unwrap();
+        assert!(trail.iter().map(|event| event.seq).eq(1..=run.audit_seq));
+        assert_eq!(trail.last().unwrap().digest, run.audit_digest);
     }
 }
 

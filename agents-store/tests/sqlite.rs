@@ -184,9 +184,14 @@ async fn a_store_of_the_second_version_is_brought_up_to_date() {
         .execute_batch(frozen)
         .unwrap();
     let store = SqliteStore::open(&file.0).await.unwrap();
+    check_runs(&store, [(22, RunStatus::Running), (79, RunStatus::Done)]).await;
+}
+
+/// Checks that each run has its commits and its trail.
+async fn check_runs(store: &impl Store, states: [(u64, RunStatus); 2]) {
     let runs = store.runs(&RunFilter::default()).await.unwrap();
-    let states: Vec<_> = runs.iter().map(|run| (run.last_seq, run.status)).collect();
-    assert_eq!(states, [(22, RunStatus::Running), (79, RunStatus::Done)]);
+    let found: Vec<_> = runs.iter().map(|run| (run.last_seq, run.status)).collect();
+    assert_eq!(found, states);
     for run in &runs {
         let commits = store.commits(&run.id, 0).await.unwrap();
         assert_eq!(commits.last().unwrap().last, run.last_seq);
@@ -197,6 +202,72 @@ async fn a_store_of_the_second_version_is_brought_up_to_date() {
         let trail = store.audit(&own).await.unwrap();
         assert!(trail.iter().map(|event| event.seq).eq(1..=run.audit_seq));
         assert_eq!(trail.last().unwrap().digest, run.audit_digest);
+    }
+}
+
+#[tokio::test]
+async fn a_store_of_the_seventh_version_is_brought_up_to_date() {
+    let file = TempFile::new("seventh");
+    let frozen = include_str!("frozen/v7.sql");
+    rusqlite::Connection::open(&file.0)
+        .unwrap()
+        .execute_batch(frozen)
+        .unwrap();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    check_runs(&store, [(22, RunStatus::Running), (79, RunStatus::Done)]).await;
+    let platform = store.platform().await.unwrap();
+    assert_eq!(platform.modes[0].tenant.as_deref(), Some("acme"));
+    assert_eq!(platform.trail.unwrap().seq, 1);
+}
+
+/// Returns the tables, indexes and triggers of a database, and the versions in its history.
+fn schema(db: &rusqlite::Connection) -> Vec<String> {
+    let mut found = db
+        .prepare(
+            "SELECT name || ' ' || coalesce(sql, '') FROM sqlite_master
+             UNION ALL SELECT version || ' ' || checksum FROM refinery_schema_history ORDER BY 1",
+        )
+        .unwrap();
+    let rows = found.query_map([], |row| row.get(0)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+/// The tables of each version between the second one and this one, with the rows of the second one.
+#[tokio::test]
+async fn a_store_of_each_version_since_the_second_comes_to_the_same_tables() {
+    let second = |name: &str| {
+        let file = TempFile::new(name);
+        let db = rusqlite::Connection::open(&file.0).unwrap();
+        db.execute_batch(include_str!("frozen/v2.sql")).unwrap();
+        (file, db)
+    };
+    let (file, db) = second("whole");
+    SqliteStore::open(&file.0).await.unwrap();
+    let whole = schema(&db);
+    let mut history = db
+        .prepare("SELECT version, name, applied_on, checksum FROM refinery_schema_history WHERE version > 2 ORDER BY 1")
+        .unwrap();
+    let history = history.query_map([], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    });
+    let history: Vec<(i32, String, String, String)> =
+        history.unwrap().map(Result::unwrap).collect();
+    assert!(history.len() >= 5, "{history:?}");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("migrations/sqlite");
+    for last in 0..history.len() {
+        let (file, db) = second(&format!("between-{last}"));
+        for (version, name, applied_on, checksum) in &history[..last] {
+            let sql = fs::read_to_string(folder.join(format!("V{version}__{name}.sql")));
+            db.execute_batch(&sql.unwrap()).unwrap();
+            db.execute(
+                "INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (?1, ?2, ?3, ?4)",
+                rusqlite::params![version, name, applied_on, checksum],
+            )
+            .unwrap();
+        }
+        let store = SqliteStore::open(&file.0).await.unwrap();
+        assert_eq!(schema(&db), whole, "after {last} of {}", history.len());
+        check_runs(&store, [(22, RunStatus::Running), (79, RunStatus::Done)]).await;
     }
 }
 

@@ -3,7 +3,7 @@
 use super::seconds;
 use crate::{args::RunsArgs, failure::Failure, out::Out, session::Session, table::Table};
 use agents_core::run::Timestamp;
-use agents_store::{End, Run, RunFilter, RunStatus};
+use agents_store::{End, HeldKind, Run, RunFilter, RunStatus};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,10 @@ pub(super) struct RunObject<'a> {
     end: Option<End>,
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_kind: Option<HeldKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    held_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cancelled_by: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,7 +51,9 @@ impl<'a> From<&'a Run> for RunObject<'a> {
             conversation: run.conversation.as_deref(),
             status: run.status,
             end: run.end,
-            held: run.held.as_deref(),
+            held: run.held.as_ref().map(|held| &*held.why),
+            held_kind: run.held.as_ref().map(|held| held.kind),
+            held_by: run.held.as_ref().and_then(|held| held.by.as_deref()),
             cancelled_by: run.cancelled_by.as_deref(),
             paused_by: run.paused_by.as_deref(),
             started_by: run.started_by.as_deref(),
@@ -106,7 +112,7 @@ pub(crate) async fn list(
             &run.tenant,
             run.key.as_deref().unwrap_or_default(),
             &seconds(run.updated_at),
-            run.held.as_deref().unwrap_or_default(),
+            run.held.as_ref().map_or("", |held| &held.why),
         ]);
     }
     table.print(out)

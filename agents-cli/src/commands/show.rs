@@ -180,7 +180,7 @@ fn print(
         field("cancelled", &format!("by {cancelled}"))?;
     }
     if run.status == RunStatus::Held {
-        field("held", run.held.as_deref().unwrap_or_default())?;
+        field("held", run.held.as_ref().map_or("", |held| &held.why))?;
         field("", &crate::wording::way_out_of_a_hold(&run.id))?;
     }
     let mut table = Table::new(&[

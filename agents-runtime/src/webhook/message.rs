@@ -84,11 +84,14 @@ fn run(run: &Run) -> Value {
         "status": run.status,
         "labels": run.labels,
     });
+    let held = run.held.as_ref();
     if let Value::Object(fields) = &mut data {
         let texts = [
             ("key", run.key.clone()),
             ("end", run.end.map(|end| end.to_string())),
-            ("held", run.held.clone()),
+            ("held", held.map(|held| held.why.clone())),
+            ("held_kind", held.map(|held| held.kind.to_string())),
+            ("held_by", held.and_then(|held| held.by.clone())),
             ("paused_by", run.paused_by.clone()),
         ];
         for (name, value) in texts {

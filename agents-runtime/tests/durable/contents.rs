@@ -3,7 +3,7 @@
 use crate::office::*;
 use agents::testing::Script;
 use agents_runtime::{
-    Action, Approval, FileKeyring, Keyring, Principal, Progress, Roles, RunRef, Runtime,
+    Action, Approval, FileKeyring, HeldKind, Keyring, Principal, Progress, Roles, RunRef, Runtime,
     RuntimeErrorKind, SqliteStore,
 };
 use agents_store::{ErrorKind as Kind, RunFilter, RunStatus, Store};
@@ -141,7 +141,10 @@ async fn a_restored_store_waits_for_its_operator() {
         .unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
     match run.progress().await.unwrap() {
-        Progress::Held(why) => assert_eq!(why, "restored"),
+        Progress::Held(held) => {
+            let told = (held.kind, &*held.why, held.by.as_deref());
+            assert_eq!(told, (HeldKind::All, "restored", Some("operator")));
+        }
         other => panic!("the run goes on: {other:?}"),
     }
     assert!(office.ran.lock().unwrap().is_empty());

@@ -125,7 +125,7 @@ async fn aborting(folder: &Path) -> (Runtime, agents_runtime::AgentRef<String, S
     let store = SqliteStore::open(folder.join("agents.db")).await.unwrap();
     let runtime = Runtime::open(store)
         .model(model)
-        .lease(Duration::from_millis(300));
+        .lease(Duration::from_secs(1));
     let agent = AgentBuilder::<String, String>::new("miner").tool(tool);
     let miner = runtime.agent(agent.build());
     (runtime, miner)

@@ -132,7 +132,7 @@ async fn a_request_in_a_body_that_may_run_again_suspends_the_run() {
 async fn a_request_in_a_body_that_may_not_run_again_waits_in_place_under_the_lease() {
     for own in [false, true] {
         each(async |place| {
-            let set = |runtime: Runtime| runtime.lease(Duration::from_millis(600));
+            let set = |runtime: Runtime| runtime.lease(Duration::from_millis(1_500));
             let (runtime, manager, ran, bodies) =
                 office(place, spec(Effects::Writes), own, set).await;
             let _worker = Worker::start(&runtime);
@@ -151,7 +151,7 @@ async fn a_request_in_a_body_that_may_not_run_again_waits_in_place_under_the_lea
                 }
             };
             // For longer than a lease: it is renewed meanwhile.
-            tokio::time::sleep(Duration::from_millis(1000)).await;
+            tokio::time::sleep(Duration::from_millis(2_500)).await;
             let stored = place.store().await.run(run.id()).await.unwrap().unwrap();
             assert_eq!((stored.status, stored.fence), (RunStatus::Running, 1));
             client

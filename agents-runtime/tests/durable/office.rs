@@ -227,7 +227,7 @@ pub(crate) async fn done(run: &RunRef<String>) -> agents::Outcome<String> {
 
 pub(crate) async fn held(run: &RunRef<String>) -> String {
     match run.wait(LONG).await.unwrap() {
-        Progress::Held(why) => why,
+        Progress::Held(held) => held.why,
         other => panic!("the run is not held: {other:?}"),
     }
 }

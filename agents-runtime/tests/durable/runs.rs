@@ -102,7 +102,7 @@ async fn a12_a_call_of_another_version_holds_the_run_until_the_version_is_back()
 
 #[tokio::test]
 async fn a_body_that_blocks_its_thread_keeps_the_lease() {
-    let set = |runtime: Runtime| runtime.lease(Duration::from_millis(300));
+    let set = |runtime: Runtime| runtime.lease(Duration::from_secs(1));
     let office = office_with([Script::call("block", "{}"), Script::text("Done.")], set).await;
     let calls = Arc::new(Mutex::new(0));
     let count = calls.clone();
@@ -114,7 +114,7 @@ async fn a_body_that_blocks_its_thread_keeps_the_lease() {
         move |_: Value, _| {
             *count.lock().unwrap() += 1;
             // Longer than the lease, and nothing else runs in this thread.
-            std::thread::sleep(Duration::from_millis(900));
+            std::thread::sleep(Duration::from_millis(2_500));
             async { Ok::<_, Error>("blocked") }
         },
     );

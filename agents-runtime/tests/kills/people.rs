@@ -9,8 +9,8 @@ mod shop;
 use crate::below;
 use agents::policy::{confirm_writes, named};
 use agents_runtime::{
-    AgentRef, Approval, AuditKind, Deliver, DeliveryError, FileKeyring, Finding, PostgresStore,
-    Principal, Progress, RunRef, Runtime, SqliteStore, Webhook, WebhookMessage,
+    AgentRef, Approval, AuditKind, Deliver, DeliveryError, FileKeyring, Finding, HeldKind,
+    PostgresStore, Principal, Progress, RunRef, Runtime, SqliteStore, Webhook, WebhookMessage,
 };
 use agents_store::{
     AuditFilter, DeliveryClaim, DeliveryFilter, Store,
@@ -271,7 +271,8 @@ async fn a_pause_outlives_the_process_that_was_to_put_the_run_down() {
         let Progress::Held(held) = run.wait(LONG).await.unwrap() else {
             panic!("the run is not held");
         };
-        assert!(held.to_string().contains("paused by `operator`"), "{held}");
+        assert_eq!(held.kind, HeldKind::Paused);
+        assert_eq!(held.by.as_deref(), Some("operator"));
         let paid = scene.paid();
         worker.kill();
         let _worker = scene.start();

@@ -291,25 +291,33 @@ fn a_worker_that_is_paused_and_wakes_changes_nothing_in_postgres() {
     pause("postgres", |_| Place::Postgres(now(server.database())));
 }
 
-/// Goes on with a run of a store that an earlier version has written, and returns what became of its payments, and
-/// what the audit trail is worth.
-fn go_on_with(version: &str) -> ((usize, usize), Verdict) {
+/// Goes on with a run of a store that an earlier version has written, in an empty database, or in a file. Returns what
+/// became of its payments, and what the audit trail is worth.
+fn go_on_with(version: &str, database: Option<Database>) -> ((usize, usize), Verdict) {
     let folder = std::env::temp_dir().join(format!("agents-{version}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir(&folder).unwrap();
     let frozen = Path::new(env!("CARGO_MANIFEST_DIR")).join("../agents-store/tests/frozen");
-    let (database, keys) = (folder.join("store.db"), folder.join("keys"));
+    let keys = folder.join("keys");
     let sql = fs::read_to_string(frozen.join(format!("{version}.sql"))).unwrap();
-    let db = rusqlite::Connection::open(&database).unwrap();
-    db.execute_batch(&sql).unwrap();
-    drop(db);
+    let place = match database {
+        Some(database) => {
+            now(fill(&database, &sql));
+            Place::Postgres(database)
+        }
+        None => {
+            let file = folder.join("store.db");
+            let db = rusqlite::Connection::open(&file).unwrap();
+            db.execute_batch(&sql).unwrap();
+            Place::Sqlite(file)
+        }
+    };
     fs::copy(frozen.join(format!("{version}.keys")), &keys).unwrap();
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         fs::set_permissions(&keys, fs::Permissions::from_mode(0o600)).unwrap();
     }
-    let place = Place::Sqlite(database);
     let mut command = Command::new(program(RIGHT));
     command.arg("--store").arg(place.address());
     command.arg("--keyring").arg(&keys);
@@ -325,7 +333,7 @@ fn go_on_with(version: &str) -> ((usize, usize), Verdict) {
 
 #[test]
 fn a_run_of_a_store_of_the_first_version_goes_on() {
-    let (paid, verdict) = go_on_with("v1");
+    let (paid, verdict) = go_on_with("v1", None);
     // One payment is in doubt, and one has no receipt: nobody decided about it in time.
     assert_eq!(paid, (8, 2));
     assert_eq!(verdict.without_trail, 2, "{verdict}");
@@ -333,8 +341,32 @@ fn a_run_of_a_store_of_the_first_version_goes_on() {
 
 #[test]
 fn a_run_of_a_store_of_the_second_version_goes_on() {
-    let (paid, verdict) = go_on_with("v2");
+    let (paid, verdict) = go_on_with("v2", None);
     // Its process was killed within a payment.
     assert_eq!(paid, (9, 1));
     assert_eq!((verdict.runs, verdict.without_trail), (2, 0), "{verdict}");
+}
+
+/// Does the statements of a dump.
+async fn fill(database: &Database, sql: &str) {
+    let connected = tokio_postgres::connect(database.address(), NoTls).await;
+    let (client, connection) = connected.unwrap();
+    let driver = tokio::spawn(connection);
+    client.batch_execute(sql).await.unwrap();
+    drop(client);
+    driver.await.unwrap().unwrap();
+}
+
+#[test]
+fn a_run_of_a_store_of_the_seventh_version_goes_on() {
+    let mut found = vec![go_on_with("v7", None)];
+    if let Some(server) = Server::shared() {
+        let database = now(server.database());
+        found.push(go_on_with("v7.postgres", Some(database)));
+    }
+    for (paid, verdict) in found {
+        // Its process was killed within a payment.
+        assert_eq!(paid, (9, 1));
+        assert_eq!((verdict.runs, verdict.without_trail), (2, 0), "{verdict}");
+    }
 }

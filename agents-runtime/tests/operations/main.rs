@@ -247,7 +247,7 @@ async fn waiting(run: &RunRef<String>) -> Request {
 
 async fn held(run: &RunRef<String>) -> String {
     match run.wait(LONG).await.unwrap() {
-        Progress::Held(why) => why,
+        Progress::Held(held) => held.why,
         other => panic!("the run is not held: {other:?}"),
     }
 }

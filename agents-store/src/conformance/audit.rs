@@ -3,7 +3,8 @@
 use super::{Checked, ErrorKind, LONG, SHORT, claimed, create, execution, refused, request, step};
 use crate::{
     Answer, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, AuditKind, Commit, Decision, End,
-    ExecutionFilter, Finish, ModeChange, NewApproval, NewEvent, NewRun, PLATFORM, Rest, Store,
+    ExecutionFilter, Finish, HeldKind, ModeChange, NewApproval, NewEvent, NewRun, PLATFORM, Rest,
+    Store,
 };
 use std::time::Duration;
 
@@ -189,7 +190,7 @@ pub(super) async fn refusals_doubts_and_expiries_leave_events(store: Checked) {
     store.record(&event(Refused, "approval-r1")).await.unwrap();
     tokio::time::sleep(SHORT * 2).await;
     store.approvals(&ApprovalFilter::default()).await.unwrap();
-    let held = Rest::Held("no agent".to_owned());
+    let held = Rest::Held(crate::Held::new(HeldKind::Incompatible, "no agent"));
     store.release(&lease, &held).await.unwrap();
     store.unhold("run-1", "grace").await.unwrap();
     store.unhold("run-1", "grace").await.unwrap();

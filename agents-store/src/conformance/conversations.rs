@@ -1,7 +1,9 @@
 //! What a store promises of conversations.
 
 use super::{Checked, LONG, claim, claimed, new_run, refused};
-use crate::{Claim, End, ErrorKind, Lease, NewRun, NewText, Rest, RunFilter, RunStatus};
+use crate::{
+    Claim, End, ErrorKind, Held, HeldKind, Lease, NewRun, NewText, Rest, RunFilter, RunStatus,
+};
 use tokio::task::JoinSet;
 
 fn message(id: &str, conversation: &str) -> NewRun {
@@ -96,7 +98,7 @@ pub(super) async fn the_runs_of_a_conversation_are_claimed_one_after_the_other(s
     claims_nothing(&store, &any).await;
     store.cancel("a", "ada").await.unwrap();
     let first = claims(&store, "a").await;
-    let held = Rest::Held("it cannot go on".to_owned());
+    let held = Rest::Held(Held::new(HeldKind::Incompatible, "it cannot go on"));
     store.release(&first, &held).await.unwrap();
     claims_nothing(&store, &any).await;
     store.unhold("a", "ada").await.unwrap();

@@ -1,8 +1,11 @@
 //! Deliveries: events that a webhook is told of, at least once.
 
-use super::{Checked, ErrorKind, LONG, SHORT, claimed, create, new_run, refused, request, step};
+use super::{
+    Checked, ErrorKind, LONG, SHORT, WHILE, claimed, create, new_run, refused, request, step,
+};
 use crate::{
-    AuditKind, Commit, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, NewRun, Rest,
+    AuditKind, Commit, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Held, HeldKind,
+    NewRun, Rest,
 };
 use std::time::Duration;
 
@@ -37,7 +40,7 @@ async fn asks(store: &Checked, id: &str, tenant: &str) {
         ..step("a", 0, 1)
     };
     store.commit(&lease, &commit).await.unwrap();
-    let held = Rest::Held("why".to_owned());
+    let held = Rest::Held(Held::new(HeldKind::Incompatible, "why"));
     store.release(&lease, &held).await.unwrap();
 }
 
@@ -99,13 +102,16 @@ pub(super) async fn a_delivery_is_made_by_one_worker_at_a_time(store: Checked) {
     create(&store, "run-2").await;
     let lease = claimed(&store, "w").await;
     store
-        .release(&lease, &Rest::Held("why".to_owned()))
+        .release(
+            &lease,
+            &Rest::Held(Held::new(HeldKind::Incompatible, "why")),
+        )
         .await
         .unwrap();
-    let first = store.claim_deliveries(&wants("desk", SHORT)).await.unwrap();
+    let first = store.claim_deliveries(&wants("desk", WHILE)).await.unwrap();
     assert_eq!(first.len(), 1);
     assert!(taken(&store, "desk").await.is_empty());
-    tokio::time::sleep(SHORT * 2).await;
+    tokio::time::sleep(WHILE + SHORT).await;
     let second = taken(&store, "desk").await;
     assert_eq!((second.len(), second[0].attempts), (1, 2));
     // The first one's failure is not that of the second.
@@ -131,7 +137,10 @@ pub(super) async fn a_failed_delivery_is_made_again_until_it_is_given_up(store: 
     create(&store, "run-1").await;
     let lease = claimed(&store, "w").await;
     store
-        .release(&lease, &Rest::Held("why".to_owned()))
+        .release(
+            &lease,
+            &Rest::Held(Held::new(HeldKind::Incompatible, "why")),
+        )
         .await
         .unwrap();
     let first = taken(&store, "desk").await.remove(0);

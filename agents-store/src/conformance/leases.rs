@@ -1,9 +1,9 @@
 //! Leases: one worker at a time, fencing, waits, limits.
 
 use super::{
-    Checked, ErrorKind, LONG, SHORT, claim, claimed, create, new_run, refused, request, step,
+    Checked, ErrorKind, LONG, SHORT, WHILE, claim, claimed, create, new_run, refused, request, step,
 };
-use crate::{Answer, Claim, Commit, Decision, End, NewRun, Rest, RunStatus};
+use crate::{Answer, Claim, Commit, Decision, End, Held, HeldKind, NewRun, Rest, RunStatus};
 use std::time::Duration;
 
 pub(super) async fn one_of_many_workers_gets_a_run(store: Checked) {
@@ -68,9 +68,9 @@ pub(super) async fn the_highest_priority_goes_first_then_the_oldest(store: Check
 
 pub(super) async fn a_run_whose_lease_has_ended_is_claimed_with_a_greater_fence(store: Checked) {
     create(&store, "run-1").await;
-    let first = store.claim(&claim("w1", SHORT)).await.unwrap().unwrap();
+    let first = store.claim(&claim("w1", WHILE)).await.unwrap().unwrap();
     assert_eq!(store.claim(&claim("w2", LONG)).await.unwrap(), None);
-    tokio::time::sleep(SHORT * 2).await;
+    tokio::time::sleep(WHILE + SHORT).await;
     let second = claimed(&store, "w2").await;
     assert!(second.fence > first.fence);
     refused(store.renew(&first, LONG).await, ErrorKind::LeaseLost);
@@ -99,10 +99,10 @@ pub(super) async fn a_late_commit_of_an_earlier_worker_is_refused(store: Checked
 
 pub(super) async fn a_renewed_lease_is_not_claimed(store: Checked) {
     create(&store, "run-1").await;
-    let lease = store.claim(&claim("w1", SHORT)).await.unwrap().unwrap();
+    let lease = store.claim(&claim("w1", WHILE)).await.unwrap().unwrap();
     for _ in 0..4 {
-        tokio::time::sleep(SHORT / 2).await;
-        let renewed = store.renew(&lease, SHORT).await.unwrap();
+        tokio::time::sleep(WHILE / 3).await;
+        let renewed = store.renew(&lease, WHILE).await.unwrap();
         assert!(renewed.until >= lease.until);
         assert_eq!(store.claim(&claim("w2", LONG)).await.unwrap(), None);
     }
@@ -124,7 +124,7 @@ pub(super) async fn a_waiting_run_goes_on_at_its_time(store: Checked) {
     create(&store, "run-1").await;
     let lease = claimed(&store, "w").await;
     let now = store.now().await.unwrap().as_millis();
-    let wake_at = agents_core::run::Timestamp::from_millis(now + 80);
+    let wake_at = agents_core::run::Timestamp::from_millis(now + 1_000);
     let waits = Rest::Waiting {
         wake_at: Some(wake_at),
         messages: 0,
@@ -136,7 +136,7 @@ pub(super) async fn a_waiting_run_goes_on_at_its_time(store: Checked) {
         (RunStatus::Waiting, Some(wake_at))
     );
     assert_eq!(store.claim(&claim("w", LONG)).await.unwrap(), None);
-    tokio::time::sleep(SHORT * 2).await;
+    tokio::time::sleep(WHILE + SHORT).await;
     claimed(&store, "w").await;
 }
 
@@ -174,7 +174,7 @@ pub(super) async fn a_run_that_is_claimed_in_vain_is_held(store: Checked) {
     assert_eq!(store.claim(&claim("w", LONG)).await.unwrap(), None);
     let run = store.run("run-1").await.unwrap().unwrap();
     assert_eq!(run.status, RunStatus::Held);
-    assert!(run.held.is_some());
+    assert_eq!(run.held.unwrap().kind, HeldKind::Poisoned);
     // A step that is stored is a reason to go on.
     store.unhold("run-1", "ada").await.unwrap();
     for n in 0..5 {
@@ -257,7 +257,8 @@ pub(super) async fn all_runs_that_are_not_over_can_be_held(store: Checked) {
     );
     assert!(store.claim(&claim("w", LONG)).await.unwrap().is_none());
     let held = store.run(&lease.run.id).await.unwrap().unwrap();
-    assert_eq!(held.held.as_deref(), Some("restored"));
+    let why = Held::new(HeldKind::All, "restored").by("grace");
+    assert_eq!(held.held, Some(why));
     store.unhold(&held.id, "grace").await.unwrap();
     assert_eq!(claimed(&store, "w").await.run.id, held.id);
 }

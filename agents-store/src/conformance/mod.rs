@@ -12,7 +12,7 @@
 //! # }
 //! ```
 //!
-//! The cases take real time, some 100 ms each where a lease or a request has to expire.
+//! The cases take real time, 100 ms to a second each where a lease or a request has to expire.
 
 #![allow(clippy::unwrap_used, reason = "a promise that is not kept is a panic")]
 
@@ -188,6 +188,8 @@ pub async fn check<S: Store>(open: impl AsyncFn() -> Arc<S>) {
 
 /// Time of a lease or a request that is to end within a case.
 const SHORT: Duration = Duration::from_millis(80);
+/// Time of a lease that ends within a case, and is not to have ended before: long enough for a machine that is busy.
+const WHILE: Duration = Duration::from_secs(1);
 /// Time of a lease or a request that is not to end within a case.
 const LONG: Duration = Duration::from_secs(60);
 

@@ -1,10 +1,17 @@
 //! Pauses: a run is put down, and goes on when it is released.
 
 use super::{Checked, ErrorKind, LONG, SHORT, claim, claimed, create, refused, step};
-use crate::{AuditFilter, AuditKind, End, Rest, Run, RunStatus};
+use crate::{AuditFilter, AuditKind, End, Held, HeldKind, Rest, Run, RunStatus};
 
 async fn state(store: &Checked) -> Run {
     store.run("run-1").await.unwrap().unwrap()
+}
+
+fn is_paused_by_ada(held: Option<Held>) {
+    let held = held.unwrap();
+    assert_eq!(held.kind, HeldKind::Paused);
+    assert_eq!(held.by.as_deref(), Some("ada"));
+    assert!(held.why.contains("paused by `ada`"), "{held}");
 }
 
 async fn kinds(store: &Checked) -> Vec<AuditKind> {
@@ -19,7 +26,7 @@ pub(super) async fn a_run_that_nobody_has_is_held_as_paused(store: Checked) {
         (paused.status, paused.paused_by.as_deref()),
         (RunStatus::Held, Some("ada"))
     );
-    assert!(paused.held.unwrap().contains("paused by `ada`"));
+    is_paused_by_ada(paused.held);
     assert_eq!(store.claim(&claim("w", LONG)).await.unwrap(), None);
     let again = store.pause("run-1", "grace").await.unwrap();
     assert_eq!(
@@ -63,7 +70,7 @@ pub(super) async fn a_run_under_way_is_held_when_its_worker_gives_it_back(store:
         store.release(&lease, &rest).await.unwrap();
         let held = state(&store).await;
         assert_eq!(held.status, RunStatus::Held);
-        assert!(held.held.unwrap().contains("paused by `ada`"));
+        is_paused_by_ada(held.held);
         store.unhold("run-1", "ada").await.unwrap();
     }
     let lease = claimed(&store, "w").await;
@@ -85,7 +92,7 @@ pub(super) async fn a_paused_run_whose_worker_is_gone_is_held(store: Checked) {
     assert_eq!(store.claim(&claim("w2", LONG)).await.unwrap(), None);
     let held = state(&store).await;
     assert_eq!(held.status, RunStatus::Held);
-    assert!(held.held.unwrap().contains("paused by `ada`"));
+    is_paused_by_ada(held.held);
     let late = store.commit(&lease, &step("a", 0, 1)).await;
     refused(late, ErrorKind::LeaseLost);
     store.unhold("run-1", "ada").await.unwrap();

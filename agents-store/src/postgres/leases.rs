@@ -8,7 +8,7 @@ use super::{
     runs::{self, text},
 };
 use crate::{
-    AuditKind, Claim, Lease, Renewed, Rest, StoreError,
+    AuditKind, Claim, HeldKind, Lease, Renewed, Rest, StoreError,
     columns::millis,
     trail::{About, End},
     wording,
@@ -129,12 +129,11 @@ pub(super) async fn claim(
         } = found;
         if let Some(by) = paused_by {
             // Its worker is gone, and has not put it down.
-            hold(db, now, &id, &wording::paused(&by), Some(&by)).await?;
+            hold(db, now, &id, &wording::paused(&by)).await?;
             continue;
         }
         if claims >= u64::from(claim.most_claims) {
-            let why = wording::claimed_in_vain(claims);
-            hold(db, now, &id, &why, None).await?;
+            hold(db, now, &id, &wording::claimed_in_vain(claims)).await?;
             continue;
         }
         if claim.per_tenant > 0 && !has_room(db, &tenant, claim.per_tenant).await? {
@@ -161,14 +160,16 @@ async fn hold(
     db: &Transaction<'_>,
     now: u64,
     run: &str,
-    why: &str,
-    by: Option<&str>,
+    held: &crate::Held,
 ) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
-         SET status = 'held', held = $2, lease_owner = NULL, lease_until = NULL, updated_at = $3
+         SET status = 'held', held = $2, held_kind = $4, held_by = $5, lease_owner = NULL, lease_until = NULL,
+             updated_at = $3
          WHERE id = $1";
-    db.execute(sql, &[&run, &text(why), &signed(now)]).await?;
-    append(db, now, run, AuditKind::Held, About::by(by)).await
+    let (why, kind) = (text(&held.why), held.kind.as_str());
+    db.execute(sql, &[&run, &why, &signed(now), &kind, &held.by])
+        .await?;
+    append(db, now, run, AuditKind::Held, About::by(held.by.as_deref())).await
 }
 
 /// Holds all runs that are not over. Their leases end with a new fence.
@@ -179,10 +180,11 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
     let open = db.rows(open, &[]).await?;
     let now = db.now().await?;
     let fence = "UPDATE agent_runs SET fence = fence + 1 WHERE id = $1";
+    let held = crate::Held::new(HeldKind::All, why).by(by);
     for row in &open {
         let run: &str = row.try_get(0)?;
         db.execute(fence, &[&run]).await?;
-        hold(db, now, run, why, Some(by)).await?;
+        hold(db, now, run, &held).await?;
     }
     Ok(open.len() as u64)
 }
@@ -261,8 +263,8 @@ pub(super) async fn release(
         Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
         Rest::Done { .. } | Rest::Held(_) => None,
     };
-    let put_down = put_down.map(|by| (by, Rest::Held(wording::paused(by))));
-    let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
+    let put_down = put_down.map(|by| Rest::Held(wording::paused(by)));
+    let rest = put_down.as_ref().unwrap_or(rest);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
         Rest::Waiting { wake_at, messages } if run.messages == *messages => {
@@ -272,14 +274,18 @@ pub(super) async fn release(
         // A decision came in while the run was put down.
         Rest::Waiting { .. } => ("ready", None, None, None),
         Rest::Done { end, .. } => ("done", None, Some(end.as_str()), None),
-        Rest::Held(why) => ("held", None, None, Some(text(why))),
+        Rest::Held(held) => ("held", None, None, Some(held)),
     };
     let sql = "UPDATE agent_runs
-         SET status = $2, wake_at = $3, ended = $4, held = $5, lease_owner = NULL, lease_until = NULL,
-             claims = CASE WHEN $2 = 'ready' THEN claims ELSE 0 END, updated_at = $6
+         SET status = $2, wake_at = $3, ended = $4, held = $5, held_kind = $7, held_by = $8, lease_owner = NULL,
+             lease_until = NULL, claims = CASE WHEN $2 = 'ready' THEN claims ELSE 0 END, updated_at = $6
          WHERE id = $1";
     let id = &lease.run.id;
-    db.execute(sql, &[id, &status, &wake_at, &end, &held, &signed(now)])
+    let why = held.map(|held| text(&held.why));
+    let kind = held.map(|held| held.kind.as_str());
+    let by = held.and_then(|held| held.by.as_deref());
+    let at = signed(now);
+    db.execute(sql, &[id, &status, &wake_at, &end, &why, &at, &kind, &by])
         .await?;
     match rest {
         Rest::Done { end, conversation } => {
@@ -293,10 +299,7 @@ pub(super) async fn release(
             };
             append(db, now, id, AuditKind::Finished, about).await
         }
-        Rest::Held(_) => {
-            let by = put_down.as_ref().map(|(by, _)| *by);
-            append(db, now, id, AuditKind::Held, About::by(by)).await
-        }
+        Rest::Held(_) => append(db, now, id, AuditKind::Held, About::by(by)).await,
         Rest::Ready | Rest::Waiting { .. } => Ok(()),
     }
 }

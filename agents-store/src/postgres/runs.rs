@@ -6,7 +6,7 @@ use super::{
     conversations,
 };
 use crate::{
-    AuditKind, End, NewRun, Run, RunFilter, RunStatus, StoreError,
+    AuditKind, End, Held, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels as json, limit, read_labels},
     trail::About,
     wording,
@@ -16,7 +16,7 @@ use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::borrow::Cow;
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels::text AS labels, data, \
-     data_key, status, wake_at, ended, held, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, \
+     data_key, status, wake_at, ended, held, held_kind, held_by, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, \
      created_at, greatest(updated_at, advanced_at) AS updated_at";
 
 pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
@@ -63,7 +63,11 @@ fn read(row: &Row) -> Result<Run, StoreError> {
         status: word(row, "status", RunStatus::read)?,
         wake_at: time_if_any(row, "wake_at")?,
         end: end.and_then(End::read),
-        held: row.try_get("held")?,
+        held: Held::read(
+            row.try_get("held")?,
+            row.try_get("held_kind")?,
+            row.try_get("held_by")?,
+        ),
         cancelled_by: row.try_get("cancelled_by")?,
         paused_by: row.try_get("paused_by")?,
         last_seq: number(row, "last_seq")?,
@@ -221,7 +225,7 @@ pub(super) async fn cancel(db: &Transaction<'_>, run: &str, by: &str) -> Result<
     let now = db.now().await?;
     let sql = "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, $2), messages = messages + 1, updated_at = $3,
-             status = CASE WHEN status IN ('waiting', 'held') THEN 'ready' ELSE status END, held = NULL, paused_by = NULL,
+             status = CASE WHEN status IN ('waiting', 'held') THEN 'ready' ELSE status END, held = NULL, held_kind = NULL, held_by = NULL, paused_by = NULL,
              claims = 0
          WHERE id = $1 AND status <> 'done'";
     if db.execute(sql, &[&run, &by, &signed(now)]).await? > 0 {
@@ -245,13 +249,12 @@ pub(super) async fn pause(db: &Transaction<'_>, run: &str, by: &str) -> Result<R
     append(db, now, run, AuditKind::Paused, About::by(Some(by))).await?;
     // Nobody works on the run, also if the lease of a worker that is gone has ended.
     let hold = "UPDATE agent_runs
-         SET status = 'held', held = $2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
+         SET status = 'held', held = $2, held_kind = $4, held_by = $5, fence = fence + 1, wake_at = NULL, lease_owner = NULL,
+             lease_until = NULL
          WHERE id = $1 AND (status <> 'running' OR lease_until <= $3)";
-    if db
-        .execute(hold, &[&run, &wording::paused(by), &signed(now)])
-        .await?
-        > 0
-    {
+    let held = wording::paused(by);
+    let values: Params<'_> = &[&run, &held.why, &signed(now), &held.kind.as_str(), &held.by];
+    if db.execute(hold, values).await? > 0 {
         append(db, now, run, AuditKind::Held, About::by(Some(by))).await?;
     }
     known(&db.db, run).await
@@ -261,7 +264,7 @@ pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<
     lock(db, run).await?;
     let now = db.now().await?;
     let sql = "UPDATE agent_runs
-         SET status = CASE status WHEN 'held' THEN 'ready' ELSE status END, held = NULL, paused_by = NULL, claims = 0,
+         SET status = CASE status WHEN 'held' THEN 'ready' ELSE status END, held = NULL, held_kind = NULL, held_by = NULL, paused_by = NULL, claims = 0,
              messages = messages + 1, updated_at = $2
          WHERE id = $1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)";
     if db.execute(sql, &[&run, &signed(now)]).await? > 0 {

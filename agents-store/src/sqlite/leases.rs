@@ -7,7 +7,8 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, Lease, Renewed, Rest, StoreError, columns::millis, trail::About, wording,
+    AuditKind, Claim, Held, HeldKind, Lease, Renewed, Rest, StoreError, columns::millis,
+    trail::About, wording,
 };
 use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, named_params, params};
@@ -52,12 +53,11 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
     while let Some((run, claims, paused_by)) = next(tx, claim)? {
         if let Some(by) = paused_by {
             // Its worker is gone, and has not put it down.
-            hold(tx, &run, &wording::paused(&by), Some(&by))?;
+            hold(tx, &run, &wording::paused(&by))?;
             continue;
         }
         if claims >= claim.most_claims {
-            let why = wording::claimed_in_vain(claims.into());
-            hold(tx, &run, &why, None)?;
+            hold(tx, &run, &wording::claimed_in_vain(claims.into()))?;
             continue;
         }
         let until = tx.now + millis(claim.time);
@@ -79,13 +79,15 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
     Ok(None)
 }
 
-fn hold(tx: &Tx<'_>, run: &str, why: &str, by: Option<&str>) -> Result<(), StoreError> {
-    let mut held = tx.prepare_cached(
-        "UPDATE agent_runs SET status = 'held', held = ?2, lease_owner = NULL, lease_until = NULL, updated_at = ?3
+fn hold(tx: &Tx<'_>, run: &str, held: &Held) -> Result<(), StoreError> {
+    let mut hold = tx.prepare_cached(
+        "UPDATE agent_runs
+         SET status = 'held', held = ?2, held_kind = ?4, held_by = ?5, lease_owner = NULL, lease_until = NULL,
+             updated_at = ?3
          WHERE id = ?1",
     )?;
-    held.execute(params![run, why, tx.now])?;
-    append(tx, run, AuditKind::Held, About::by(by))
+    hold.execute(params![run, held.why, tx.now, held.kind.as_str(), held.by])?;
+    append(tx, run, AuditKind::Held, About::by(held.by.as_deref()))
 }
 
 /// Holds all runs that are not over. Their leases end with a new fence.
@@ -96,8 +98,9 @@ pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreErr
     let open: Vec<String> = open
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
+    let held = Held::new(HeldKind::All, why).by(by);
     for run in &open {
-        hold(tx, run, why, Some(by))?;
+        hold(tx, run, &held)?;
     }
     Ok(open.len() as u64)
 }
@@ -134,8 +137,8 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
         Rest::Ready | Rest::Waiting { .. } => run.paused_by.as_deref(),
         Rest::Done { .. } | Rest::Held(_) => None,
     };
-    let put_down = put_down.map(|by| (by, Rest::Held(wording::paused(by))));
-    let rest = put_down.as_ref().map_or(rest, |(_, held)| held);
+    let put_down = put_down.map(|by| Rest::Held(wording::paused(by)));
+    let rest = put_down.as_ref().unwrap_or(rest);
     let (status, wake_at, end, held) = match rest {
         Rest::Ready => ("ready", None, None, None),
         Rest::Waiting { wake_at, messages } if run.messages == *messages => {
@@ -144,15 +147,24 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
         // A decision came in while the run was put down.
         Rest::Waiting { .. } => ("ready", None, None, None),
         Rest::Done { end, .. } => ("done", None, Some(end.as_str()), None),
-        Rest::Held(why) => ("held", None, None, Some(why)),
+        Rest::Held(held) => ("held", None, None, Some(held)),
     };
     let mut released = tx.prepare_cached(
         "UPDATE agent_runs
-         SET status = ?2, wake_at = ?3, ended = ?4, held = ?5, lease_owner = NULL, lease_until = NULL,
-             claims = iif(?2 = 'ready', claims, 0), updated_at = ?6
+         SET status = ?2, wake_at = ?3, ended = ?4, held = ?5, held_kind = ?7, held_by = ?8, lease_owner = NULL,
+             lease_until = NULL, claims = iif(?2 = 'ready', claims, 0), updated_at = ?6
          WHERE id = ?1",
     )?;
-    released.execute(params![lease.run.id, status, wake_at, end, held, tx.now])?;
+    released.execute(params![
+        lease.run.id,
+        status,
+        wake_at,
+        end,
+        held.map(|held| &held.why),
+        tx.now,
+        held.map(|held| held.kind.as_str()),
+        held.and_then(|held| held.by.as_ref())
+    ])?;
     match rest {
         Rest::Done { end, conversation } => {
             if let Some(contents) = conversation {
@@ -165,8 +177,8 @@ pub(super) fn release(tx: &Tx<'_>, lease: &Lease, rest: &Rest) -> Result<(), Sto
             };
             append(tx, &lease.run.id, AuditKind::Finished, about)
         }
-        Rest::Held(_) => {
-            let by = put_down.as_ref().map(|(by, _)| *by);
+        Rest::Held(held) => {
+            let by = held.by.as_deref();
             append(tx, &lease.run.id, AuditKind::Held, About::by(by))
         }
         Rest::Ready | Rest::Waiting { .. } => Ok(()),

@@ -2,7 +2,7 @@
 
 use super::{Tx, audit::append, conversations};
 use crate::{
-    AuditKind, End, NewRun, Run, RunFilter, RunStatus, StoreError,
+    AuditKind, End, Held, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels, limit, read_labels},
     trail::About,
     wording,
@@ -11,7 +11,7 @@ use agents_core::run::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels, data, data_key, status, \
-     wake_at, ended, held, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
+     wake_at, ended, held, held_kind, held_by, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
 
 pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
     row.get(column).map(Timestamp::from_millis)
@@ -51,7 +51,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         status: word(row, "status", RunStatus::read)?,
         wake_at: time_if_any(row, "wake_at")?,
         end: end.and_then(|end| End::read(&end)),
-        held: row.get("held")?,
+        held: Held::read(
+            row.get("held")?,
+            row.get::<_, Option<String>>("held_kind")?.as_deref(),
+            row.get("held_by")?,
+        ),
         cancelled_by: row.get("cancelled_by")?,
         paused_by: row.get("paused_by")?,
         last_seq: row.get("last_seq")?,
@@ -164,7 +168,7 @@ pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError
     let mut cancel = tx.prepare_cached(
         "UPDATE agent_runs
          SET cancelled_by = coalesce(cancelled_by, ?2), messages = messages + 1, updated_at = ?3,
-             status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, paused_by = NULL, claims = 0
+             status = iif(status IN ('waiting', 'held'), 'ready', status), held = NULL, held_kind = NULL, held_by = NULL, paused_by = NULL, claims = 0
          WHERE id = ?1 AND status <> 'done'",
     )?;
     if cancel.execute(params![run, by, tx.now])? > 0 {
@@ -189,10 +193,12 @@ pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError>
     // Nobody works on the run, also if the lease of a worker that is gone has ended.
     let mut hold = tx.prepare_cached(
         "UPDATE agent_runs
-         SET status = 'held', held = ?2, fence = fence + 1, wake_at = NULL, lease_owner = NULL, lease_until = NULL
+         SET status = 'held', held = ?2, held_kind = ?4, held_by = ?5, fence = fence + 1, wake_at = NULL, lease_owner = NULL,
+             lease_until = NULL
          WHERE id = ?1 AND (status <> 'running' OR lease_until <= ?3)",
     )?;
-    if hold.execute(params![run, wording::paused(by), tx.now])? > 0 {
+    let held = wording::paused(by);
+    if hold.execute(params![run, held.why, tx.now, held.kind.as_str(), held.by])? > 0 {
         append(tx, run, AuditKind::Held, About::by(Some(by)))?;
     }
     known(tx, run)
@@ -201,7 +207,7 @@ pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError>
 pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let mut release = tx.prepare_cached(
         "UPDATE agent_runs
-         SET status = iif(status = 'held', 'ready', status), held = NULL, paused_by = NULL, claims = 0,
+         SET status = iif(status = 'held', 'ready', status), held = NULL, held_kind = NULL, held_by = NULL, paused_by = NULL, claims = 0,
              messages = messages + 1, updated_at = ?2
          WHERE id = ?1 AND (status = 'held' OR status <> 'done' AND paused_by IS NOT NULL)",
     )?;
