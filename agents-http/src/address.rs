@@ -1,6 +1,6 @@
 //! Addresses of servers.
 
-use crate::TransportError;
+use crate::{TransportError, wording};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use http::{HeaderValue, Uri, uri::Authority};
 use percent_encoding::percent_decode_str;
@@ -59,7 +59,7 @@ fn parse(text: &str, default_port: Option<u16>) -> Result<Address, AddressError>
     if text.len() > MAX_LENGTH {
         return Err(AddressError {
             address: format!("{} bytes", text.len()),
-            why: format!("an address has at most {MAX_LENGTH} bytes"),
+            why: wording::too_long(MAX_LENGTH),
         });
     }
     let wrong = |why: &dyn Display| AddressError {
@@ -69,17 +69,15 @@ fn parse(text: &str, default_port: Option<u16>) -> Result<Address, AddressError>
     let (scheme, rest) = match (text.split_once("://"), default_port) {
         (Some(parts), _) => parts,
         (None, Some(_)) => ("http", text),
-        (None, None) => return Err(wrong(&"it begins with neither `http://` nor `https://`")),
+        (None, None) => return Err(wrong(&wording::NO_SCHEME)),
     };
     if !matches!(scheme, "http" | "https") {
-        return Err(wrong(&"its scheme is neither `http` nor `https`"));
+        return Err(wrong(&wording::OTHER_SCHEME));
     }
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(authority_end);
     if path.contains('@') {
-        return Err(wrong(
-            &"in a user name or a password, `/` is written `%2F`, `?` is `%3F` and `#` is `%23`",
-        ));
+        return Err(wrong(&wording::LOGIN_UNESCAPED));
     }
     let (login, host_port) = match authority.rsplit_once('@') {
         Some((login, host_port)) => (basic(login), host_port),
@@ -93,13 +91,13 @@ fn parse(text: &str, default_port: Option<u16>) -> Result<Address, AddressError>
     };
     let authority: Authority = authority.parse().map_err(|e| wrong(&e))?;
     let host = match authority.host() {
-        "" => return Err(wrong(&"there is no host in it")),
+        "" => return Err(wrong(&wording::NO_HOST)),
         "0.0.0.0" => "127.0.0.1",
         "[::]" => "[::1]",
         host => host,
     };
     let port = match authority.as_str()[authority.host().len()..].strip_prefix(':') {
-        Some(port) => Some(port.parse().map_err(|_| wrong(&"invalid port number"))?),
+        Some(port) => Some(port.parse().map_err(|_| wrong(&wording::NO_PORT))?),
         None if text.contains("://") => None,
         None => default_port,
     };
@@ -178,9 +176,9 @@ impl Address {
             false => self.query.clone(),
         };
         let endpoint = format!("{self}/{path}{query}");
-        endpoint.parse().map_err(|why| {
-            TransportError::Setup(format!("`/{path}` is no path of a server ({why})"))
-        })
+        endpoint
+            .parse()
+            .map_err(|why| TransportError::Setup(wording::no_path(path, &why)))
     }
 
     /// Returns `true` if the server is on this machine, which is reached without a proxy.

@@ -1,4 +1,4 @@
-use crate::TransportError;
+use crate::{TransportError, wording};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
@@ -42,11 +42,7 @@ impl Headers {
     /// Adds the headers to `map`, in place of those with the same name.
     pub(crate) fn add_to(&self, map: &mut HeaderMap) -> Result<(), TransportError> {
         for (name, value) in &self.0 {
-            let wrong = || {
-                TransportError::Setup(format!(
-                    "`{name}` is no HTTP header, or its value cannot be sent: see `.header(..)`"
-                ))
-            };
+            let wrong = || TransportError::Setup(wording::no_header(name));
             let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
             let mut value = HeaderValue::from_str(value).map_err(|_| wrong())?;
             value.set_sensitive(true);

@@ -27,6 +27,7 @@ mod route;
 mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod wording;
 
 pub use address::{Address, AddressError};
 pub use body::Body;

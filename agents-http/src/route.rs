@@ -1,5 +1,6 @@
 //! Routes to the server: direct, or through a proxy that the environment names.
 
+use crate::wording;
 use http::{
     HeaderValue, Uri,
     uri::{PathAndQuery, Scheme},
@@ -59,10 +60,7 @@ impl Route {
         if let Some(proxy) = Matcher::from_env().intercept(to) {
             let uri = proxy.uri();
             if uri.scheme() != Some(&Scheme::HTTP) {
-                return Err(format!(
-                    "the proxy {uri} is none that this client speaks to: name one with `http://`, or except the \
-                     server with NO_PROXY"
-                ));
+                return Err(wording::proxy_of_another_kind(uri));
             }
             route.proxy = Some(Proxy {
                 uri: uri.clone(),
@@ -144,7 +142,7 @@ fn with_tls(dial: Dial, https: bool) -> Result<MaybeTls, String> {
             Ok(config.with_root_certificates(RootCertStore::empty()))
         }
     };
-    let config = tls_config().map_err(|error| format!("HTTPS cannot be set up here: {error}"))?;
+    let config = tls_config().map_err(|error| wording::no_tls(&error))?;
     let builder = HttpsConnectorBuilder::new().with_tls_config(config.with_no_client_auth());
     Ok(builder.https_or_http().enable_http1().wrap_connector(dial))
 }

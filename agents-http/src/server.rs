@@ -2,7 +2,7 @@
 
 use crate::{
     Address, Body, Headers, Limits, TransportError, body::exchange, connection::HttpRequest,
-    limits::Clock, pool::Pool, route::Route,
+    limits::Clock, pool::Pool, route::Route, wording,
 };
 use http::{
     Method, Response, Uri,
@@ -61,9 +61,7 @@ impl Server {
     /// is off, or if the proxy cannot be used.
     pub fn new(address: Address, headers: &Headers) -> Result<Server, TransportError> {
         if address.is_https() && !cfg!(feature = "tls") {
-            return Err(TransportError::Setup(format!(
-                "{address} asks for HTTPS, which this build does not speak: enable the feature `tls`"
-            )));
+            return Err(TransportError::Setup(wording::built_without_tls(&address)));
         }
         let root = address.endpoint("")?;
         let route = if address.is_loopback() {

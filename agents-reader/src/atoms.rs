@@ -13,6 +13,7 @@ use super::{
     schema::{Shape, Types},
     strict,
     tape::{Kind, Tape, quote_into},
+    wording,
 };
 
 /// Maximum number of times that JSON may be nested as a string inside JSON.
@@ -32,10 +33,7 @@ impl Coercer<'_> {
         }
         if shape.types.has(Types::INTEGER) {
             let Some(integer) = to_integer(text) else {
-                return Err(self.refuse(
-                    ReadErrorKind::Mismatch,
-                    format!("expected a whole number, got {text}"),
-                ));
+                return Err(self.refuse(ReadErrorKind::Mismatch, wording::not_whole(&text)));
             };
             self.within(
                 shape
@@ -46,10 +44,7 @@ impl Coercer<'_> {
                 at,
             )?;
             self.out.push_str(&integer);
-            self.log(
-                ChangeKind::Coerced,
-                "whole number written without its fraction",
-            );
+            self.log(ChangeKind::Coerced, wording::WHOLE_NUMBER);
             return Ok(cost::SPELLING);
         }
         if shape.types.has(Types::BOOLEAN)
@@ -57,7 +52,7 @@ impl Coercer<'_> {
         {
             self.out
                 .push_str(if integer == "1" { "true" } else { "false" });
-            self.log(ChangeKind::Coerced, "0 or 1 read as a boolean");
+            self.log(ChangeKind::Coerced, wording::ZERO_OR_ONE);
             return Ok(cost::TYPE + 1);
         }
         if shape.types.has(Types::STRING) {
@@ -67,7 +62,7 @@ impl Coercer<'_> {
                 at,
             )?;
             quote_into(&mut self.out, text);
-            self.log(ChangeKind::Coerced, "number written as a string");
+            self.log(ChangeKind::Coerced, wording::NUMBER_AS_STRING);
             return Ok(cost::TYPE);
         }
         self.listed(tape, at, shape_at)
@@ -91,8 +86,7 @@ impl Coercer<'_> {
         let looks = bare && !types.within(Types::STRING);
         let textual = match looks.then(|| scalar::guess(text, true)) {
             Some(Guess::Unclear) if numeric && types.has(Types::STRING) => {
-                let reason =
-                    format!("{text} could be a number or a text; quote it or write a JSON number");
+                let reason = wording::number_or_text(&text);
                 return Err(self.refuse(ReadErrorKind::Ambiguous, reason));
             }
             Some(Guess::Number(_)) => !numeric,
@@ -104,7 +98,7 @@ impl Coercer<'_> {
             self.within(limits.and_then(|limits| limits.string(text)), tape, at)?;
             if bare {
                 quote_into(&mut self.out, text);
-                self.log(ChangeKind::Unquoted, "quotes added");
+                self.log(ChangeKind::Unquoted, wording::QUOTES_ADDED);
                 return Ok(cost::SPELLING);
             }
             return self.copy(tape, at);
@@ -120,28 +114,28 @@ impl Coercer<'_> {
             let Some(number) = number else {
                 return Err(self.refuse(
                     ReadErrorKind::Mismatch,
-                    format!("expected a whole number, got {}", tape.excerpt(at)),
+                    wording::not_whole(&tape.excerpt(at)),
                 ));
             };
             self.within(limits.and_then(|limits| limits.number(&number)), tape, at)?;
             self.out.push_str(&number);
             return Ok(match (how, bare) {
                 (Closeness::Found, _) => {
-                    let note = || format!("number taken out of {}", tape.excerpt(at));
+                    let note = || wording::number_in(&tape.excerpt(at));
                     self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
                 }
                 (_, true) => {
-                    self.log(ChangeKind::NumberFormat, "number written as JSON has it");
+                    self.log(ChangeKind::NumberFormat, wording::NUMBER_AS_JSON);
                     cost::SPELLING
                 }
                 (Closeness::Notation, _) => {
-                    let note = || "number in a string, written as JSON has it".to_owned();
+                    let note = || wording::NUMBER_IN_STRING.to_owned();
                     self.log_with_original(ChangeKind::Coerced, note, text);
                     cost::TYPE + 1
                 }
                 (Closeness::Plain, _) => {
-                    self.log(ChangeKind::Coerced, "number taken out of its quotes");
+                    self.log(ChangeKind::Coerced, wording::NUMBER_UNQUOTED);
                     cost::TYPE
                 }
             });
@@ -152,16 +146,16 @@ impl Coercer<'_> {
             self.out.push_str(if value { "true" } else { "false" });
             return Ok(match how {
                 Closeness::Found => {
-                    let note = || format!("boolean taken out of {}", tape.excerpt(at));
+                    let note = || wording::boolean_in(&tape.excerpt(at));
                     self.log_with_original(ChangeKind::Extracted, note, text);
                     cost::FOUND
                 }
                 _ => {
-                    let note = || format!("{} read as {value}", tape.excerpt(at));
+                    let note = || wording::read_as(&tape.excerpt(at), &value);
                     match (how, bare) {
                         (_, true) => self.log_with(ChangeKind::Literal, note),
                         (Closeness::Plain, _) => {
-                            self.log(ChangeKind::Coerced, "boolean taken out of its quotes");
+                            self.log(ChangeKind::Coerced, wording::BOOLEAN_UNQUOTED);
                         }
                         _ => self.log_with_original(ChangeKind::Coerced, note, text),
                     }
@@ -179,10 +173,10 @@ impl Coercer<'_> {
             self.out.push_str("null");
             match bare {
                 true => {
-                    let note = || format!("{} read as null", tape.excerpt(at));
+                    let note = || wording::read_as(&tape.excerpt(at), &"null");
                     self.log_with(ChangeKind::Literal, note);
                 }
-                false => self.log(ChangeKind::Coerced, "null taken out of its quotes"),
+                false => self.log(ChangeKind::Coerced, wording::NULL_UNQUOTED),
             }
             return Ok(cost::TYPE + 1);
         }
@@ -221,7 +215,7 @@ impl Coercer<'_> {
         if !is_number || !is_list || shape.limits.is_some() {
             return Ok(None);
         }
-        self.log(ChangeKind::Listed, "numbers in a text made a list");
+        self.log(ChangeKind::Listed, wording::NUMBERS_LISTED);
         self.out.push('[');
         for (n, part) in parts().enumerate() {
             self.out.push_str(if n > 0 { "," } else { "" });
@@ -242,7 +236,7 @@ impl Coercer<'_> {
             return Ok(None);
         }
         if self.nested == MAX_NESTED {
-            let reason = "JSON lies in strings in JSON too often; write it as it is";
+            let reason = wording::STRINGS_TOO_DEEP;
             return match brackets {
                 true => Err(self.refuse(ReadErrorKind::TooDeep, reason)),
                 false => Ok(None),
@@ -264,7 +258,7 @@ impl Coercer<'_> {
         if !fits {
             return Ok(None);
         }
-        self.log(ChangeKind::Nested, "JSON in a string parsed");
+        self.log(ChangeKind::Nested, wording::NESTED_JSON);
         let repairs = u32::from(!log.is_empty());
         self.log.append(log, &self.path);
         self.nested += 1;
@@ -319,7 +313,7 @@ impl Coercer<'_> {
             return Err(self.no_choice(tape, at, shape));
         };
         self.out.push_str(&choices[n].to_string());
-        let note = || format!("{} read as {}", tape.excerpt(at), choices[n]);
+        let note = || wording::read_as(&tape.excerpt(at), &choices[n]);
         match how {
             Closeness::Found => self.log_with_original(ChangeKind::Extracted, note, &text),
             _ => self.log_with(ChangeKind::Enum, note),

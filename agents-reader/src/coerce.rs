@@ -10,11 +10,12 @@ use super::{
     MAX_DEPTH,
     change::ChangeKind,
     error::{ReadError, ReadErrorKind},
-    fit::{equals, fit, one_of, twice, type_of},
+    fit::{equals, fit, one_of, type_of},
     log::Log,
     scalar::{Guess, guess, literal},
     schema::{Schema, Shape, Types},
     tape::{Kind, Tape},
+    wording,
 };
 
 /// Costs of the changes, by which ways to read a value are compared.
@@ -76,16 +77,13 @@ impl<'s> Coercer<'s> {
     /// Writes the value at `at` in the given shape.
     pub(super) fn value(&mut self, tape: &Tape<'_>, at: usize, shape_at: usize) -> Outcome {
         self.budget = self.budget.checked_sub(1).ok_or_else(|| {
-            ReadError::of(
-                ReadErrorKind::TooLong,
-                "the schema asks for too much work on this value",
-            )
-            .below(self.path.clone())
+            ReadError::of(ReadErrorKind::TooLong, wording::TOO_MUCH_WORK_ON_VALUE)
+                .below(self.path.clone())
         })?;
         #[cfg(test)]
         super::laws::step(1);
         if self.depth == MAX_DOCUMENT_DEPTH {
-            return Err(self.refuse(ReadErrorKind::TooDeep, "values nest too deep; flatten them"));
+            return Err(self.refuse(ReadErrorKind::TooDeep, wording::VALUES_TOO_DEEP));
         }
         self.depth += 1;
         let outcome = self.shaped(tape, at, shape_at);
@@ -121,7 +119,7 @@ impl<'s> Coercer<'s> {
             Kind::Object if shape.types.has(Types::OBJECT) => self.object(tape, at, shape_at),
             Kind::Array if shape.types.has(Types::ARRAY) => self.list(tape, at, shape),
             Kind::Set if shape.types.has(Types::ARRAY) => {
-                self.log(ChangeKind::Brackets, "braces around a list made brackets");
+                self.log(ChangeKind::Brackets, wording::BRACES_MADE_BRACKETS);
                 Ok(cost::SHAPE + self.list(tape, at, shape)?)
             }
             Kind::Array => self.only(tape, at, shape_at),
@@ -142,7 +140,7 @@ impl<'s> Coercer<'s> {
         match (children.next(), children.next()) {
             (Some(only), None) => {
                 self.log.unnamed_wrapper();
-                self.log(ChangeKind::Unwrapped, "taken out of a list of one");
+                self.log(ChangeKind::Unwrapped, wording::OUT_OF_LIST);
                 Ok(cost::SHAPE + self.value(tape, only, shape_at)?)
             }
             _ => Err(self.mismatch(tape, at, shape_at)),
@@ -214,17 +212,16 @@ impl<'s> Coercer<'s> {
             }
         }
         match (best, refusal) {
-            (Some(_), _) if tie => Err(self.refuse(
-                ReadErrorKind::Ambiguous,
-                "this can be read in several ways; write the one that is meant",
-            )),
+            (Some(_), _) if tie => {
+                Err(self.refuse(ReadErrorKind::Ambiguous, wording::SEVERAL_READINGS))
+            }
             (Some((cost, text, log)), _) => {
                 self.out.push_str(&text);
                 self.log.append(log, "");
                 Ok(cost)
             }
             (None, Some(refusal)) => Err(refusal),
-            (None, None) => Err(self.refuse(ReadErrorKind::Mismatch, "no value is allowed here")),
+            (None, None) => Err(self.refuse(ReadErrorKind::Mismatch, wording::NOTHING_ALLOWED)),
         }
     }
 
@@ -293,7 +290,7 @@ impl<'s> Coercer<'s> {
         if shape.first.len() > 1 || self.lists == MAX_LISTS {
             return Err(self.mismatch(tape, at, shape_at));
         }
-        self.log(ChangeKind::Listed, "one value made a list of one");
+        self.log(ChangeKind::Listed, wording::INTO_LIST);
         self.out.push('[');
         self.lists += 1;
         let sum = self.value(tape, at, item);
@@ -315,7 +312,9 @@ impl<'s> Coercer<'s> {
             return Ok(0);
         }
         if let Some(node) = tape.contradiction(at) {
-            return Err(ReadError::of(ReadErrorKind::Ambiguous, twice()).below(tape.path(node)));
+            return Err(
+                ReadError::of(ReadErrorKind::Ambiguous, wording::TWICE).below(tape.path(node))
+            );
         }
         super::print::print(tape, at, &mut self.out, &mut self.log)?;
         Ok(0)
@@ -351,7 +350,7 @@ impl<'s> Coercer<'s> {
         match limit {
             Some(limit) => Err(self.refuse(
                 ReadErrorKind::Mismatch,
-                format!("{} is {limit}", tape.excerpt(at)),
+                wording::beyond(&tape.excerpt(at), limit),
             )),
             None => Ok(()),
         }
@@ -364,18 +363,14 @@ impl<'s> Coercer<'s> {
     pub(super) fn mismatch(&self, tape: &Tape<'_>, at: usize, shape_at: usize) -> ReadError {
         self.refuse(
             ReadErrorKind::Mismatch,
-            format!(
-                "expected {}, got {}",
-                self.schema.types(shape_at).describe(),
-                tape.excerpt(at)
-            ),
+            wording::mismatch(&self.schema.types(shape_at).describe(), &tape.excerpt(at)),
         )
     }
 
     pub(super) fn no_choice(&self, tape: &Tape<'_>, at: usize, shape: &Shape) -> ReadError {
         self.refuse(
             ReadErrorKind::Mismatch,
-            format!("expected {}, got {}", one_of(shape), tape.excerpt(at)),
+            wording::mismatch(&one_of(shape), &tape.excerpt(at)),
         )
     }
 }

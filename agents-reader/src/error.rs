@@ -1,11 +1,9 @@
 //! Reasons why a text could not be read, with their places.
 
+use super::wording;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-
-/// Message for a required field that is missing.
-pub(super) const MISSING: &str = "required, and missing; add it";
 
 /// Error in a text, with its place.
 ///
@@ -79,7 +77,7 @@ impl ReadError {
     /// Creates the error of a required field that is missing.
     #[must_use]
     pub fn missing(path: impl Into<String>) -> Self {
-        Self::new(path, MISSING)
+        Self::new(path, wording::MISSING)
     }
 
     pub(crate) fn of(kind: ReadErrorKind, message: impl Into<String>) -> Self {
@@ -194,9 +192,5 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 pub(crate) fn too_deep(at: usize) -> ReadError {
-    ReadError::of(
-        ReadErrorKind::TooDeep,
-        "brackets nest too deep; flatten the value",
-    )
-    .at(at)
+    ReadError::of(ReadErrorKind::TooDeep, wording::BRACKETS_TOO_DEEP).at(at)
 }

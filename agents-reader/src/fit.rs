@@ -5,9 +5,10 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::{
-    error::{MISSING, ReadError, ReadErrorKind},
+    error::{ReadError, ReadErrorKind},
     schema::{Rest, Schema, Shape, Types},
     tape::{Kind, Tape, push_key},
+    wording,
 };
 
 /// First place of a document that does not fit.
@@ -302,36 +303,26 @@ impl Misfit {
         let (kind, reason) = match self.why {
             Why::Type => (
                 ReadErrorKind::Mismatch,
-                format!(
-                    "expected {}, got {found}",
-                    schema.types(self.shape).describe()
-                ),
+                wording::mismatch(&schema.types(self.shape).describe(), &found),
             ),
             Why::Choice => (
                 ReadErrorKind::Mismatch,
-                format!("expected {}, got {found}", one_of(shape)),
+                wording::mismatch(&one_of(shape), &found),
             ),
-            Why::Limit(limit) => (ReadErrorKind::Mismatch, format!("{found} is {limit}")),
+            Why::Limit(limit) => (ReadErrorKind::Mismatch, wording::beyond(&found, limit)),
             Why::Missing(field) => {
                 push_key(&mut path, &shape.fields[field].name);
-                (ReadErrorKind::Mismatch, MISSING.into())
+                (ReadErrorKind::Mismatch, wording::MISSING.into())
             }
             Why::Unknown => (
                 ReadErrorKind::Mismatch,
-                format!("unknown key {found}; {}", known(shape)),
+                wording::unknown_key(&found, &known(shape)),
             ),
-            Why::Twice => (ReadErrorKind::Ambiguous, twice()),
-            Why::Work => (
-                ReadErrorKind::TooLong,
-                "the schema asks for too much work".into(),
-            ),
+            Why::Twice => (ReadErrorKind::Ambiguous, wording::TWICE.into()),
+            Why::Work => (ReadErrorKind::TooLong, wording::TOO_MUCH_WORK.into()),
         };
         ReadError::of(kind, reason).below(path)
     }
-}
-
-pub(super) fn twice() -> String {
-    "the key stands twice with different values; keep one".into()
 }
 
 /// Returns the allowed values, for a message.

@@ -3,12 +3,12 @@
 use super::{
     change::ChangeKind,
     coerce::{Coercer, Outcome, cost},
-    error::MISSING,
     error::ReadErrorKind,
-    fit::{self, Seen, known, twice},
+    fit::{self, Seen, known},
     scalar::{fold, literal},
     schema::{Rest, Schema, Shape, Types},
     tape::{Kind, Tape, push_key, quote_into},
+    wording,
 };
 
 /// Role of a member of the text in the schema.
@@ -69,9 +69,9 @@ impl Coercer<'_> {
                 let empty = says_nothing(tape, value, schema.types(field.shape));
                 if let Some(first) = from[n].filter(|_| !empty) {
                     if !tape.same(first, value) {
-                        return Err(self.refuse(ReadErrorKind::Ambiguous, twice()));
+                        return Err(self.refuse(ReadErrorKind::Ambiguous, wording::TWICE));
                     }
-                    self.log(ChangeKind::Duplicate, "said twice, kept once");
+                    self.log(ChangeKind::Duplicate, wording::SAID_TWICE);
                     sum += cost::SPELLING;
                     continue;
                 }
@@ -87,7 +87,7 @@ impl Coercer<'_> {
                     continue;
                 }
                 if empty && (optional || from[n].is_some()) {
-                    self.log(ChangeKind::DroppedNull, "left out, since it has no value");
+                    self.log(ChangeKind::DroppedNull, wording::NO_VALUE_LEFT_OUT);
                     sum += cost::SPELLING;
                     gone += 1;
                     continue;
@@ -95,12 +95,12 @@ impl Coercer<'_> {
                 from[n] = Some(value);
             }
             if role == Role::Foreign {
-                let reason = format!("this map has no such key; {}", known(shape));
+                let reason = wording::foreign_to_map(&known(shape));
                 return Err(self.refuse(ReadErrorKind::Mismatch, reason));
             }
             if role == Role::Unknown {
                 let (log, path) = (&mut self.log, &self.path);
-                let note = || "left out, since the schema does not know it".to_owned();
+                let note = || wording::UNKNOWN_LEFT_OUT.to_owned();
                 let was = tape.text(value);
                 log.add_with_original(ChangeKind::DroppedKey, || path.clone(), note, was);
                 sum += cost::DROPPED;
@@ -119,8 +119,7 @@ impl Coercer<'_> {
                 }
                 Role::Kept(Some(shape)) => {
                     if !tape.unclosed.is_empty() && schema.has_field(&name) {
-                        let note =
-                            "a bracket is missing, and this may belong to an object around the map";
+                        let note = wording::MAP_MAY_BE_OPEN;
                         self.log
                             .add_uncertain(ChangeKind::Closed, || self.path.clone(), note);
                     }
@@ -143,7 +142,7 @@ impl Coercer<'_> {
             .find(|(field, from)| field.required && from.is_none())
         {
             push_key(&mut self.path, &field.0.name);
-            return Err(self.refuse(ReadErrorKind::Mismatch, MISSING));
+            return Err(self.refuse(ReadErrorKind::Mismatch, wording::MISSING));
         }
         if tape.unclosed.contains(&(at as u32)) {
             self.might_go_on(shape, &from);
@@ -152,7 +151,7 @@ impl Coercer<'_> {
         if kept + gone == 0 && !members.is_empty() && !shape.fields.is_empty() {
             return Err(self.refuse(
                 ReadErrorKind::Mismatch,
-                format!("none of the keys is known; {}", known(shape)),
+                wording::no_known_key(&known(shape)),
             ));
         }
         if let Some(limit) = shape
@@ -166,7 +165,7 @@ impl Coercer<'_> {
             && let Some(node) = tape.contradiction(at).filter(|_| shape.rest != Rest::Drop)
         {
             return Err(self
-                .refuse(ReadErrorKind::Ambiguous, twice())
+                .refuse(ReadErrorKind::Ambiguous, wording::TWICE)
                 .below(tape.path(node)));
         }
         Ok(sum)
@@ -177,7 +176,7 @@ impl Coercer<'_> {
         quote_into(&mut self.out, name);
         self.out.push(':');
         self.out.push_str(default);
-        let note = || format!("{default}, the default of the schema");
+        let note = || wording::default_of_schema(default);
         self.log_with(ChangeKind::Defaulted, note);
     }
 
@@ -192,7 +191,7 @@ impl Coercer<'_> {
         self.log.add_with(
             ChangeKind::CutOff,
             || self.path.clone(),
-            || format!("the text ended, and {next} may have been to come"),
+            || wording::more_to_come(&next),
         );
     }
 
@@ -209,8 +208,8 @@ impl Coercer<'_> {
         quote_into(&mut self.out, &shape.fields[n].name);
         let said = tape.text(key);
         let note = || match kind {
-            ChangeKind::Inferred => format!("the value of {said}, the one key that was left over"),
-            _ => format!("renamed from {said}"),
+            ChangeKind::Inferred => wording::left_over(said),
+            _ => wording::renamed(said),
         };
         self.log.add_with(kind, || self.path.clone(), note);
         price

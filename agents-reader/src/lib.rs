@@ -71,6 +71,7 @@ mod tape;
 #[cfg(test)]
 mod tests;
 mod text;
+mod wording;
 mod wrapper;
 
 use std::borrow::Cow;
@@ -178,7 +179,7 @@ pub fn lenient(raw: &str) -> Result<Reading<'_>, ReadError> {
     match strictly(raw)? {
         Ok(tape) => match tape.contradiction(0) {
             Some(node) => {
-                Err(ReadError::of(ReadErrorKind::Ambiguous, fit::twice()).below(tape.path(node)))
+                Err(ReadError::of(ReadErrorKind::Ambiguous, wording::TWICE).below(tape.path(node)))
             }
             None => Ok(untouched(raw)),
         },

@@ -3,6 +3,7 @@
 use super::{
     schema::Limits,
     tape::{Kind, Tape},
+    wording,
 };
 
 impl Limits {
@@ -18,15 +19,21 @@ impl Limits {
     }
 
     pub(super) fn count(&self, elements: usize) -> Option<&'static str> {
-        within(elements, self.items).map(|few| if few { "too short" } else { "too long" })
+        within(elements, self.items).map(|few| {
+            if few {
+                wording::TOO_SHORT
+            } else {
+                wording::TOO_LONG
+            }
+        })
     }
 
     pub(super) fn members(&self, count: usize) -> Option<&'static str> {
         within(count, self.members).map(|few| {
             if few {
-                "too few members"
+                wording::TOO_FEW_MEMBERS
             } else {
-                "too many members"
+                wording::TOO_MANY_MEMBERS
             }
         })
     }
@@ -36,23 +43,27 @@ impl Limits {
         if self.minimum.is_some_and(|least| number < least)
             || self.above.is_some_and(|least| number <= least)
         {
-            return Some("too small");
+            return Some(wording::TOO_SMALL);
         }
         (self.maximum.is_some_and(|most| number > most)
             || self.below.is_some_and(|most| number >= most))
-        .then_some("too large")
+        .then_some(wording::TOO_LARGE)
     }
 
     pub(super) fn string(&self, text: &str) -> Option<&'static str> {
         if self.length != (None, None)
             && let Some(short) = within(text.chars().count(), self.length)
         {
-            return Some(if short { "too short" } else { "too long" });
+            return Some(if short {
+                wording::TOO_SHORT
+            } else {
+                wording::TOO_LONG
+            });
         }
         self.patterns
             .iter()
             .any(|pattern| !pattern.matches(text))
-            .then_some("not of the form the schema asks for")
+            .then_some(wording::OTHER_FORM)
     }
 }
 

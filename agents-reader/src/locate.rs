@@ -15,8 +15,9 @@ use super::{
     repair::{self, Failure, Start},
     schema::{Schema, Types},
     strict::{self, Stop},
-    surroundings::{LOST, Place, goes_on, has_member, may_belong, place, thinking},
+    surroundings::{Place, goes_on, has_member, may_belong, place, thinking},
     tape::{Kind, Node, Tape, unescape},
+    wording,
 };
 
 /// Value found in a text: JSON that was made, or the part of the text that is valid JSON.
@@ -100,7 +101,7 @@ pub(super) fn complete_value<'t>(text: &'t str, allowance: &mut usize) -> Option
     if may_belong(&text[..end], &text[end..], "") {
         repaired
             .log
-            .add_uncertain(ChangeKind::Located, String::new, LOST);
+            .add_uncertain(ChangeKind::Located, String::new, wording::LOST);
     }
     place(text, start, end)
         .trivial()
@@ -281,7 +282,7 @@ impl<'a> Search<'a, '_> {
             return;
         };
         let mut log = Log::default();
-        let note = "one layer of escapes taken off";
+        let note = wording::ONE_LAYER_UNESCAPED;
         // Quotes that are not escaped do not belong to such a layer.
         match self.raw[start..].replace("\\\"", "").contains('"') {
             true => log.add_uncertain(ChangeKind::Escapes, String::new, note),
@@ -361,7 +362,7 @@ impl<'a> Search<'a, '_> {
             push(Kind::Bare, from, from + item.len(), n + 2);
         }
         let mut log = Log::default();
-        let note = "lines of a Markdown list made a list";
+        let note = wording::LIST_OF_LINES;
         log.add(ChangeKind::Listed, String::new, note);
         self.judge(&tape, log, start, start + text.len(), false);
     }
@@ -378,11 +379,7 @@ impl<'a> Search<'a, '_> {
         let place = place(self.raw, start, end);
         if place == Place::Glued {
             self.note(
-                ReadError::of(
-                    ReadErrorKind::Syntax,
-                    "text follows the closing bracket; end there",
-                )
-                .at(end),
+                ReadError::of(ReadErrorKind::Syntax, wording::TEXT_FOLLOWS).at(end),
                 end - start,
             );
             return false;
@@ -390,7 +387,7 @@ impl<'a> Search<'a, '_> {
         // A call cut off before its first argument is not read, since `{}` would be invented.
         let nothing = !tape.intact && tape.nodes.len() == 1 && tape.kind(0) == Kind::Object;
         if nothing && self.schema.is_some() && !self.raw[..end].ends_with('}') {
-            let reason = "the text ends before the first member; write the whole object";
+            let reason = wording::ENDS_BEFORE_MEMBERS;
             self.note(
                 ReadError::of(ReadErrorKind::NoJson, reason).at(end),
                 end - start,
@@ -399,31 +396,32 @@ impl<'a> Search<'a, '_> {
         }
         let repairs = log.listed_len().min(5) as u32;
         let mut out = String::new();
-        let result = match self.schema {
-            Some(schema)
-                if tape.intact
-                    && fit(schema, tape, 0, schema.root(), &mut self.allowance).is_ok() =>
-            {
-                Ok(0)
-            }
-            Some(schema) => {
-                let mut coercer = Coercer::new(schema, end - start);
-                coercer.budget = coercer.budget.min(self.allowance);
-                let result = coercer.document(tape);
-                self.allowance = self.allowance.saturating_sub(end - start);
-                out = coercer.out;
-                log.append(coercer.log, "");
-                result
-            }
-            None => match tape.contradiction(0) {
-                Some(node) => Err(ReadError::of(ReadErrorKind::Ambiguous, super::fit::twice())
-                    .below(tape.path(node))),
-                None => super::print::print(tape, 0, &mut out, &mut log).map(|()| 0),
-            },
-        };
+        let result =
+            match self.schema {
+                Some(schema)
+                    if tape.intact
+                        && fit(schema, tape, 0, schema.root(), &mut self.allowance).is_ok() =>
+                {
+                    Ok(0)
+                }
+                Some(schema) => {
+                    let mut coercer = Coercer::new(schema, end - start);
+                    coercer.budget = coercer.budget.min(self.allowance);
+                    let result = coercer.document(tape);
+                    self.allowance = self.allowance.saturating_sub(end - start);
+                    out = coercer.out;
+                    log.append(coercer.log, "");
+                    result
+                }
+                None => match tape.contradiction(0) {
+                    Some(node) => Err(ReadError::of(ReadErrorKind::Ambiguous, wording::TWICE)
+                        .below(tape.path(node))),
+                    None => super::print::print(tape, 0, &mut out, &mut log).map(|()| 0),
+                },
+            };
         match result {
             Ok(_) if self.broken && log.is_of_pieces() => {
-                let reason = "the object is too broken to be read; write it anew";
+                let reason = wording::TOO_BROKEN;
                 self.note(ReadError::of(ReadErrorKind::Syntax, reason).at(start), 0);
                 false
             }

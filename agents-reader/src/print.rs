@@ -6,6 +6,7 @@ use super::{
     log::Log,
     scalar::{Guess, guess},
     tape::{Kind, Tape, quote_into},
+    wording,
 };
 
 /// Writes the value at `at`; text without quotes is settled by its looks.
@@ -50,18 +51,15 @@ pub(super) fn print(
             kind @ (Kind::Null | Kind::True | Kind::False) => out.push_str(word(kind)),
             Kind::Bare => bare(tape, node, out, log)?,
             Kind::Set => {
-                return Err(ReadError::of(
-                    ReadErrorKind::Ambiguous,
-                    "values in braces have no keys; write a list or name them",
-                )
-                .below(tape.path(node)));
+                return Err(
+                    ReadError::of(ReadErrorKind::Ambiguous, wording::SET).below(tape.path(node))
+                );
             }
             Kind::Missing => {
-                return Err(ReadError::of(
-                    ReadErrorKind::Ambiguous,
-                    "a key has no value; write one, or leave the key out",
-                )
-                .below(tape.path(node)));
+                return Err(
+                    ReadError::of(ReadErrorKind::Ambiguous, wording::KEY_WITHOUT_VALUE)
+                        .below(tape.path(node)),
+                );
             }
         }
         node += 1;
@@ -81,30 +79,27 @@ fn bare(tape: &Tape<'_>, node: usize, out: &mut String, log: &mut Log) -> Result
     let cut_off = tape.nodes[node].end as usize == tape.source.trim_end().len();
     match guess(text, cut_off) {
         Guess::Literal(kind) => {
-            log.add(
-                ChangeKind::Literal,
-                || tape.path(node),
-                "literal of another language",
-            );
+            log.add(ChangeKind::Literal, || tape.path(node), wording::LITERAL);
             out.push_str(word(kind));
         }
         Guess::Number(number) => {
             log.add(
                 ChangeKind::NumberFormat,
                 || tape.path(node),
-                "number written as JSON has it",
+                wording::NUMBER_AS_JSON,
             );
             out.push_str(&number);
         }
         Guess::Text => {
-            log.add(ChangeKind::Unquoted, || tape.path(node), "quotes added");
+            log.add(
+                ChangeKind::Unquoted,
+                || tape.path(node),
+                wording::QUOTES_ADDED,
+            );
             quote_into(out, text);
         }
         Guess::Unclear => {
-            let reason = format!(
-                "{} could be a number or a text; quote it or write a JSON number",
-                tape.excerpt(node)
-            );
+            let reason = wording::number_or_text(&tape.excerpt(node));
             return Err(ReadError::of(ReadErrorKind::Ambiguous, reason).below(tape.path(node)));
         }
     }

@@ -5,6 +5,7 @@ use super::{
     log::Log,
     number::negated,
     scalar::literal,
+    wording,
 };
 
 /// Surroundings of a value.
@@ -22,9 +23,6 @@ pub(super) enum Place {
     Glued,
 }
 
-/// Note on dropped text that may belong to the value.
-pub(super) const LOST: &str = "text beside the value was dropped, and may belong to it";
-
 impl Place {
     /// Returns true if the surroundings carry no meaning.
     pub(super) fn trivial(self) -> bool {
@@ -40,24 +38,24 @@ impl Place {
     /// the text up to the value.
     pub(super) fn report(self, log: &mut Log, rivals: bool, lost: Option<&str>, before: &str) {
         if rivals {
-            let note = "taken as the best of several values in the text";
+            let note = wording::BEST_OF_SEVERAL;
             return log.add(ChangeKind::Chosen, String::new, note);
         }
         if let Some(lost) = lost {
-            let change = Change::new(ChangeKind::Located, "", LOST).uncertain();
+            let change = Change::new(ChangeKind::Located, "", wording::LOST).uncertain();
             return log.add_change(change.original_or_length(lost.trim()));
         }
         let note = match self {
             Self::Alone => return,
             Self::Prose if warns(before) => {
-                let note = "taken although the text before it has a `not`";
+                let note = wording::IN_SPITE_OF_NOT;
                 return log.add(ChangeKind::Chosen, String::new, note);
             }
-            Self::Litter => "stray characters around the value dropped",
-            Self::Fence => "taken out of a fence",
-            Self::Tags => "taken out of tags",
-            Self::Call => "taken out of a call",
-            _ => "taken out of the text around it",
+            Self::Litter => wording::LITTER,
+            Self::Fence => wording::OUT_OF_FENCE,
+            Self::Tags => wording::OUT_OF_TAGS,
+            Self::Call => wording::OUT_OF_CALL,
+            _ => wording::OUT_OF_PROSE,
         };
         log.add(ChangeKind::Located, String::new, note);
     }

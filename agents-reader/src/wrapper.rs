@@ -6,6 +6,7 @@ use super::{
     scalar::fold,
     schema::Types,
     tape::{Kind, Tape, push_key, quote_into},
+    wording,
 };
 
 /// Keys of wrappers. Models often put the arguments into a member with one of these keys.
@@ -74,8 +75,7 @@ impl Coercer<'_> {
                     // of them.
                     Some(Wrapped::Named(member)) => ways = vec![Unwrapping::Member(member)],
                     Some(Wrapped::Among((key, _))) => {
-                        let note =
-                            "left out, and may hold arguments that belong to those beside it";
+                        let note = wording::ENVELOPE_LEFT_OUT;
                         self.log.add_uncertain(
                             ChangeKind::DroppedKey,
                             || tape.string(key).into(),
@@ -110,7 +110,7 @@ impl Coercer<'_> {
             Unwrapping::Member(member) => {
                 let (key, value) = member;
                 this.log.add_with(ChangeKind::Unwrapped, String::new, || {
-                    format!("taken out of {}", tape.text(key))
+                    wording::out_of(tape.text(key))
                 });
                 if !is_one_of(&WRAPPERS, tape, key) {
                     this.log.unnamed_wrapper();
@@ -120,13 +120,13 @@ impl Coercer<'_> {
             }
             Unwrapping::Element(value) => {
                 this.log.unnamed_wrapper();
-                this.log(ChangeKind::Unwrapped, "taken out of a list of one");
+                this.log(ChangeKind::Unwrapped, wording::OUT_OF_LIST);
                 Ok(cost::SHAPE + this.inside(tape, value, depth)?)
             }
             Unwrapping::Implied(field) => {
                 let field = &this.schema.shape(root).fields[field];
                 this.log.add_with(ChangeKind::Unwrapped, String::new, || {
-                    format!("put into the only field `{}`", field.name)
+                    wording::into_the_only_field(&field.name)
                 });
                 this.out.push('{');
                 quote_into(&mut this.out, &field.name);
@@ -187,7 +187,7 @@ impl Coercer<'_> {
                     .any(|(other, _)| fold(&tape.string(other)) == fold(&name));
             let is_envelope = is_one_of(&ENVELOPE, tape, key) && (within || !self.knows(&name));
             if !is_envelope {
-                let note = format!("left out: it stands beside {}", tape.text(wrapper));
+                let note = wording::beside_wrapper(tape.text(wrapper));
                 let change = Change::new(ChangeKind::DroppedKey, name, note).uncertain();
                 self.log
                     .add_change(change.original_or_length(tape.text(value)));

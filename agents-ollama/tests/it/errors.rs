@@ -86,12 +86,12 @@ async fn an_invalid_address_or_header() {
     let error = ask(&ollama("m").header("a b", "c")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`a b` is no HTTP header, or its value cannot be sent: see `.header(..)`"
+        "the header `a b` cannot be sent; give it a valid name, and a value without control characters, in `.header(..)`"
     );
     let error = ask(&ollama("m").bearer("s3cret\n")).await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "`authorization` is no HTTP header, or its value cannot be sent: see `.header(..)`"
+        "the header `authorization` cannot be sent; give it a valid name, and a value without control characters, in `.header(..)`"
     );
 }
 

@@ -184,7 +184,9 @@ async fn setups_that_cannot_work() {
         .await
         .unwrap_err();
     assert!(
-        error.to_string().contains("`bad name` is no HTTP header"),
+        error
+            .to_string()
+            .contains("the header `bad name` cannot be sent"),
         "{error}"
     );
     let error = ask(&openai("m").base_url("http://127.0.0.1:1/v1"))

@@ -1,6 +1,8 @@
 //! Text without quotes.
 
-use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, lookahead::ENDS, quotes::Quote};
+use super::{
+    ChangeKind, Failure, Parser, ReadErrorKind, Shape, lookahead::ENDS, quotes::Quote, wording,
+};
 use crate::{
     error::ReadError,
     scalar::literal,
@@ -13,14 +15,14 @@ impl Parser<'_> {
     pub(super) fn of_other_language(&mut self, keyed: bool) -> Result<bool, Failure> {
         if let Some(end) = self.constructed()? {
             self.at = end;
-            self.change(ChangeKind::Call, "text taken out of a constructor");
+            self.change(ChangeKind::Call, wording::CONSTRUCTOR);
             return Ok(true);
         }
         let Some(width) = self.string_prefix()? else {
             return Ok(false);
         };
         self.at += width;
-        self.change(ChangeKind::Literal, "prefix of a string dropped");
+        self.change(ChangeKind::Literal, wording::PREFIX);
         if let Some(quote) = Quote::open(self.bytes, self.at) {
             self.string(quote, keyed)?;
         }
@@ -93,7 +95,7 @@ impl Parser<'_> {
             self.at = word;
             self.push(kind, false, start, word);
             if !matches!(&self.text[start..word], "true" | "false" | "null") {
-                self.change(ChangeKind::Literal, "literal of another language");
+                self.change(ChangeKind::Literal, wording::LITERAL);
             }
             return Ok(());
         }
@@ -101,7 +103,7 @@ impl Parser<'_> {
         let text = self.text[start..end].trim_end();
         if text.is_empty() {
             return Err(self
-                .refuse(ReadErrorKind::Syntax, "a value was expected here")
+                .refuse(ReadErrorKind::Syntax, wording::VALUE_EXPECTED)
                 .into());
         }
         self.at = end;
@@ -114,15 +116,15 @@ impl Parser<'_> {
             let follows_bare = self.follows_bare();
             self.push_made(made);
             match follows_bare || text.contains([',', ';', ':', '=']) {
-                true => self.change_uncertain(ChangeKind::Quotes, "opening quote added"),
-                false => self.add_quote(text, "opening quote added"),
+                true => self.change_uncertain(ChangeKind::Quotes, wording::QUOTE_OPENED),
+                false => self.add_quote(text, wording::QUOTE_OPENED),
             }
             return Ok(());
         }
         let kind = match literal(text) {
             Some(kind) => {
                 if !matches!(text, "true" | "false" | "null") {
-                    self.change(ChangeKind::Literal, "literal of another language");
+                    self.change(ChangeKind::Literal, wording::LITERAL);
                 }
                 kind
             }
@@ -136,11 +138,11 @@ impl Parser<'_> {
             }
             // A backslash may begin an escape, as in a string, or be meant as it stands.
             if text.contains('\\') {
-                let note = "a backslash stands in text without quotes";
+                let note = wording::BACKSLASH_IN_BARE;
                 self.change_uncertain(ChangeKind::Escapes, note);
             }
             if text.contains(['{', '[', '"']) || text.starts_with([':', '=', '(', ';']) {
-                let note = "a mark of JSON stands in text without quotes";
+                let note = wording::MARK_IN_BARE;
                 self.change_uncertain(ChangeKind::Unquoted, note);
             }
         }
@@ -293,7 +295,7 @@ impl Parser<'_> {
         }
         if text.is_empty() {
             return Err(self
-                .refuse(ReadErrorKind::Syntax, "a key was expected here")
+                .refuse(ReadErrorKind::Syntax, wording::KEY_EXPECTED)
                 .into());
         }
         self.at = at;
@@ -301,9 +303,9 @@ impl Parser<'_> {
         self.at += usize::from(half);
         self.made_string(text);
         if half {
-            self.supply(ChangeKind::Quotes, "opening quote added");
+            self.supply(ChangeKind::Quotes, wording::QUOTE_OPENED);
         } else if self.top().shape != Shape::Call && matches!(self.peek(), Some(b':' | b'=')) {
-            self.change(ChangeKind::Unquoted, "quotes added to a key");
+            self.change(ChangeKind::Unquoted, wording::KEY_QUOTED);
         }
         Ok(half)
     }

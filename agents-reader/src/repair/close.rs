@@ -1,6 +1,6 @@
 //! Closing brackets, both the right ones and the wrong ones.
 
-use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want, path};
+use super::{ChangeKind, Failure, Frame, Kind, Parser, Shape, Want, path, wording};
 
 impl Parser<'_> {
     /// Reads a closing bracket and decides what it closes.
@@ -15,7 +15,7 @@ impl Parser<'_> {
         let top = *self.top();
         let set = top.shape == Shape::Array && self.tape.nodes[top.node as usize].kind == Kind::Set;
         if comma && !set {
-            self.change(ChangeKind::TrailingComma, "trailing comma dropped");
+            self.change(ChangeKind::TrailingComma, wording::TRAILING_COMMA);
         }
         self.at += 1;
         if fits(top.shape) || (set && bracket == b'}') {
@@ -50,11 +50,11 @@ impl Parser<'_> {
         };
         self.brackets += 1;
         if slip {
-            self.change(ChangeKind::Brackets, "closing bracket of the wrong sort");
+            self.change(ChangeKind::Brackets, wording::WRONG_BRACKET);
             let closed = self.pop();
             return self.closed(closed);
         }
-        let note = "closing bracket added";
+        let note = wording::BRACKET_ADDED;
         let keep = wanted.unwrap_or(0);
         // A bracket with nothing inside may have been opened by mistake.
         let holds_nothing = |frame: &Frame| {
@@ -92,7 +92,7 @@ impl Parser<'_> {
                     ..root
                 });
                 self.brackets += 1;
-                let note = "closing bracket too early";
+                let note = wording::BRACKET_TOO_EARLY;
                 // If the bracket does not end this object, a member was closed too early. The text behind that member
                 // then belongs to the member.
                 let node = root.node as usize;
@@ -126,7 +126,7 @@ impl Parser<'_> {
             at = self.tape.next(at);
         }
         if quoted > 0 && others > 1 {
-            let note = "some elements have quotes, and others none";
+            let note = wording::SOME_QUOTED;
             self.change_uncertain(ChangeKind::Quotes, note);
         }
     }
@@ -170,19 +170,15 @@ impl Parser<'_> {
             let call_only = self.frames.len() == 1 && self.frames[0].shape == Shape::Call;
             let inside = self.frames.len() - 1;
             let (kind, note, depth) = if self.ends_inside() {
-                let note = "the text ended, perhaps inside a value";
+                let note = wording::ENDED_IN_VALUE;
                 (ChangeKind::CutOff, note, self.frames.len())
             } else if self.may_go_on() {
-                let note = "the text ended, and there may have been more of it";
+                let note = wording::ENDED_PERHAPS;
                 (ChangeKind::CutOff, note, inside)
             } else if call_only {
-                (ChangeKind::Closed, "closing parenthesis added", inside)
+                (ChangeKind::Closed, wording::PARENTHESIS_ADDED, inside)
             } else {
-                (
-                    ChangeKind::Closed,
-                    "the text ended early and was closed",
-                    inside,
-                )
+                (ChangeKind::Closed, wording::ENDED_EARLY, inside)
             };
             if let Some(list) = self.frames.last_mut() {
                 // The path names the last value, not the place behind it.

@@ -1,6 +1,6 @@
 //! Escapes that JSON does not have.
 
-use super::{ChangeKind, Parser, ReadErrorKind};
+use super::{ChangeKind, Parser, ReadErrorKind, wording};
 use crate::{error::ReadError, tape::escape_into};
 
 impl Parser<'_> {
@@ -9,7 +9,7 @@ impl Parser<'_> {
         let rest = &self.text[at + 1..];
         let Some(c) = rest.chars().next() else {
             // The text ends inside an escape.
-            self.change(ChangeKind::CutOff, "unfinished escape dropped");
+            self.change(ChangeKind::CutOff, wording::ESCAPE_DROPPED);
             return Ok(self.bytes.len());
         };
         let out = &mut self.tape.made;
@@ -26,7 +26,7 @@ impl Parser<'_> {
                         .map_or(String::new(), String::from)
                         .as_str(),
                 );
-                ("`\\x` escape rewritten", next + 2)
+                (wording::HEX_ESCAPE, next + 2)
             }
             'u' => {
                 let digits = rest[1..]
@@ -36,17 +36,15 @@ impl Parser<'_> {
                     .count();
                 if digits == 4 {
                     out.push('\u{FFFD}');
-                    ("half a surrogate pair replaced", next + 4)
+                    (wording::HALF_PAIR, next + 4)
                 } else if rest.len() == 1 + digits {
-                    ("unfinished escape dropped", self.bytes.len())
+                    (wording::ESCAPE_DROPPED, self.bytes.len())
                 } else {
                     self.at = at;
-                    return Err(
-                        self.refuse(ReadErrorKind::Syntax, "`\\u` needs four hexadecimal digits")
-                    );
+                    return Err(self.refuse(ReadErrorKind::Syntax, wording::HEX_EXPECTED));
                 }
             }
-            '\n' => ("escaped line break kept", {
+            '\n' => (wording::LINE_BREAK_KEPT, {
                 out.push_str("\\n");
                 next
             }),
@@ -55,11 +53,11 @@ impl Parser<'_> {
                 || (c.is_ascii_punctuation() && !matches!(c, '\'' | '`' | '$' | '&' | '!')) =>
             {
                 out.push_str("\\\\");
-                ("backslash escaped", at + 1)
+                (wording::BACKSLASH_ESCAPED, at + 1)
             }
             c => {
                 escape_into(out, c.encode_utf8(&mut [0; 4]));
-                ("needless backslash dropped", next)
+                (wording::BACKSLASH_DROPPED, next)
             }
         };
         self.change(ChangeKind::Escapes, note);

@@ -1,6 +1,8 @@
 //! Keys, and the text between keys and their values.
 
-use super::{ChangeKind, Failure, Kind, Parser, ReadErrorKind, Shape, Want, path, quotes::Quote};
+use super::{
+    ChangeKind, Failure, Kind, Parser, ReadErrorKind, Shape, Want, path, quotes::Quote, wording,
+};
 
 impl Parser<'_> {
     /// Reads a key and its colon, or another continuation of an object.
@@ -14,7 +16,7 @@ impl Parser<'_> {
             b'}' | b']' | b')' => return Ok(Want::Rest),
             b',' => {
                 self.at += 1;
-                self.change(ChangeKind::TrailingComma, "stray comma dropped");
+                self.change(ChangeKind::TrailingComma, wording::STRAY_COMMA);
                 return Ok(Want::Key);
             }
             b'.' if self.ellipsis() => return Ok(Want::Rest),
@@ -26,7 +28,7 @@ impl Parser<'_> {
         let marked = self.past_mark(self.at);
         if marked > self.at {
             self.at = marked;
-            self.change(ChangeKind::Located, "mark of a list item dropped");
+            self.change(ChangeKind::Located, wording::LIST_MARK);
             self.skip_trivia()?;
         }
         let start = self.at;
@@ -35,7 +37,7 @@ impl Parser<'_> {
             (Some(end), _) => {
                 self.at = end;
                 self.made_string(&self.text[start + 1..end]);
-                self.supply(ChangeKind::Quotes, "closing quote added");
+                self.supply(ChangeKind::Quotes, wording::QUOTE_CLOSED);
                 true
             }
             (None, Some(quote)) => {
@@ -54,7 +56,7 @@ impl Parser<'_> {
                 // `:=` and `::` occur as well.
                 if self.peek() == Some(b'=') {
                     self.at += 1;
-                    self.change(ChangeKind::Colon, "`:=` read as a colon");
+                    self.change(ChangeKind::Colon, wording::WALRUS);
                 }
                 if self.loose && bytes[self.at..].starts_with(b"** ") {
                     self.at += 2;
@@ -64,7 +66,7 @@ impl Parser<'_> {
             Some(b'=') => {
                 self.at += 1 + usize::from(bytes.get(self.at + 1) == Some(&b'>'));
                 if self.top().shape != Shape::Call {
-                    self.change(ChangeKind::Colon, "`=` read as a colon");
+                    self.change(ChangeKind::Colon, wording::EQUALS);
                 }
                 return Ok(Want::Value);
             }
@@ -73,10 +75,7 @@ impl Parser<'_> {
         let first = self.top().count == 0;
         if self.at_end() && !first {
             self.tape.nodes.truncate(node as usize);
-            self.change(
-                ChangeKind::CutOff,
-                "text ended inside a key, which was dropped",
-            );
+            self.change(ChangeKind::CutOff, wording::KEY_ENDED);
             self.closed_early = true;
             return Ok(Want::Rest);
         }
@@ -88,14 +87,11 @@ impl Parser<'_> {
             return Ok(self.complete());
         }
         if quoted && self.starts_value(self.at) {
-            self.supply(ChangeKind::Colon, "colon added");
+            self.supply(ChangeKind::Colon, wording::COLON_ADDED);
             return Ok(Want::Value);
         }
         Err(self
-            .refuse(
-                ReadErrorKind::Syntax,
-                "a key has no value; write `\"key\": value`",
-            )
+            .refuse(ReadErrorKind::Syntax, wording::KEY_WITHOUT_VALUE)
             .into())
     }
 

@@ -1,6 +1,6 @@
 //! Looks ahead in the text. All looks are paid for from the allowance.
 
-use super::{ChangeKind, Parser, quotes::Quote};
+use super::{ChangeKind, Parser, quotes::Quote, wording};
 use crate::{
     byte_search::{skip_space, string_special},
     error::ReadError,
@@ -43,13 +43,13 @@ impl Parser<'_> {
                     0 => return Ok(()),
                     width => {
                         self.at += width;
-                        self.change(ChangeKind::Space, "white space JSON does not know left out");
+                        self.change(ChangeKind::Space, wording::SPACE_DROPPED);
                         continue;
                     }
                 },
                 _ => return Ok(()),
             }
-            let note = "comment dropped";
+            let note = wording::COMMENT_DROPPED;
             match is_surely_comment(&self.text[start..self.at]) {
                 true => self.change(ChangeKind::Comment, note),
                 false => self.change_uncertain(ChangeKind::Comment, note),

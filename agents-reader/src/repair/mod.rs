@@ -15,6 +15,7 @@ mod string;
 mod tests;
 mod unclosed;
 mod verdict;
+mod wording;
 
 use std::fmt::Write;
 

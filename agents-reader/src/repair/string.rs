@@ -1,6 +1,8 @@
 //! Strings, which are copied only if something in them must change.
 
-use super::{ChangeKind, Failure, Frame, Parser, ReadErrorKind, quotes::Quote, verdict::Verdict};
+use super::{
+    ChangeKind, Failure, Frame, Parser, ReadErrorKind, quotes::Quote, verdict::Verdict, wording,
+};
 use crate::{
     byte_search::string_special,
     error::ReadError,
@@ -49,7 +51,7 @@ impl Parser<'_> {
         // True if a quote inside a list could just as well open the next element.
         let mut doubtful = false;
         if quote != Quote::Double {
-            self.change(ChangeKind::Quotes, "quotes made double");
+            self.change(ChangeKind::Quotes, wording::QUOTES_DOUBLED);
             self.begin(&mut spelling);
         }
         loop {
@@ -69,20 +71,19 @@ impl Parser<'_> {
             };
             match verdict {
                 Verdict::End if doubtful && self.inner % 2 == 1 => {
-                    let reason =
-                        "a quote is missing, or one too many; escape quotes inside strings";
+                    let reason = wording::QUOTE_MISSING;
                     return Err(self.refuse(ReadErrorKind::Ambiguous, reason).into());
                 }
                 Verdict::End => {
                     if self.inner % 2 == 1 {
                         // An unpaired quote may be one too many, and no part of the text.
-                        let note = "a quote inside a string has no other half";
+                        let note = wording::QUOTE_UNPAIRED;
                         self.change_uncertain(ChangeKind::Quotes, note);
                     }
                     return Ok(self.finish(spelling, open, at, width)?);
                 }
                 Verdict::Joined(next) => {
-                    self.change(ChangeKind::Quotes, "joined strings made one");
+                    self.change(ChangeKind::Quotes, wording::JOINED);
                     self.copy_to(&mut spelling, at, next);
                     at = next;
                 }
@@ -97,7 +98,7 @@ impl Parser<'_> {
                     {
                         // If there are two commas, one may belong to the text.
                         let commas = self.text[cut..at].matches(',').count();
-                        let note = "closing quote added";
+                        let note = wording::QUOTE_CLOSED;
                         match commas > 1 {
                             true => self.change_uncertain(ChangeKind::Quotes, note),
                             false => self.add_quote(&self.text[body..cut], note),
@@ -106,7 +107,7 @@ impl Parser<'_> {
                     }
                     doubtful |= self.opens_element(at, body, width);
                     self.inner += 1;
-                    let note = "quote inside a string escaped";
+                    let note = wording::QUOTE_ESCAPED;
                     match at == body || self.could_delimit(at, width) {
                         true => self.change_uncertain(ChangeKind::Quotes, note),
                         false => self.supply(ChangeKind::Quotes, note),
@@ -164,7 +165,7 @@ impl Parser<'_> {
                     if let Some(start) = spelling.made {
                         self.tape.made.truncate(start + 1);
                     }
-                    self.change(ChangeKind::Escapes, "backslashes of a path escaped");
+                    self.change(ChangeKind::Escapes, wording::PATH_ESCAPED);
                     return Ok(spelling.body);
                 }
                 None => {
@@ -181,7 +182,7 @@ impl Parser<'_> {
             b'\n' | b'\r' | b'\t' | 0x08 | 0x0C => {
                 self.copy_to(spelling, at, at + 1);
                 escape_into(&mut self.tape.made, &self.text[at..=at]);
-                self.change(ChangeKind::Escapes, "raw control character escaped");
+                self.change(ChangeKind::Escapes, wording::CONTROL_ESCAPED);
                 at + 1
             }
             0..0x20 => return Err(self.control(at).into()),
@@ -193,10 +194,7 @@ impl Parser<'_> {
 
     pub(super) fn control(&mut self, at: usize) -> ReadError {
         self.at = at;
-        self.refuse(
-            ReadErrorKind::Syntax,
-            "a control character stands in a string; escape or remove it",
-        )
+        self.refuse(ReadErrorKind::Syntax, wording::CONTROL)
     }
 
     /// Returns true if a string starts like a path on a drive whose first backslash is not escaped.
@@ -248,10 +246,7 @@ impl Parser<'_> {
             if block && spelling.from == end {
                 let kept = self.tape.made.len() - 2;
                 self.tape.made.truncate(kept);
-                self.change(
-                    ChangeKind::Escapes,
-                    "line break before the closing quote dropped",
-                );
+                self.change(ChangeKind::Escapes, wording::LINE_BREAK_DROPPED);
             }
             self.copy_to(&mut spelling, end, end);
         }

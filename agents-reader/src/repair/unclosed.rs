@@ -1,6 +1,6 @@
 //! Strings that are never closed.
 
-use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, quotes::Quote};
+use super::{ChangeKind, Failure, Parser, ReadErrorKind, Shape, quotes::Quote, wording};
 use crate::{
     byte_search::string_special, error::ReadError, scalar::literal, strict, tape::escape_into,
 };
@@ -11,7 +11,7 @@ impl Parser<'_> {
         let mut rest = &self.text[body..];
         if let Quote::Triple(_) = quote {
             return Err(self
-                .refuse(ReadErrorKind::Syntax, "a triple quote is never closed")
+                .refuse(ReadErrorKind::Syntax, wording::TRIPLE_UNCLOSED)
                 .into());
         }
         for mark in ["\n```", "</tool_call", "<|"] {
@@ -22,8 +22,8 @@ impl Parser<'_> {
         self.closed_early = true;
         let inside = self.without_closers(rest);
         let (inside, note) = match inside {
-            Some(inside) => (self.before_member(inside), "closing quote added"),
-            None => (rest, "the text ended inside a string, which was closed"),
+            Some(inside) => (self.before_member(inside), wording::QUOTE_CLOSED),
+            None => (rest, wording::STRING_ENDED),
         };
         let end = body + inside.len();
         let is_plain = !inside.contains(['{', '}', '[', ']', '"', ':', '\n'])
