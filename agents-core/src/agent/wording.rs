@@ -269,7 +269,7 @@ pub(super) fn handed_off_to_a_stranger(agent: &str, to: &str) -> String {
 // ---- escalations ----
 
 pub(super) mod left {
-    //! What an agent has done instead of its own work.
+    //! Deeds of an agent in the place of its own work.
 
     pub(in super::super) fn for_a_skill(skill: &str) -> String {
         format!("turned to its skill `{skill}`")

@@ -75,7 +75,7 @@ impl Defect {
 pub(crate) enum OwnTool {
     /// The tool itself.
     Held(SharedTool),
-    /// What an agent that was written by hand says of a tool.
+    /// Description of a tool by an agent that was written by hand.
     Named { name: String, effects: Effects },
     /// Tools that a source will list, with names that match the pattern.
     Listed(Pattern),

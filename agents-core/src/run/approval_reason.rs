@@ -27,7 +27,7 @@ pub enum ApprovalReason {
     Policy,
     /// An earlier execution of the tool may have taken effect.
     InDoubt,
-    /// The same call has run in this run before.
+    /// An equal call has run in this run before.
     Repeated(EarlierExecution),
     /// The approver gave other arguments, whose risk is higher than the approver may approve.
     RiskierArguments,

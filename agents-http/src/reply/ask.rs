@@ -12,14 +12,14 @@ use std::time::Duration;
 /// used again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// What the errors of a client name.
+/// Names that the errors of a client contain.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
     /// Name of the model, as the server knows it.
     pub model: &'a str,
     /// The setting for the address, such as `` `.base_url(..)` ``.
     pub url: &'a str,
-    /// What to do if the key is missing or wrong.
+    /// Remedy for a missing or wrong key.
     pub key: &'a str,
 }
 

@@ -31,7 +31,7 @@ pub trait Format {
     fn into_reply(self) -> Reply;
 }
 
-/// How much of a reply was read.
+/// Amount of a reply that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
     /// Nothing of the reply itself.
@@ -56,7 +56,7 @@ pub enum Framing {
     Lines,
 }
 
-/// How a body ended.
+/// End of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The server ended it.

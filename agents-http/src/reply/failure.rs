@@ -10,7 +10,7 @@ use http::{HeaderMap, HeaderValue, StatusCode, header::LOCATION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// What the messages about one request name.
+/// Names that the messages about one request contain.
 pub(super) struct Failures<'a> {
     pub(super) words: &'a Words<'a>,
     pub(super) server: &'a Server,

@@ -1,4 +1,4 @@
-//! What the tests of clients need: a server that sends what a test says, one that plays faults, and recorded replies.
+//! Equipment for tests of clients: a server that sends what a test says, one that plays faults, and recorded replies.
 
 mod faults;
 pub mod fixtures;

@@ -10,12 +10,17 @@
 //!         └─────────────────────────────────────────────────────┘
 //! ```
 
+mod approval;
+mod execution;
 mod fact;
+mod identity;
+mod interruption;
 mod recover;
 mod repairs;
 mod settle;
 #[cfg(test)]
 mod tests;
+mod tool;
 mod wording;
 
 pub(crate) use fact::{
@@ -23,32 +28,20 @@ pub(crate) use fact::{
 };
 pub(crate) use repairs::{again, of_answer, of_call};
 
-use super::{
-    RunKey,
-    candidates::{Candidates, Wait},
-    executions::{Executed, ExecutionNews, args_digest},
-};
+use super::candidates::{Candidates, Wait};
 use crate::{
     Json,
-    error::{Cause, DenialReason, ToolError},
+    error::ToolError,
     escalation::{Escalation, Settlement},
-    hex::id,
-    json::canonical,
     model::ToolCall,
     recovery::RepairAgentRef,
-    run::{
-        Approval, ApprovalDecision, ApprovalReason, Attachment, Attempt, EarlierExecution,
-        EarlierOutcome, Stop, Timestamp, ToolEnvelope,
-    },
-    tool::{Effects, Risk},
+    run::{ApprovalReason, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
+    tool::Risk,
 };
+use approval::Approved;
+use execution::Step;
 use serde::Serialize;
-use serde_json::Value;
-use std::{
-    fmt::{self, Write},
-    sync::Arc,
-    time::Duration,
-};
+use std::{fmt, sync::Arc, time::Duration};
 
 /// State of one call.
 #[derive(Clone, Debug, Serialize)]
@@ -116,19 +109,6 @@ pub(crate) struct Call {
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Time at which the call was taken up, in milliseconds since 1970.
     pub(crate) started: Option<Timestamp>,
-}
-
-/// Approval of arguments.
-#[derive(Clone, Debug, Serialize)]
-struct Approved {
-    /// Name of the person or program that approved the arguments, if the approver gave one.
-    by: Option<String>,
-    /// Time that the approval took, until an execution has recorded it.
-    took: Option<Duration>,
-    /// Highest risk that the approver may approve; `None` if there is no bound.
-    at_most: Option<Risk>,
-    /// Id of the request that was approved.
-    request: Option<Arc<str>>,
 }
 
 /// Stage of a call.
@@ -303,50 +283,6 @@ impl Call {
         after
     }
 
-    /// Returns `true` if each execution of the tool may have an effect of its own.
-    fn is_executed_once(&self) -> bool {
-        let tool = self.tool.as_ref();
-        tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
-    }
-
-    /// Returns the news of an execution, after a fact that was such a step. Before the fact there were this many
-    /// executions.
-    fn execution_news(&self, step: Step, before: u32, at: Timestamp) -> Option<ExecutionNews> {
-        let request = self.key()?.to_string();
-        let id = |attempt: u32| format!("{request} {attempt}");
-        let of_last = || match self.attempts.last() {
-            Some(last) if last.effect_unknown => EarlierOutcome::Unknown,
-            Some(last) if last.error.is_some() => EarlierOutcome::Failed,
-            _ => EarlierOutcome::Succeeded,
-        };
-        Some(match step {
-            Step::Began => {
-                let (args, attempt) = (self.input(), self.attempt());
-                ExecutionNews::Began(Box::new(Executed {
-                    tool: self.tool().to_owned(),
-                    args: args_digest(&args),
-                    execution: EarlierExecution {
-                        id: id(attempt),
-                        at: Some(at),
-                        outcome: EarlierOutcome::Open,
-                        call_id: self.id.as_deref().unwrap_or_default().to_owned(),
-                        request,
-                        attempt,
-                    },
-                }))
-            }
-            Step::Withdrawn => ExecutionNews::Ended(id(before + 1), None),
-            // A limiter held the call back.
-            Step::Ended if self.executions() == before => {
-                ExecutionNews::Ended(id(before + 1), None)
-            }
-            Step::Ended => ExecutionNews::Ended(id(self.executions()), Some(of_last())),
-            Step::FoundOut { has_run } => {
-                ExecutionNews::Ended(id(self.executions()), has_run.then(of_last))
-            }
-        })
-    }
-
     fn apply(&mut self, fact: CallFact, at: Timestamp) -> After {
         match (fact, &self.stage) {
             (CallFact::TakenUp { tool }, Stage::New) => {
@@ -468,464 +404,8 @@ impl Call {
         }
     }
 
-    /// Records that the text at hand fits, and may run unless a policy or a person refuses it.
-    fn accepted(&mut self, accepted: Accepted) -> After {
-        let Accepted {
-            args,
-            changes,
-            mut approval,
-            reasons,
-            risk,
-            denied,
-        } = accepted;
-        let is_new = matches!(self.stage, Stage::Read);
-        (self.reasons, self.risk) = (reasons, risk);
-        if is_new {
-            self.candidates.read(changes);
-            let edited = self.edited.take().map(|edited| *edited);
-            (self.approved, self.begun, self.follows) = (edited, None, None);
-            approval |= self.asks_anew();
-        }
-        if let Some(reason) = denied {
-            (self.denied_by, self.revised) = (None, false);
-            return self.denied(args, Cause::denied(reason));
-        }
-        self.candidates.accept();
-        self.stage = match approval && self.approved.is_none() {
-            true => Stage::Approve { args },
-            false => Stage::Execute { args },
-        };
-        match is_new {
-            true => After::news(News::Accepted),
-            false => After::default(),
-        }
-    }
-
-    /// Takes the approval away from arguments that the approver gave, if it does not cover them. Returns `true` if it
-    /// did so.
-    fn asks_anew(&mut self) -> bool {
-        let risk = self.risk();
-        let is_too_risky = |approved: &Approved| approved.at_most.is_some_and(|most| risk > most);
-        if self.approved.as_ref().is_some_and(is_too_risky) {
-            self.reasons.push(ApprovalReason::RiskierArguments);
-        } else if !self.reasons.iter().any(is_about_the_arguments) {
-            return false;
-        }
-        let Some(given) = self.approved.take() else {
-            return false;
-        };
-        self.follows = given.request.as_deref().map(str::to_owned);
-        true
-    }
-
-    fn decided(
-        &mut self,
-        args: Json,
-        decided: ApprovalDecision,
-        took: Duration,
-        reason: Option<DenialReason>,
-    ) -> After {
-        let request = self.key().cloned();
-        let ApprovalDecision {
-            approval,
-            by,
-            at_most,
-        } = decided;
-        self.revised = matches!(approval, Approval::Revise { .. });
-        let why = match approval {
-            Approval::Approve => {
-                let took = Some(took);
-                self.approved = Some(Approved {
-                    by,
-                    took,
-                    at_most,
-                    request,
-                });
-                self.stage = Stage::Execute { args };
-                return After::default();
-            }
-            Approval::ApproveWith { args } => {
-                let took = Some(took);
-                self.edited = Some(Box::new(Approved {
-                    by,
-                    took,
-                    at_most,
-                    request,
-                }));
-                self.candidates.edit(args.as_str().to_owned(), self.round());
-                self.stage = Stage::Read;
-                return After::default();
-            }
-            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
-            Approval::Revise { note } => wording::to_be_revised(&note),
-        };
-        self.denied_by = by;
-        self.candidates.withdraw();
-        let cause = Cause::denied(why);
-        self.denied(
-            args,
-            match reason {
-                Some(reason) => cause.because(reason),
-                None => cause,
-            },
-        )
-    }
-
-    /// Records that the arguments which the approver gave do not fit.
-    fn edit_misread(&mut self, by: Option<String>, text: String, error: &ToolError) -> After {
-        self.denied_by = by;
-        let args = Json::parse(&*text).unwrap_or_else(|_| Json::string(&text));
-        self.denied(args, Cause::denied(wording::edit_misread(error)))
-    }
-
-    /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
-    /// failure, that failure is open again.
-    fn denied(&mut self, args: Json, cause: Cause) -> After {
-        let text = args.as_str().to_owned();
-        let error = ToolError::Execution {
-            args: args.clone(),
-            cause,
-        };
-        if self.candidates.is_given() {
-            let news = News::Failed(Box::new(error.receipt()));
-            self.candidates.fail(text, error);
-            return self.go_back().with(news);
-        }
-        self.candidates.accept();
-        self.stage = Stage::Done {
-            input: args,
-            result: Err(error),
-        };
-        After::default()
-    }
-
-    fn ended(&mut self, args: Json, result: Result<Json, Cause>, partial: bool) -> After {
-        self.shown = Some(args.clone());
-        match result {
-            Ok(output) => {
-                if partial {
-                    self.partial = true;
-                    self.remark = Some(wording::PARTIAL.to_owned());
-                }
-                self.ran(None);
-                self.stage = Stage::Done {
-                    input: args,
-                    result: Ok(output),
-                };
-                After::default()
-            }
-            Err(cause) => self.failed_to_run(args, cause),
-        }
-    }
-
-    /// Records an execution that came to its end, or was cut off.
-    fn ran(&mut self, error: Option<&ToolError>) {
-        let writes = self.writes();
-        let approved_by = self.approver();
-        let took = self.approved.as_mut().and_then(|yes| yes.took.take());
-        self.candidates.run();
-        // The server that carried it out is gone: the same as if our process had ended.
-        self.in_doubt |= writes && error.is_some_and(ToolError::is_interrupted);
-        // Mostly the first execution is the last.
-        self.attempts.reserve_exact(1);
-        self.attempts.push(Attempt {
-            number: self.attempt(),
-            error: error.map(|error| Box::new(error.receipt())),
-            waited_s: self.waited.take().as_ref().map(Duration::as_secs_f64),
-            approved_by,
-            approval_s: took.as_ref().map(Duration::as_secs_f64),
-            partial: self.partial,
-            effect_unknown: writes && error.is_some_and(ToolError::is_cut_off),
-        });
-    }
-
-    /// Records that the run was put down while the call was in progress. An execution that goes on is begun again,
-    /// which is no other execution.
-    pub(crate) fn put_down(&mut self) {
-        if let Stage::Running { args } = &self.stage {
-            self.stage = Stage::Execute { args: args.clone() };
-        }
-    }
-
-    /// Records that the process ended while the call was in progress.
-    ///
-    /// An execution that was under way and may have taken effect is an attempt. It is recorded before another execution
-    /// begins. If the tool itself ends its process, its last execution is recorded as well.
-    pub(crate) fn interrupt(&mut self) {
-        let args = match &self.stage {
-            Stage::Running { args } => args.clone(),
-            // The query about the effect may be what ends the process, too.
-            Stage::Interrupted { .. } => return self.interruptions += 1,
-            _ => return,
-        };
-        if self.goes_on() {
-            return self.put_down();
-        }
-        self.interruptions += 1;
-        if self.writes() || self.ends_its_process() {
-            self.was_interrupted(&args);
-        }
-        self.stage = match self.may_repeat() {
-            true => Stage::Execute { args },
-            false => Stage::Interrupted { args },
-        };
-    }
-
-    /// Records an execution that was interrupted.
-    fn was_interrupted(&mut self, args: &Json) {
-        let mut cause = Cause::interrupted(wording::PROCESS_ENDED);
-        if self.writes() {
-            cause = cause.of_a_write(self.is_repeatable());
-            self.in_doubt = true;
-        }
-        let error = ToolError::Execution {
-            args: args.clone(),
-            cause,
-        };
-        self.ran(Some(&error));
-        self.repeated += 1;
-        self.shown = Some(args.clone());
-        self.failed_run = Some(Box::new(error));
-    }
-
-    /// Returns `true` if the tool may simply run again after an interruption.
-    fn may_repeat(&self) -> bool {
-        let retry = self.candidates.most_rounds();
-        let is_bounded = retry.is_some_and(|most| self.rounds() >= most);
-        let is_harmless = !self.writes() || self.is_repeatable() && !is_bounded;
-        is_harmless && !self.ends_its_process()
-    }
-
-    /// Returns `true` if the tool may have taken effect, and the time is over in which it may run again with the same
-    /// key.
-    pub(crate) fn is_too_late(&self, now: impl FnOnce() -> Timestamp) -> bool {
-        let window = self.tool.as_ref().and_then(|tool| tool.window);
-        let window = window.filter(|_| self.may_have_taken_effect());
-        window
-            .zip(self.begun)
-            .is_some_and(|(window, begun)| now().since(begun) > window)
-    }
-
-    /// Returns `true` if the process has ended so often while the tool was at work that the tool may be the reason.
-    /// Then no code of the tool runs any more.
-    fn ends_its_process(&self) -> bool {
-        self.interruptions >= MOST_INTERRUPTIONS
-    }
-
-    /// Records the knowledge about an interrupted execution.
-    fn interrupted(&mut self, args: Json, known: Interrupted) -> After {
-        let cause = match known {
-            Interrupted::Done(output) => {
-                self.found_out(None);
-                self.stage = Stage::Done {
-                    input: args,
-                    result: Ok(output),
-                };
-                return After::default();
-            }
-            Interrupted::NotDone => {
-                let cause = Cause::interrupted(wording::PROCESS_ENDED_WITHOUT_EFFECT);
-                let error = ToolError::Execution {
-                    args: args.clone(),
-                    cause,
-                };
-                self.found_out(Some(&error));
-                // The tool runs anew.
-                self.repeated = self.repeated.saturating_sub(1);
-                self.stage = Stage::Execute { args };
-                return After::default();
-            }
-            Interrupted::Unknown(cause) => cause,
-        };
-        self.in_doubt = true;
-        let error = ToolError::Execution { args, cause };
-        // If it was too late for another execution, the last one may have failed in its own way.
-        let error = self.failed_run.as_deref().cloned().unwrap_or(error);
-        self.settle_with(error);
-        After::default()
-    }
-
-    /// Records that the effect of the interrupted executions is known now, with the failure of the last of them if it
-    /// failed.
-    fn found_out(&mut self, error: Option<&ToolError>) {
-        self.in_doubt = false;
-        for attempt in &mut self.attempts {
-            attempt.effect_unknown = false;
-        }
-        if let Some(last) = self.attempts.last_mut() {
-            last.error = error.map(|error| Box::new(error.receipt()));
-        }
-    }
-
-    fn doubt(&self) -> Doubt {
-        Doubt {
-            call: self.id.clone().unwrap_or_default(),
-            tool: self.tool().to_owned(),
-            args: self.input(),
-        }
-    }
-
-    /// Returns the name of the tool, as receipts have it.
-    pub(crate) fn tool(&self) -> &str {
-        let own_name = self.tool.as_ref().and_then(|tool| tool.own_name.as_deref());
-        own_name.unwrap_or(&self.call.name)
-    }
-
-    /// Returns the version of the tool, if the agent has it.
-    pub(crate) fn version(&self) -> Option<&str> {
-        self.tool.as_ref().map(|tool| &*tool.version)
-    }
-
-    /// Returns `true` if the tool is a part of the run itself, as a delegate is.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.goes_on)
-    }
-
-    fn writes(&self) -> bool {
-        self.tool.as_ref().is_none_or(|tool| tool.writes)
-    }
-
-    fn is_repeatable(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.repeatable)
-    }
-
-    /// Returns `true` if the arguments at hand were approved.
-    pub(crate) fn is_approved(&self) -> bool {
-        self.approved.is_some()
-    }
-
-    /// Returns the declared effects of the tool.
-    pub(crate) fn effects(&self) -> Effects {
-        match &self.tool {
-            Some(Called { writes: true, .. }) => Effects::Writes,
-            Some(Called { reads: true, .. }) => Effects::Reads,
-            _ => Effects::None,
-        }
-    }
-
-    /// Returns the risk of the call.
-    pub(crate) fn risk(&self) -> Risk {
-        let of_tool = self.tool.as_ref().map_or(Risk::High, |tool| tool.risk);
-        self.risk.unwrap_or(of_tool)
-    }
-
-    /// Returns `true` if the effects of the tool leave the organisation.
-    pub(crate) fn is_external(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.external)
-    }
-
-    /// Returns `true` if the tool declares that the effect of a call cannot be undone.
-    pub(crate) fn is_irreversible(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.irreversible)
-    }
-
-    /// Returns the execution of the call with these arguments that is about to happen or goes on, for a call that comes
-    /// after it.
-    pub(crate) fn about_to_run(&self, tool: &str, args: &Json) -> Option<EarlierExecution> {
-        let own = match &self.stage {
-            Stage::Approve { args }
-            | Stage::Execute { args }
-            | Stage::Running { args }
-            | Stage::Interrupted { args } => args,
-            _ => return None,
-        };
-        let is_same = self.tool() == tool && canonical(own.as_str()) == canonical(args.as_str());
-        let request = self.key().filter(|_| is_same)?.to_string();
-        let attempt = self.attempt();
-        Some(EarlierExecution {
-            id: format!("{request} {attempt}"),
-            at: None,
-            outcome: EarlierOutcome::Open,
-            call_id: self.id.as_deref().unwrap_or_default().to_owned(),
-            request,
-            attempt,
-        })
-    }
-
-    /// Returns the effect of the call with these arguments in words, if the tool declares it.
-    pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
-        let effect = self.tool.as_ref()?.effect.as_ref()?;
-        let args = args.to_value().ok()?;
-        Some(filled(effect, &args))
-    }
-
-    /// Returns `true` if the text at hand is what the approver gave, and was not read yet.
-    pub(crate) fn is_edited(&self) -> bool {
-        self.edited.is_some()
-    }
-
-    /// Returns `true` if a tool that writes has begun to run.
-    pub(crate) fn has_written(&self) -> bool {
-        let receipt = self.receipt.as_ref();
-        let has_run = self.executions() > 0
-            || self.is_running()
-            || receipt.is_some_and(|receipt| !receipt.attempts.is_empty());
-        self.effects() == Effects::Writes && has_run
-    }
-
-    /// Returns `true` if the tool is made for being asked the same again and again.
-    pub(crate) fn polls(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.polls)
-    }
-
-    /// Returns `true` if the call asks for a piece of the agent's knowledge.
-    pub(crate) fn is_knowledge(&self) -> bool {
-        self.tool.as_ref().is_some_and(|tool| tool.knowledge)
-    }
-
-    /// Returns the name of the person or program that approved the arguments at hand, if the approver gave one.
-    pub(crate) fn approver(&self) -> Option<String> {
-        self.approved.as_ref()?.by.clone()
-    }
-
-    /// Returns a digest of the current arguments, made with the key of the run if it has one.
-    pub(crate) fn input_digest(&self, key: Option<RunKey>) -> Arc<str> {
-        let input = self.input();
-        let text = canonical(input.as_str());
-        match key {
-            Some(key) => key.digest(&text),
-            None => id(&hmac_sha256::Hash::hash(text.as_bytes())),
-        }
-    }
-
     pub(crate) fn is_running(&self) -> bool {
         matches!(self.stage, Stage::Running { .. })
-    }
-
-    /// Returns how many times the tool has run.
-    pub(crate) fn executions(&self) -> u32 {
-        u32::try_from(self.attempts.len()).unwrap_or(u32::MAX)
-    }
-
-    /// Returns `true` if it is not known whether an execution took effect.
-    fn may_have_taken_effect(&self) -> bool {
-        self.attempts.iter().any(|run| run.effect_unknown)
-    }
-
-    /// Returns `true` if the tool has run, and may have had an effect that must not happen twice.
-    fn is_in_doubt(&self) -> bool {
-        !self.is_repeatable() && self.executions() > 0 || self.may_have_taken_effect()
-    }
-
-    /// Returns the number of the next execution, from 1, or of the execution whose effect is in question.
-    pub(crate) fn attempt(&self) -> u32 {
-        match self.stage {
-            Stage::Interrupted { .. } => self.executions(),
-            _ => self.executions().saturating_add(1),
-        }
-    }
-
-    /// Returns the number of times that the call was about to run: executions, and rounds in which a limiter held it
-    /// back. A `retry` bounds this number.
-    pub(crate) fn rounds(&self) -> u32 {
-        self.executions().saturating_add(self.held_back)
-    }
-
-    /// Returns the number of the round under way, from 1. Places within the call are named by the round, so that a
-    /// repeated execution finds the work that ran within it before.
-    pub(crate) fn round(&self) -> u32 {
-        let over = self.rounds().saturating_sub(self.repeated);
-        over.saturating_add(1)
     }
 
     /// Returns the current arguments: those that are accepted, else those that a receipt would show.
@@ -953,135 +433,11 @@ impl Call {
         shown.unwrap_or_else(|| Json::string(&self.call.arguments))
     }
 
-    /// Returns `true` if arguments have been accepted, or never will be.
-    fn is_identified(&self) -> bool {
-        !matches!(
-            self.stage,
-            Stage::New
-                | Stage::Read
-                | Stage::Arms
-                | Stage::Repair(_)
-                | Stage::Climb { .. }
-                | Stage::EndsRun
-        )
-    }
-
-    /// Returns the id in the receipt, once it is fixed.
-    pub(crate) fn id(&self) -> Option<&Arc<str>> {
-        self.id.as_ref()
-    }
-
-    /// Returns the key by which services know the call, with the arguments at hand.
-    pub(crate) fn key(&self) -> Option<&Arc<str>> {
-        self.key.as_ref().or(self.id.as_ref())
-    }
-
-    /// Returns a digest of the tool, its version, the canonical input and the call's place in the run. It is the same
-    /// on any machine, whatever the order of keys and the white space.
-    fn digest(&self, place: &impl fmt::Display) -> Arc<str> {
-        let mut digest = hmac_sha256::Hash::new();
-        digest.update(self.tool());
-        digest.update("@");
-        digest.update(self.version().unwrap_or_default());
-        digest.update([0]);
-        digest.update(&*canonical(self.input().as_str()));
-        digest.update([0]);
-        // Writing into a digest cannot fail.
-        let _ = write!(Written(&mut digest), "{place}");
-        digest.update(self.seq.to_le_bytes());
-        id(&digest.finalize())
-    }
-
     /// Returns the result of the call, once it is settled.
     pub(crate) fn result(&self) -> Option<&Result<Json, ToolError>> {
         match &self.stage {
             Stage::Done { result, .. } => Some(result),
             _ => None,
         }
-    }
-}
-
-/// Step of an execution that later calls are told of.
-#[derive(Clone, Copy)]
-enum Step {
-    Began,
-    Withdrawn,
-    Ended,
-    /// It is known now, as far as it can be, what an interrupted execution did.
-    FoundOut {
-        has_run: bool,
-    },
-}
-
-impl Step {
-    fn of(fact: &CallFact) -> Option<Step> {
-        match fact {
-            CallFact::Begun { .. } => Some(Step::Began),
-            CallFact::Withdrawn => Some(Step::Withdrawn),
-            CallFact::Ended { .. } => Some(Step::Ended),
-            CallFact::Interrupted(known) => Some(Step::FoundOut {
-                has_run: !matches!(known, Interrupted::NotDone),
-            }),
-            _ => None,
-        }
-    }
-}
-
-/// Returns `true` if whoever gave the arguments could not know the reason why they need approval.
-fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
-    matches!(reason, ApprovalReason::Repeated(_))
-}
-
-/// Number of interruptions of a call after which it is in doubt.
-const MOST_INTERRUPTIONS: u32 = 3;
-
-/// Returns a text in which the values of arguments are put in the place of their names in braces.
-fn filled(text: &str, args: &Value) -> String {
-    let mut filled = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('{') {
-        filled.push_str(&before.replace("}}", "}"));
-        if let Some(after) = after.strip_prefix('{') {
-            filled.push('{');
-            rest = after;
-            continue;
-        }
-        let value = after.split_once('}').and_then(|(name, after)| {
-            let value = match named(name, args)? {
-                Value::String(text) => text.clone(),
-                value => value.to_string(),
-            };
-            Some((value, after))
-        });
-        match value {
-            Some((value, after)) => {
-                filled.push_str(&value);
-                rest = after;
-            }
-            None => {
-                filled.push('{');
-                rest = after;
-            }
-        }
-    }
-    filled + &rest.replace("}}", "}")
-}
-
-/// Returns the argument of this name, or the field of an argument at this path: `to.city`.
-fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
-    let within = || {
-        name.split('.')
-            .try_fold(args, |value, field| value.get(field))
-    };
-    args.get(name).or_else(within)
-}
-
-/// Writer that feeds formatted text into a digest.
-struct Written<'a>(&'a mut hmac_sha256::Hash);
-
-impl Write for Written<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.0.update(text);
-        Ok(())
     }
 }

@@ -1,0 +1,182 @@
+//! Arguments that fit, and the approval that they need.
+
+use super::{Accepted, After, Call, News, Stage, wording};
+use crate::{
+    Json,
+    error::{Cause, DenialReason, ToolError},
+    run::{Approval, ApprovalDecision, ApprovalReason},
+    tool::Risk,
+};
+use serde::Serialize;
+use std::{sync::Arc, time::Duration};
+
+/// Approval of arguments.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct Approved {
+    /// Name of the person or program that approved the arguments, if the approver gave one.
+    pub(super) by: Option<String>,
+    /// Time that the approval took, until an execution has recorded it.
+    pub(super) took: Option<Duration>,
+    /// Highest risk that the approver may approve; `None` if there is no bound.
+    pub(super) at_most: Option<Risk>,
+    /// Id of the request that was approved.
+    pub(super) request: Option<Arc<str>>,
+}
+
+impl Call {
+    /// Records that the text at hand fits, and may run unless a policy or a person refuses it.
+    pub(super) fn accepted(&mut self, accepted: Accepted) -> After {
+        let Accepted {
+            args,
+            changes,
+            mut approval,
+            reasons,
+            risk,
+            denied,
+        } = accepted;
+        let is_new = matches!(self.stage, Stage::Read);
+        (self.reasons, self.risk) = (reasons, risk);
+        if is_new {
+            self.candidates.read(changes);
+            let edited = self.edited.take().map(|edited| *edited);
+            (self.approved, self.begun, self.follows) = (edited, None, None);
+            approval |= self.asks_anew();
+        }
+        if let Some(reason) = denied {
+            (self.denied_by, self.revised) = (None, false);
+            return self.denied(args, Cause::denied(reason));
+        }
+        self.candidates.accept();
+        self.stage = match approval && self.approved.is_none() {
+            true => Stage::Approve { args },
+            false => Stage::Execute { args },
+        };
+        match is_new {
+            true => After::news(News::Accepted),
+            false => After::default(),
+        }
+    }
+
+    /// Takes the approval away from arguments that the approver gave, if it does not cover them. Returns `true` if it
+    /// did so.
+    fn asks_anew(&mut self) -> bool {
+        let risk = self.risk();
+        let is_too_risky = |approved: &Approved| approved.at_most.is_some_and(|most| risk > most);
+        if self.approved.as_ref().is_some_and(is_too_risky) {
+            self.reasons.push(ApprovalReason::RiskierArguments);
+        } else if !self.reasons.iter().any(is_about_the_arguments) {
+            return false;
+        }
+        let Some(given) = self.approved.take() else {
+            return false;
+        };
+        self.follows = given.request.as_deref().map(str::to_owned);
+        true
+    }
+
+    pub(super) fn decided(
+        &mut self,
+        args: Json,
+        decided: ApprovalDecision,
+        took: Duration,
+        reason: Option<DenialReason>,
+    ) -> After {
+        let request = self.key().cloned();
+        let ApprovalDecision {
+            approval,
+            by,
+            at_most,
+        } = decided;
+        self.revised = matches!(approval, Approval::Revise { .. });
+        let why = match approval {
+            Approval::Approve => {
+                let took = Some(took);
+                self.approved = Some(Approved {
+                    by,
+                    took,
+                    at_most,
+                    request,
+                });
+                self.stage = Stage::Execute { args };
+                return After::default();
+            }
+            Approval::ApproveWith { args } => {
+                let took = Some(took);
+                self.edited = Some(Box::new(Approved {
+                    by,
+                    took,
+                    at_most,
+                    request,
+                }));
+                self.candidates.edit(args.as_str().to_owned(), self.round());
+                self.stage = Stage::Read;
+                return After::default();
+            }
+            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
+            Approval::Revise { note } => wording::to_be_revised(&note),
+        };
+        self.denied_by = by;
+        self.candidates.withdraw();
+        let cause = Cause::denied(why);
+        self.denied(
+            args,
+            match reason {
+                Some(reason) => cause.because(reason),
+                None => cause,
+            },
+        )
+    }
+
+    /// Records that the arguments which the approver gave do not fit.
+    pub(super) fn edit_misread(
+        &mut self,
+        by: Option<String>,
+        text: String,
+        error: &ToolError,
+    ) -> After {
+        self.denied_by = by;
+        let args = Json::parse(&*text).unwrap_or_else(|_| Json::string(&text));
+        self.denied(args, Cause::denied(wording::edit_misread(error)))
+    }
+
+    /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
+    /// failure, that failure is open again.
+    fn denied(&mut self, args: Json, cause: Cause) -> After {
+        let text = args.as_str().to_owned();
+        let error = ToolError::Execution {
+            args: args.clone(),
+            cause,
+        };
+        if self.candidates.is_given() {
+            let news = News::Failed(Box::new(error.receipt()));
+            self.candidates.fail(text, error);
+            return self.go_back().with(news);
+        }
+        self.candidates.accept();
+        self.stage = Stage::Done {
+            input: args,
+            result: Err(error),
+        };
+        After::default()
+    }
+
+    /// Returns `true` if the arguments at hand were approved.
+    pub(crate) fn is_approved(&self) -> bool {
+        self.approved.is_some()
+    }
+
+    /// Returns `true` if the text at hand is what the approver gave, and was not read yet.
+    pub(crate) fn is_edited(&self) -> bool {
+        self.edited.is_some()
+    }
+
+    /// Returns the name of the person or program that approved the arguments at hand, if the approver gave one.
+    pub(crate) fn approver(&self) -> Option<String> {
+        self.approved.as_ref()?.by.clone()
+    }
+}
+
+/// Returns `true` if whoever gave the arguments could not know the reason why they need approval.
+fn is_about_the_arguments(reason: &ApprovalReason) -> bool {
+    matches!(reason, ApprovalReason::Repeated(_))
+}

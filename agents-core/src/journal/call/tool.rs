@@ -1,0 +1,117 @@
+//! The tool of a call, as the call describes it.
+
+use super::{Call, Called};
+use crate::{
+    Json,
+    tool::{Effects, Risk},
+};
+use serde_json::Value;
+
+impl Call {
+    /// Returns the name of the tool, as receipts have it.
+    pub(crate) fn tool(&self) -> &str {
+        let own_name = self.tool.as_ref().and_then(|tool| tool.own_name.as_deref());
+        own_name.unwrap_or(&self.call.name)
+    }
+
+    /// Returns the version of the tool, if the agent has it.
+    pub(crate) fn version(&self) -> Option<&str> {
+        self.tool.as_ref().map(|tool| &*tool.version)
+    }
+
+    /// Returns `true` if the tool is a part of the run itself, as a delegate is.
+    pub(crate) fn goes_on(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.goes_on)
+    }
+
+    pub(super) fn writes(&self) -> bool {
+        self.tool.as_ref().is_none_or(|tool| tool.writes)
+    }
+
+    pub(super) fn is_repeatable(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.repeatable)
+    }
+
+    /// Returns the declared effects of the tool.
+    pub(crate) fn effects(&self) -> Effects {
+        match &self.tool {
+            Some(Called { writes: true, .. }) => Effects::Writes,
+            Some(Called { reads: true, .. }) => Effects::Reads,
+            _ => Effects::None,
+        }
+    }
+
+    /// Returns the risk of the call.
+    pub(crate) fn risk(&self) -> Risk {
+        let of_tool = self.tool.as_ref().map_or(Risk::High, |tool| tool.risk);
+        self.risk.unwrap_or(of_tool)
+    }
+
+    /// Returns `true` if the effects of the tool leave the organisation.
+    pub(crate) fn is_external(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.external)
+    }
+
+    /// Returns `true` if the tool declares that the effect of a call cannot be undone.
+    pub(crate) fn is_irreversible(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.irreversible)
+    }
+
+    /// Returns the effect of the call with these arguments in words, if the tool declares it.
+    pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
+        let effect = self.tool.as_ref()?.effect.as_ref()?;
+        let args = args.to_value().ok()?;
+        Some(filled(effect, &args))
+    }
+
+    /// Returns `true` if the tool is made for being asked the same again and again.
+    pub(crate) fn polls(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.polls)
+    }
+
+    /// Returns `true` if the call asks for a piece of the agent's knowledge.
+    pub(crate) fn is_knowledge(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.knowledge)
+    }
+}
+
+/// Returns a text in which the values of arguments are put in the place of their names in braces.
+fn filled(text: &str, args: &Value) -> String {
+    let mut filled = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(&before.replace("}}", "}"));
+        if let Some(after) = after.strip_prefix('{') {
+            filled.push('{');
+            rest = after;
+            continue;
+        }
+        let value = after.split_once('}').and_then(|(name, after)| {
+            let value = match named(name, args)? {
+                Value::String(text) => text.clone(),
+                value => value.to_string(),
+            };
+            Some((value, after))
+        });
+        match value {
+            Some((value, after)) => {
+                filled.push_str(&value);
+                rest = after;
+            }
+            None => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + &rest.replace("}}", "}")
+}
+
+/// Returns the argument of this name, or the field of an argument at this path: `to.city`.
+fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
+    let within = || {
+        name.split('.')
+            .try_fold(args, |value, field| value.get(field))
+    };
+    args.get(name).or_else(within)
+}
