@@ -114,7 +114,7 @@ impl<E: AsRef<dyn StdError + Send + Sync>> HoldsError for ChainProbe<'_, E> {
     }
 }
 
-/// Fallback of [`ChainProbe`] for a type that only has a text.
+/// Fallback of [`ChainProbe`] for a type that implements `Display`, and neither is an error nor holds one.
 pub trait OnlyText {
     /// Returns the text.
     fn said(&self) -> String;

@@ -233,7 +233,7 @@ impl Drop for Dropped {
 }
 
 impl<F: Future> Going<F> {
-    /// Runs this work, whose facts go to `writer`.
+    /// Wraps work whose facts go to `writer`. If the work is dropped before its end, the journal is released.
     pub(crate) fn on(writer: Option<Arc<Writer>>, work: F) -> Self {
         let (journal, work) = (Dropped(writer), Box::pin(work));
         Going { journal, work }

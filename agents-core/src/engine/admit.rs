@@ -1,6 +1,6 @@
 //! Admission: the decision whether a call may be made at all.
 
-use super::{read::Rules, wording};
+use super::{rules::Rules, wording};
 use crate::{
     Json,
     context::RunContext,

@@ -1,6 +1,6 @@
 //! Course of one call, from the reply to its receipt: the next action is looked up, carried out, and added as a fact.
 
-use super::{admit, call_site::CallSite, execute, read, receipt, repair, wording};
+use super::{admit, call_site::CallSite, execute, read, receipt, repair, rules::Rules, wording};
 use crate::{
     Json,
     engine::climb::climb,
@@ -113,7 +113,7 @@ impl CallSite<'_> {
                 let is_too_late = call.is_too_late(|| self.cx.now());
                 (call.next(), is_too_late)
             });
-            let rules = read::Rules::new(self.definition, tool, &context);
+            let rules = Rules::new(self.definition, tool, &context);
             let fact = match action {
                 Action::Done | Action::TakeUp => return,
                 Action::End(stop) => match self.cx.stop(*stop).await {},
@@ -214,7 +214,7 @@ impl CallSite<'_> {
     /// the fact that says why the call may not run so.
     fn ready(
         &self,
-        rules: &read::Rules<'_>,
+        rules: &Rules<'_>,
         prepared: Option<Prepared>,
         args: &Json,
     ) -> Result<Prepared, Box<CallFact>> {

@@ -27,6 +27,7 @@ pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
 mod repeats;
+mod rules;
 mod wording;
 
 pub(crate) use drive::{Driven, drive};

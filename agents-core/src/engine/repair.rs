@@ -6,7 +6,7 @@ use super::wording;
 use crate::{
     context::RunContext,
     definition::AgentDefinition,
-    engine::read::Rules,
+    engine::rules::Rules,
     error::{Origin, ToolError},
     journal::{Call, Failed},
     panics::guarded_while,

@@ -18,8 +18,8 @@ impl Call {
         tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
     }
 
-    /// Returns the news of an execution, after a fact that was such a step. Before the fact there were this many
-    /// executions.
+    /// Returns the news of an execution, after a fact that was this step of it. `before` is the number of executions
+    /// before the fact.
     pub(super) fn execution_news(
         &self,
         step: Step,

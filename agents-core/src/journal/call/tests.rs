@@ -412,6 +412,6 @@ fn an_effect_is_told_with_the_values_of_arguments_and_of_their_fields() {
         ),
         ("{to}", r#"{"city":"Ulm"}"#),
     ] {
-        assert_eq!(super::filled(text, &args), told, "{text}");
+        assert_eq!(super::tool::filled(text, &args), told, "{text}");
     }
 }

@@ -76,7 +76,7 @@ impl Call {
 }
 
 /// Returns a text in which the values of arguments are put in the place of their names in braces.
-fn filled(text: &str, args: &Value) -> String {
+pub(super) fn filled(text: &str, args: &Value) -> String {
     let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {

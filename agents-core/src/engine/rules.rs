@@ -1,0 +1,85 @@
+//! Rules of one call, which the actions of the call share.
+
+use crate::{
+    context::RunContext,
+    definition::{AgentDefinition, Arms},
+    run::Timestamp,
+    tool::{SharedTool, ToolContext},
+};
+use std::time::Duration;
+
+/// Rules by which one call is admitted, read and recovered.
+pub(crate) struct Rules<'a> {
+    pub(super) definition: &'a AgentDefinition<'a>,
+    pub(super) tool: &'a SharedTool,
+    pub(super) context: &'a ToolContext,
+    pub(super) strict: bool,
+    pub(super) max_bytes: usize,
+}
+
+impl<'a> Rules<'a> {
+    pub(super) fn new(
+        definition: &'a AgentDefinition<'a>,
+        tool: &'a SharedTool,
+        context: &'a ToolContext,
+    ) -> Self {
+        let settings = &context.cx.root.settings;
+        let strict = definition.strict || settings.strict || tool.spec().strict;
+        Rules {
+            definition,
+            tool,
+            context,
+            strict,
+            max_bytes: settings.max_argument_bytes,
+        }
+    }
+
+    /// Returns the rules for a text that is read strictly, whatever the tool declares.
+    pub(super) fn strictly(&self) -> Rules<'a> {
+        Rules {
+            strict: true,
+            ..*self
+        }
+    }
+
+    pub(super) fn tool(&self) -> &SharedTool {
+        self.tool
+    }
+
+    pub(super) fn arms(&self) -> &Arms<'a> {
+        &self.definition.arms
+    }
+
+    /// Returns the time at which a wait is over, by the run's clock, in milliseconds since 1970.
+    ///
+    /// The time is rounded up: a wait that ended too early would call a service before the time that it asked for.
+    pub(crate) fn after(&self, wait: Duration) -> u64 {
+        if wait.is_zero() {
+            return 0;
+        }
+        let wait = u64::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(u64::MAX);
+        // A part of the millisecond that the clock shows has passed already.
+        let now = self.cx().now().as_millis().saturating_add(1);
+        now.saturating_add(wait)
+    }
+
+    /// Returns the time from now until `millis`, by the run's clock.
+    pub(crate) fn until(&self, millis: u64) -> Duration {
+        Timestamp::from_millis(millis).since(self.cx().now())
+    }
+
+    pub(super) fn cx(&self) -> &RunContext {
+        &self.context.cx
+    }
+
+    /// Returns a pseudo-random number from 0 to 1, which is the same when the run is resumed.
+    pub(crate) fn chance(&self) -> f64 {
+        let cx = self.cx();
+        let mut digest = hmac_sha256::Hash::new();
+        digest.update(cx.run_id());
+        digest.update(cx.step_place());
+        digest.update(cx.round().to_le_bytes());
+        let [a, b, c, d, ..] = digest.finalize();
+        f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX)
+    }
+}
