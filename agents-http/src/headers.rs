@@ -2,7 +2,8 @@ use crate::{TransportError, wording};
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 
-/// Headers that a client sends with every request. `Debug` hides their values.
+/// Headers that a client sends with every request: [`Server::new`](crate::Server::new) takes them. `Debug` hides their
+/// values.
 ///
 /// ```
 /// let mut headers = agents_http::Headers::default();

@@ -69,7 +69,7 @@ impl ErrorContext<'_> {
             ),
             TransportError::Interrupted(why) => ModelError::new(
                 Kind::Interrupted,
-                format!("{server} broke off before it answered ({why})"),
+                format!("{server} broke off before it replied ({why})"),
             ),
             TransportError::TimedOut { after, .. } => ModelError::new(
                 Kind::TimedOut,
@@ -81,7 +81,7 @@ impl ErrorContext<'_> {
             TransportError::TooLong(bytes) => ModelError::new(
                 Kind::Malformed,
                 format!(
-                    "{server} sent more than {} MiB: no answer is as long as that",
+                    "{server} sent more than {} MiB: no reply is as long as that",
                     bytes >> 20
                 ),
             ),
@@ -103,12 +103,12 @@ impl ErrorContext<'_> {
             }
             Some(TransportError::Interrupted(why)) => ModelError::new(
                 Kind::Interrupted,
-                format!("the answer of {server} broke off after {said} characters ({why})"),
+                format!("the reply of {server} broke off after {said} characters ({why})"),
             ),
             _ => ModelError::new(
                 Kind::Interrupted,
                 format!(
-                    "the answer of {server} broke off after {said} characters: it never said `\"done\": true`"
+                    "the reply of {server} broke off after {said} characters: it never said `\"done\": true`"
                 ),
             ),
         }

@@ -96,7 +96,7 @@ pub(super) fn no_more_repairs(most: usize) -> String {
 // ---- stored runs ----
 
 pub(super) const KEY_UNREADABLE: &str =
-    "the key of the run is not 64 hexadecimal digits; the journal was changed";
+    "the key of the run is not 64 hexadecimal digits: the journal was altered";
 
 pub(super) fn other_rules(rules: u32, known: u32) -> String {
     format!(

@@ -1,4 +1,4 @@
-/// Abilities of a model, as data.
+/// Abilities of a model, as data: [`Model::capabilities`](super::Model::capabilities) returns them.
 ///
 /// What a model cannot do is refused before the request is sent, or done in another way: without tools of its own, a
 /// model is offered tools [by prompt](super::prompted).

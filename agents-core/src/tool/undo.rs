@@ -55,7 +55,20 @@ pub enum Undone {
     },
 }
 
-/// Creates the outcome of an undo that has undone the effect of the call.
+/// Creates the outcome of an undo that has undone the effect of the call; an `undo` returns it. [`Undone`] shows both
+/// outcomes.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::tool::{Undone, conflict, undone};
+///
+/// // Nobody has written since: the value of before may come back.
+/// let restored = |version: u32, now: u32| match version == now {
+///     true => undone(),
+///     false => conflict(format!("the lead has version {now} by now")),
+/// };
+/// assert_eq!(restored(3, 3), Undone::Done);
+/// ```
 pub fn undone() -> Undone {
     Undone::Done
 }

@@ -111,7 +111,7 @@ impl Failures<'_> {
     fn broke_off(&self, said: usize, why: &str) -> ModelError {
         let server = self.server.name();
         let message = match said {
-            0 => format!("{server} broke off before it answered ({why})"),
+            0 => format!("{server} broke off before it replied ({why})"),
             said => format!("the reply of {server} broke off after {said} characters ({why})"),
         };
         self.error(Kind::Interrupted, &format!("{message}: ask again"))

@@ -304,7 +304,7 @@ async fn malformed_answers() {
         Answer::json(200, ""),
         Kind::Interrupted,
         None,
-        "the answer of SERVER broke off after 0 characters: it never said `\"done\": true`",
+        "the reply of SERVER broke off after 0 characters: it never said `\"done\": true`",
     )
     .await;
 }
@@ -312,7 +312,7 @@ async fn malformed_answers() {
 #[tokio::test]
 async fn a_stream_that_breaks_off() {
     let begun = "{\"message\":{\"role\":\"assistant\",\"content\":\"Grüße\"},\"done\":false}\n";
-    let never = "the answer of SERVER broke off after 5 characters: it never said `\"done\": true`";
+    let never = "the reply of SERVER broke off after 5 characters: it never said `\"done\": true`";
     // the body ends properly, but before `done`
     check(Answer::pieces([begun]), Kind::Interrupted, None, never).await;
     check(
@@ -339,7 +339,7 @@ async fn a_stream_that_breaks_off() {
             assert_eq!(error.kind(), Kind::Interrupted);
             let text = error.to_string();
             assert!(
-                text.starts_with("the answer of SERVER broke off after 5 characters ("),
+                text.starts_with("the reply of SERVER broke off after 5 characters ("),
                 "{text}"
             );
         }
@@ -351,7 +351,7 @@ async fn a_stream_that_breaks_off() {
         assert!(
             error
                 .to_string()
-                .starts_with("SERVER broke off before it answered ("),
+                .starts_with("SERVER broke off before it replied ("),
             "{error}"
         );
     }
@@ -394,6 +394,6 @@ async fn an_endless_answer() {
         "x".repeat(1 << 20)
     );
     let answer = (0..66).fold(Answer::begun(), |answer, _| answer.piece(&line));
-    let message = "SERVER sent more than 64 MiB: no answer is as long as that";
+    let message = "SERVER sent more than 64 MiB: no reply is as long as that";
     check(answer, Kind::Malformed, None, message).await;
 }

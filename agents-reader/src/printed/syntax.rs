@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Syntax in which a call was printed.
+/// Syntax in which a call was printed: [`PrintedCall::syntax`](super::PrintedCall::syntax) of each call that was found.
 ///
 /// A syntax is a wrapper and its contents: the same `<tool_call>` holds JSON for one family, XML parameters for a
 /// second and key/value pairs for a third.
