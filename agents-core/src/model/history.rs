@@ -62,7 +62,7 @@ impl History {
     }
 
     /// Returns `true` if a message has a file that is no image.
-    pub fn has_files(&self) -> bool {
+    pub(crate) fn has_files(&self) -> bool {
         self.has_files
     }
 

@@ -52,9 +52,10 @@ pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};
 pub use signature::{Argument, Described, Injected, Readable, ToolFault, ToolOutput};
+pub(crate) use source::SharedSource;
+pub use source::ToolSource;
 #[doc(hidden)]
 pub use source::{Asked, Each, IntoTools, Whole};
-pub use source::{SharedSource, ToolSource};
 pub use spec::{Cache, Category, Effects, NeedsApproval, Risk, ToolSpec};
 pub use status::Status;
 pub(crate) use type_names::{type_at, without_modules};

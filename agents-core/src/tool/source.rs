@@ -72,7 +72,7 @@ pub trait ToolSource: Send + Sync + 'static {
 }
 
 /// A type-erased source of tools behind an [`Arc`].
-pub type SharedSource = Arc<dyn ToolSource>;
+pub(crate) type SharedSource = Arc<dyn ToolSource>;
 
 #[async_trait]
 impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {

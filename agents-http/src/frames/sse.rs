@@ -68,7 +68,7 @@ impl Default for Events {
 
 impl Events {
     /// Creates a reader for events of at most `max` bytes; 16 MiB by default.
-    pub fn with_max(max: usize) -> Self {
+    pub(crate) fn with_max(max: usize) -> Self {
         Events {
             line: Vec::new(),
             data: String::new(),
