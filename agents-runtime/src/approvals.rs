@@ -206,6 +206,70 @@ impl Approvals {
         opened(&key, &detail_of(&stored.request), &stored.detail)
     }
 
+    /// Returns a request, if it is there for this principal.
+    ///
+    /// # Errors
+    /// When the request does not exist for this principal, or the store fails.
+    pub async fn get(&self, id: &str, by: &Principal) -> Result<Request, RuntimeError> {
+        Ok(self.visible(id, by).await?.into())
+    }
+
+    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). Other than
+    /// [`detail`](Approvals::detail), a principal who may not is no refusal.
+    ///
+    /// # Errors
+    /// When the request does not exist for this principal, or the store fails.
+    pub async fn get_readable(
+        &self,
+        id: &str,
+        by: &Principal,
+    ) -> Result<(Request, Option<RequestDetail>), RuntimeError> {
+        let stored = self.visible(id, by).await?;
+        self.readable(stored, by).await
+    }
+
+    /// Returns requests of the principal's tenant, the oldest first, each with its exact arguments if the principal
+    /// [may see them](crate::Roles).
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list_readable(
+        &self,
+        filter: &ApprovalFilter,
+        by: &Principal,
+    ) -> Result<Vec<(Request, Option<RequestDetail>)>, RuntimeError> {
+        let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let filter = ApprovalFilter {
+            tenant: tenant.map(str::to_owned),
+            ..filter.clone()
+        };
+        let mut all = Vec::new();
+        for stored in self.client.bare_store().approvals(&filter).await? {
+            all.push(self.readable(stored, by).await?);
+        }
+        Ok(all)
+    }
+
+    /// Adds the exact arguments to a request, if the principal may see them and they can be read.
+    async fn readable(
+        &self,
+        stored: agents_store::Approval,
+        by: &Principal,
+    ) -> Result<(Request, Option<RequestDetail>), RuntimeError> {
+        let detail = match self.may_see(&stored, by) {
+            Ok(()) => {
+                let run = self.client.known(&stored.run).await?;
+                let key = key_of(&run, &*self.client.keys()?);
+                key.and_then(|key| opened(&key, &detail_of(&stored.request), &stored.detail))
+                    .ok()
+            }
+            Err(_) => None,
+        };
+        Ok((stored.into(), detail))
+    }
+
     /// Decides about a request. The first decision counts.
     ///
     /// Whoever started the run, is the user whom it works for, or wrote in its conversation, may not decide about its

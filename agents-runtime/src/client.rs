@@ -110,6 +110,14 @@ impl Client {
         Ok(self.store.runs(filter).await?)
     }
 
+    /// Returns the stored run with this id.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, or the store fails.
+    pub async fn stored(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
+        self.visible(run, by).await
+    }
+
     /// Cancels a run: a worker ends it.
     ///
     /// # Errors

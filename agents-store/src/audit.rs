@@ -443,8 +443,30 @@ pub struct AuditFilter {
     pub run: Option<String>,
     /// Events with greater numbers. The oldest comes first.
     pub after: u64,
+    /// Events with smaller numbers. The newest comes first; `Some(u64::MAX)` begins with the newest of all.
+    pub before: Option<u64>,
     /// Maximum number of events; 0 for 100.
     pub limit: u32,
+}
+
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores read the filter")
+)]
+impl AuditFilter {
+    /// Returns the number that all chosen events are below.
+    pub(crate) fn end(&self) -> i64 {
+        let end = self.before.unwrap_or(u64::MAX);
+        i64::try_from(end).unwrap_or(i64::MAX)
+    }
+
+    /// Returns the order of the events, as SQL names it.
+    pub(crate) fn order(&self) -> &'static str {
+        match self.before {
+            Some(_) => "DESC",
+            None => "ASC",
+        }
+    }
 }
 
 #[cfg(test)]

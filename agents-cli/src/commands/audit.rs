@@ -21,6 +21,7 @@ pub(crate) async fn audit(
         run: asked.run.clone(),
         after: asked.after,
         limit: 1000,
+        ..AuditFilter::default()
     };
     loop {
         let page = match out.is_json() {

@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// Place of a store.
@@ -137,13 +137,20 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
         let (mut vain, mut before) = (0, (0, 0));
         let last = loop {
             // Three kills in a row before anything is stored hold a run, as they should.
-            let time = match kills {
-                _ if vain >= 2 => PATIENCE,
-                0 => Duration::from_millis(5 + below(&mut chance, 200)),
-                1..6 => Duration::from_millis(1_500 + below(&mut chance, 250)),
-                _ => PATIENCE,
+            let said = match kills {
+                0..8 if vain < 2 && below(&mut chance, 4) > 0 => {
+                    // After one to three more payments, and then in the middle of one.
+                    let more = 1 + usize::try_from(below(&mut chance, 3)).unwrap();
+                    let then = Duration::from_millis(below(&mut chance, 35));
+                    kill_after(start(), &ledger, more, then)
+                }
+                0 => wait(start(), Duration::from_millis(5 + below(&mut chance, 200))),
+                1..8 if vain < 2 => {
+                    wait(start(), Duration::from_millis(1_500 + below(&mut chance, 250)))
+                }
+                _ => wait(start(), PATIENCE),
             };
-            if let Some(said) = wait(start(), time) {
+            if let Some(said) = said {
                 break said;
             }
             kills += 1;
@@ -188,6 +195,20 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
     } else {
         assert_eq!(in_doubt, hits, "each is reported");
     }
+}
+
+/// Kills a process this long after it has entered so many more payments in the ledger. Returns its output if it has ended
+/// before.
+fn kill_after(mut child: Child, ledger: &Path, more: usize, then: Duration) -> Option<String> {
+    let entered = || fs::read_to_string(ledger).map_or(0, |text| text.lines().count());
+    let (before, began) = (entered(), Instant::now());
+    while entered() < before + more && began.elapsed() < PATIENCE {
+        if child.try_wait().unwrap().is_some() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    wait(child, then)
 }
 
 fn in_sqlite(folder: &Path) -> Place {

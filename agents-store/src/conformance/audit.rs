@@ -291,6 +291,21 @@ pub(super) async fn events_are_listed_the_oldest_first_page_by_page(store: Check
         runs.push(event.run);
     }
     assert_eq!(runs, ["run-1", "run-3"]);
+    let mut newest = AuditFilter {
+        before: Some(u64::MAX),
+        limit: 2,
+        ..AuditFilter::default()
+    };
+    let mut numbers = Vec::new();
+    loop {
+        let page = store.audit(&newest).await.unwrap();
+        let Some(last) = page.last() else { break };
+        newest.before = Some(last.number);
+        numbers.extend(page.iter().map(|event| (event.number, event.run.clone())));
+    }
+    let runs: Vec<_> = numbers.iter().map(|(_, run)| &**run).collect();
+    assert_eq!(runs, ["run-3", "run-2", "run-1"], "the newest first");
+    assert!(numbers.is_sorted_by(|a, b| a.0 > b.0), "{numbers:?}");
 }
 
 pub(super) async fn a_store_belongs_to_one_audit_key(store: Checked) {

@@ -212,6 +212,7 @@ pub(super) async fn list(
     db: &impl GenericClient,
     filter: &AuditFilter,
 ) -> Result<Vec<AuditEvent>, StoreError> {
+    let order = filter.order();
     let sql = format!(
         "SELECT {COLUMNS} FROM agent_audit_events AS event LEFT JOIN agent_runs AS run ON run.number = event.run
          WHERE ($1::text IS NULL OR event.tenant_id = $1)
@@ -219,16 +220,19 @@ pub(super) async fn list(
            AND ($2::text IS NULL OR event.run =
                CASE $2 WHEN 'platform' THEN 0 ELSE (SELECT number FROM agent_runs WHERE id = $2) END)
            AND event.number > $3
-         ORDER BY event.number LIMIT $4"
+           AND event.number < $5
+         ORDER BY event.number {order} LIMIT $4"
     );
     let AuditFilter {
         tenant,
         run,
         after,
         limit: asked,
+        ..
     } = filter;
     let most = i64::from(limit(*asked));
-    let found = rows(db, &sql, &[tenant, run, &signed(*after), &most]).await?;
+    let (after, before) = (signed(*after), filter.end());
+    let found = rows(db, &sql, &[tenant, run, &after, &most, &before]).await?;
     found.iter().map(read).collect()
 }
 

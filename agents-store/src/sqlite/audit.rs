@@ -158,13 +158,15 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
         Some(_) => "run = (SELECT number FROM agent_runs WHERE id = :run)",
         None => ":run IS NULL",
     };
+    let order = filter.order();
     let sql = format!(
         "SELECT {COLUMNS} FROM agent_audit_events AS event LEFT JOIN agent_runs AS run ON run.number = event.run
          WHERE (:tenant IS NULL OR event.tenant_id = :tenant)
            AND {of_run}
            AND (event.run = 0 OR run.id IS NOT NULL)
            AND event.number > :after
-         ORDER BY event.number LIMIT :limit"
+           AND event.number < :before
+         ORDER BY event.number {order} LIMIT :limit"
     );
     let mut found = db.prepare_cached(&sql)?;
     let rows = found.query_map(
@@ -172,6 +174,7 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
             ":tenant": filter.tenant,
             ":run": filter.run,
             ":after": filter.after,
+            ":before": filter.end(),
             ":limit": limit(filter.limit),
         },
         read,

@@ -1,0 +1,93 @@
+//! The control room, and a team that works in front of you: it reads, fails, repairs and asks.
+//!
+//! ```text
+//! control_room --listen 127.0.0.1:PORT --store sqlite:FILE --ledger FILE
+//! ```
+//!
+//! Open the URL that it prints. Each payment that is approved there adds the line `KEY AMOUNT` to the ledger. Scripted
+//! models play the agents, so neither a server nor a key is needed. The program may be stopped and started again, and
+//! others may serve the same store at the same time.
+
+mod office;
+
+use agents_runtime::{Runtime, RuntimeError, SqliteStore};
+use agents_server::Server;
+use agents_store::{RunFilter, RunStatus};
+use std::{error::Error, path::PathBuf, process::ExitCode};
+use tokio_util::sync::CancellationToken;
+
+const USAGE: &str = "usage: control_room --listen 127.0.0.1:PORT --store sqlite:FILE --ledger FILE";
+
+/// Invoices that the team works on.
+const INVOICES: [&str; 3] = ["A-17", "B-4", "C-231"];
+
+struct Options {
+    listen: String,
+    store: PathBuf,
+    ledger: PathBuf,
+}
+
+fn read_options() -> Option<Options> {
+    let (mut listen, mut store, mut ledger) = (None, None, None);
+    let mut words = std::env::args().skip(1);
+    while let Some(word) = words.next() {
+        let value = words.next()?;
+        match &*word {
+            "--listen" => listen = Some(value),
+            "--store" => store = Some(PathBuf::from(value.strip_prefix("sqlite:")?)),
+            "--ledger" => ledger = Some(PathBuf::from(value)),
+            _ => return None,
+        }
+    }
+    Some(Options {
+        listen: listen?,
+        store: store?,
+        ledger: ledger?,
+    })
+}
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let Some(options) = read_options() else {
+        eprintln!("{USAGE}");
+        return ExitCode::from(2);
+    };
+    match serve(options).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
+    let runtime = Runtime::open(SqliteStore::open(&options.store).await?).model(office::model());
+    let server = Server::bind(runtime.as_client(), &*options.listen).await?;
+    let office = runtime.agent(office::team(options.ledger));
+    if is_idle(&runtime).await? {
+        for invoice in INVOICES {
+            let task = format!("Pay the invoice {invoice}.");
+            office.run(task).label("invoice", invoice).start().await?;
+        }
+    }
+    tokio::spawn(runtime.work(CancellationToken::new()));
+    println!("listening on {}", server.url());
+    server.run().await?;
+    Ok(())
+}
+
+/// Returns `true` if no run of the store is open: an earlier start, or another process, has left nothing to do.
+async fn is_idle(runtime: &Runtime) -> Result<bool, RuntimeError> {
+    for status in [RunStatus::Ready, RunStatus::Running, RunStatus::Waiting] {
+        let filter = RunFilter {
+            status: Some(status),
+            limit: 1,
+            ..RunFilter::default()
+        };
+        if !runtime.as_client().runs(&filter).await?.is_empty() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}

@@ -1,0 +1,117 @@
+//! Requests for approval.
+
+use super::{answer, body};
+use crate::{
+    failure::Failure,
+    room::{Room, Visitor},
+    steering::{self, Form},
+    wording,
+};
+use agents_core::Json as Text;
+use agents_runtime::{Request, RequestDetail};
+use agents_store::{ApprovalFilter, ApprovalStatus};
+use axum::{
+    Extension, Json,
+    extract::{Path, Query, State, rejection::JsonRejection},
+    response::Response,
+};
+use serde::{Deserialize, Serialize};
+
+#[derive(Deserialize)]
+pub(crate) struct Choice {
+    status: Option<String>,
+    run: Option<String>,
+    after: Option<String>,
+    limit: Option<u32>,
+}
+
+/// Page of requests.
+#[derive(Serialize)]
+struct Page {
+    approvals: Vec<Request>,
+    /// Id behind which the next page begins; `None` for the last page.
+    next: Option<String>,
+}
+
+/// Request with its exact arguments, if the visitor may see them.
+#[derive(Serialize)]
+struct Whole {
+    #[serde(flatten)]
+    request: Request,
+    #[serde(flatten)]
+    detail: RequestDetail,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Decision {
+    decision: String,
+    #[serde(default)]
+    note: String,
+    arguments: Option<Text>,
+}
+
+pub(crate) async fn list(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Query(choice): Query<Choice>,
+) -> Response {
+    answer(page(&room, &visitor, choice).await)
+}
+
+async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Failure> {
+    let limit = choice.limit.unwrap_or(0);
+    let filter = ApprovalFilter {
+        tenant: visitor.principal.tenant().map(str::to_owned),
+        run: choice.run,
+        status: Some(steering::status(
+            choice.status.as_deref(),
+            ApprovalStatus::Pending,
+        )?),
+        after: choice.after,
+        limit,
+    };
+    let approvals = room.client.approvals().list(&filter).await?;
+    let is_full = approvals.len() >= steering::size(limit);
+    let next = approvals
+        .last()
+        .filter(|_| is_full)
+        .map(|last| last.id.clone());
+    Ok(Page { approvals, next })
+}
+
+pub(crate) async fn one(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+) -> Response {
+    let whole = async {
+        let approvals = room.client.approvals();
+        let detail = approvals.detail(&id, &visitor.principal).await?;
+        let request = approvals.get(&id, &visitor.principal).await?;
+        Ok(Whole { request, detail })
+    };
+    answer(whole.await)
+}
+
+pub(crate) async fn decide(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    given: Result<Json<Decision>, JsonRejection>,
+) -> Response {
+    let decided = async {
+        let Decision {
+            decision,
+            note,
+            arguments,
+        } = body(given)?;
+        let approval = match (&*decision, arguments) {
+            ("approve", Some(args)) => agents_runtime::Approval::ApproveWith { args },
+            (_, Some(_)) => return Err(Failure::invalid(wording::EDITED_IN_VAIN)),
+            _ => Form::new(&decision, &note).approval(None)?,
+        };
+        let approvals = room.client.approvals();
+        Ok(approvals.decide(&id, approval, &visitor.principal).await?)
+    };
+    answer(decided.await)
+}

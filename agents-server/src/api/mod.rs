@@ -1,0 +1,33 @@
+//! What pages show, as JSON.
+
+pub(crate) mod approvals;
+pub(crate) mod audit;
+pub(crate) mod live;
+pub(crate) mod runs;
+
+use crate::failure::Failure;
+use axum::{
+    Json,
+    extract::rejection::JsonRejection,
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+
+/// Returns a value as JSON, or the failure.
+fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
+    match result {
+        Ok(value) => Json(value).into_response(),
+        Err(failure) => failure.json(),
+    }
+}
+
+/// Returns the body of a request.
+fn body<T>(body: Result<Json<T>, JsonRejection>) -> Result<T, Failure> {
+    match body {
+        Ok(Json(body)) => Ok(body),
+        Err(rejection) => {
+            let message = rejection.body_text();
+            Err(Failure::new(rejection.status(), "invalid", message))
+        }
+    }
+}

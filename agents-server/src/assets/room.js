@@ -1,0 +1,79 @@
+// Makes pages live: what any process stores is shown without a new load. Without this script, pages work as well.
+"use strict";
+(() => {
+  const main = document.getElementById("main");
+  const status = document.getElementById("status");
+  const live = main && main.dataset.live;
+
+  /// Returns true for a card that somebody is working on: it is not taken away meanwhile.
+  const isTouched = (card) =>
+    card.contains(document.activeElement) && document.activeElement !== card
+    || [...card.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue);
+
+  /// Replaces the list by the one of a new page, and leaves the cards alone that have not changed.
+  const take = (before, after) => {
+    const cards = new Map([...before.querySelectorAll("[data-approval-id]")].map((card) => [card.dataset.approvalId, card]));
+    if (cards.size === 0) { before.replaceChildren(...after.childNodes); return; }
+    for (const fresh of after.querySelectorAll("[data-approval-id]")) {
+      const known = cards.get(fresh.dataset.approvalId);
+      cards.delete(fresh.dataset.approvalId);
+      if (known && (isTouched(known) || known.dataset.status === fresh.dataset.status)) fresh.replaceWith(known);
+    }
+    for (const gone of cards.values()) {
+      if (!isTouched(gone)) continue;
+      // Somebody else has decided: what was typed stays, and can be copied.
+      gone.dataset.gone = "";
+      gone.querySelectorAll("button").forEach((button) => { button.disabled = true; });
+      after.prepend(gone);
+      status.textContent = "A request that you were editing was decided elsewhere.";
+    }
+    before.replaceChildren(...after.childNodes);
+  };
+
+  let isLoading = false, again = false;
+  const load = async () => {
+    if (isLoading) { again = true; return; }
+    isLoading = true;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" }, credentials: "same-origin" });
+      if (answer.ok) {
+        const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const [before, after] = [document, page].map((page) => page.querySelector("[data-list]"));
+        if (before && after) take(before, after);
+      }
+    } catch { /* The connection comes back, and with it the next event. */ }
+    isLoading = false;
+    if (again) { again = false; load(); }
+  };
+
+  if (live) {
+    const kinds = ["started", "paused", "held", "released", "cancelled", "finished", "requested", "approved", "denied",
+      "revision_requested", "expired", "withdrawn", "refused", "began", "ran", "ended", "in_doubt", "settled", "undo_asked",
+      "undone", "not_undone", "erased", "mode", "missed"];
+    const events = new EventSource(live);
+    let isOpen = false;
+    events.onopen = () => { if (isOpen) load(); isOpen = true; };
+    for (const kind of kinds) events.addEventListener(kind, load);
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select")) return;
+    const cards = [...document.querySelectorAll(".card")];
+    const at = cards.indexOf(document.activeElement.closest(".card"));
+    const press = (value) => at >= 0 && cards[at].querySelector(`button[value=${value}]`)?.click();
+    switch (event.key) {
+      case "j": cards[Math.min(at + 1, cards.length - 1)]?.focus(); break;
+      case "k": cards[Math.max(at - 1, 0)]?.focus(); break;
+      case "a": press("approve"); break;
+      case "d": press("deny"); break;
+      case "r": cards[at]?.querySelector("input[name=note]")?.focus(); break;
+      case "e": {
+        const editing = cards[at]?.querySelector(".editing");
+        if (editing) { editing.open = true; editing.querySelector("input, textarea, select")?.focus(); }
+        break;
+      }
+      default: return;
+    }
+    event.preventDefault();
+  });
+})();

@@ -1,0 +1,70 @@
+//! Failures, as pages and as JSON.
+
+use crate::{pages, room::Visitor, wording};
+use agents_runtime::{RuntimeError, RuntimeErrorKind};
+use agents_store::ErrorKind;
+use axum::{
+    Json,
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+/// Request that was not carried out, and why.
+#[derive(Clone, Debug)]
+pub(crate) struct Failure {
+    pub(crate) status: StatusCode,
+    /// Word for the kind of failure.
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+}
+
+impl Failure {
+    pub(crate) fn new(status: StatusCode, kind: &'static str, message: impl Into<String>) -> Self {
+        Failure {
+            status,
+            kind,
+            message: message.into(),
+        }
+    }
+
+    /// Returns the failure of a request whose fields do not fit.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Failure::new(StatusCode::UNPROCESSABLE_ENTITY, "invalid", message)
+    }
+
+    pub(crate) fn not_found() -> Self {
+        Failure::new(StatusCode::NOT_FOUND, "not_found", wording::NO_PAGE)
+    }
+
+    pub(crate) fn page(self, visitor: &Visitor) -> Response {
+        (self.status, pages::failure(visitor, &self)).into_response()
+    }
+
+    pub(crate) fn json(self) -> Response {
+        let error = json!({"error": {"kind": self.kind, "message": self.message}});
+        (self.status, Json(error)).into_response()
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let (status, kind) = match error.kind() {
+            RuntimeErrorKind::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            RuntimeErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            RuntimeErrorKind::Sealed => (StatusCode::GONE, "sealed"),
+            RuntimeErrorKind::Store(ErrorKind::NotFound) => (StatusCode::NOT_FOUND, "not_found"),
+            RuntimeErrorKind::Store(
+                ErrorKind::Settled | ErrorKind::Over | ErrorKind::NotOver | ErrorKind::Conflict,
+            ) => (StatusCode::CONFLICT, "settled"),
+            RuntimeErrorKind::Store(ErrorKind::Unavailable) => {
+                (StatusCode::SERVICE_UNAVAILABLE, "unavailable")
+            }
+            _ => (StatusCode::INTERNAL_SERVER_ERROR, "failed"),
+        };
+        if status == StatusCode::INTERNAL_SERVER_ERROR {
+            tracing::error!(%error, "a request has failed");
+        }
+        Failure::new(status, kind, error.to_string())
+    }
+}

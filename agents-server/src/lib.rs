@@ -1,0 +1,80 @@
+//! The control room: people see runs, decide about calls and steer them in a browser.
+//!
+//! [`serve`] opens the control room on this machine for whoever starts it. [`router`] is the same for an application that
+//! knows its users: its [`Authenticator`] says who sends a request. Both show the runs of a store, so the workers of
+//! the runs may be in other processes.
+//!
+//! ```no_run
+//! use agents_runtime::{Runtime, SqliteStore};
+//! # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+//! let client = Runtime::client(SqliteStore::open("agents.db").await?);
+//! // Prints an address that signs in whoever opens it, as the operator.
+//! agents_server::serve(&client, "127.0.0.1:7878").await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! In an application of your own:
+//!
+//! ```
+//! use agents_runtime::{Principal, Runtime, SqliteStore};
+//! use axum::{Router, http::request::Parts};
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let client = Runtime::client(SqliteStore::in_memory().await?);
+//! /// Reads who is signed in: a proxy in front of this server has set the header, and lets nobody else set it.
+//! fn signed_in(request: &Parts) -> Option<Principal> {
+//!     let user = request.headers.get("x-user")?.to_str().ok()?;
+//!     Some(Principal::new(user, "acme"))
+//! }
+//!
+//! let app: Router = Router::new().nest("/agents", agents_server::router(&client, signed_in));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Every page works without JavaScript. With it, pages are live: they show what any process has stored within half a
+//! second. What pages show is also [JSON](#json).
+//!
+//! # JSON
+//!
+//! | request | answer |
+//! |-|-|
+//! | `GET /api/approvals` | pending requests, the oldest first; `?status=`, `?run=`, `?after=ID`, `?limit=` |
+//! | `GET /api/approvals/ID` | the request, with its exact arguments |
+//! | `POST /api/approvals/ID` | decides: `{"decision": "approve" \| "deny" \| "revise", "note", "arguments"}` |
+//! | `GET /api/runs` | runs, the newest first; `?status=`, `?agent=`, `?before=ID`, `?limit=` |
+//! | `GET /api/runs/ID` | the run, and its events so far |
+//! | `POST /api/runs/ID` | steers: `{"action": "pause" \| "release" \| "cancel"}` |
+//! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
+//! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
+//!
+//! An error is `{"error": {"kind", "message"}}`, with status 401 (nobody is signed in), 403 (may not), 404 (is not there
+//! for this principal), 409 (was decided before, or is over), 422 (does not fit) or 503 (the store cannot be reached).
+//!
+//! # Security
+//!
+//! - A form holds a token that only this server can make, for this principal. A request that changes something and
+//!   comes from another site is refused by its `Origin` and `Sec-Fetch-Site`, too.
+//! - Pages allow no scripts but their own, and cannot be framed. Text of models and tools is escaped; control characters
+//!   and marks that reverse the direction of text are shown by their numbers.
+//! - [`serve`] listens on this machine alone, and refuses requests that name another host.
+//! - What a principal may see and do is what the runtime's [`Roles`](agents_runtime::Roles) say, and is in the audit
+//!   trail.
+
+mod api;
+mod auth;
+mod failure;
+mod guard;
+mod inert;
+mod live;
+mod pages;
+mod room;
+mod router;
+mod serve;
+mod steering;
+mod wording;
+
+pub use auth::Authenticator;
+pub use router::router;
+pub use serve::{ServeError, Server, serve};

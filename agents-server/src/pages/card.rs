@@ -1,0 +1,225 @@
+//! The card of one request: what would run, why somebody is asked, and the form of the decision.
+
+use super::{ago, encoded, span};
+use crate::{
+    inert,
+    room::Visitor,
+    steering::{self, ARGUMENT, Field, Kind},
+};
+use agents_core::{run::Timestamp, tool::Risk};
+use agents_runtime::{Request, RequestDetail};
+use agents_store::ApprovalStatus;
+use maud::{Markup, html};
+
+/// Length of arguments, in bytes, up to which they can be edited on the page.
+const EDITABLE: usize = 64 * 1024;
+
+/// Returns the card of a request. `detail` is missing if the visitor may not see the exact arguments. A card that
+/// `is_one_of_many` can be ticked.
+pub(super) fn card(
+    visitor: &Visitor,
+    request: &Request,
+    detail: Option<&RequestDetail>,
+    now: Timestamp,
+    is_one_of_many: bool,
+) -> Markup {
+    let base = &visitor.base;
+    let heading = format!("heading-{}", request.id);
+    html! {
+        article.card
+            id={ "request-" (request.id) }
+            data-approval-id=(request.id)
+            data-tool=(inert::text(&request.tool_name))
+            data-correlation-id=(request.correlation_id)
+            data-status=(request.status.as_str())
+            aria-labelledby=(heading)
+            tabindex="0"
+        {
+            header {
+                h3 id=(heading) {
+                    @if is_one_of_many && request.status == ApprovalStatus::Pending {
+                        input type="checkbox" form="bulk" name="id" value=(request.id) aria-label={ "Choose " (inert::text(&request.tool_name)) };
+                        " "
+                    }
+                    a href={ (base) "/approvals/" (encoded(&request.id)) } { (inert::text(&request.tool_name)) }
+                    " " small.version { (inert::text(&request.tool_version)) }
+                }
+                (badges(request, detail))
+            }
+            @if !request.effect_description.is_empty() {
+                p.effect { (inert::text(&request.effect_description)) }
+            }
+            p.facts {
+                b { (inert::text(&request.agent_name)) }
+                @if let Some(user) = &request.user_id { " for " b { (inert::text(user)) } }
+                @if !request.tenant_id.is_empty() { " at " b { (inert::text(&request.tenant_id)) } }
+                " · " a href={ (base) "/runs/" (encoded(&request.run_id)) } { "run" }
+                " · asked " time datetime=(request.requested_at) title=(request.requested_at) { (ago(request.requested_at, now)) }
+                @if request.status == ApprovalStatus::Pending {
+                    " · expires in " time datetime=(request.expires_at) title=(request.expires_at) { (span(request.expires_at.since(now))) }
+                }
+            }
+            @if !request.reasons.is_empty() {
+                ul.reasons aria-label="Why somebody is asked" {
+                    @for reason in &request.reasons { li { (inert::text(&reason.to_string())) } }
+                }
+            }
+            @match detail {
+                Some(detail) => (arguments(detail)),
+                None => p.summary { (inert::text(&request.args_summary)) " " small { "(in short; the exact arguments are for others)" } },
+            }
+            p.digest { "digest " code { (request.args_digest) } }
+            @match request.status {
+                ApprovalStatus::Pending => (form(visitor, request, detail)),
+                _ => (decided(request)),
+            }
+        }
+    }
+}
+
+fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
+    let risk = match request.risk_level {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    };
+    html! {
+        span.badges {
+            span.badge.{ "risk-" (risk) } { (risk) " risk" }
+            @if let Some(detail) = detail {
+                @if detail.request.irreversible { span.badge.final { "cannot be undone" } }
+                @if detail.request.external { span.badge { "leaves the organisation" } }
+            }
+        }
+    }
+}
+
+/// Returns the exact arguments, and the way from what the model wrote to them.
+fn arguments(detail: &RequestDetail) -> Markup {
+    let exact = inert::json(&detail.request.args);
+    let single = steering::arguments(&detail.request.args);
+    html! {
+        @if !single.is_empty() && exact.len() <= EDITABLE {
+            table.arguments {
+                caption.unseen { "Arguments" }
+                @for (name, value) in &single {
+                    tr {
+                        th scope="row" { (inert::text(name)) }
+                        td { bdi { (inert::text(value.get())) } }
+                    }
+                }
+            }
+        } @else {
+            pre.exact tabindex="0" aria-label="Exact arguments" { bdi { (exact) } }
+        }
+        @if !detail.request.repairs.is_empty() {
+            details.repairs {
+                summary { "Changed since the model wrote them" }
+                ol {
+                    @for step in detail.request.repairs.iter() {
+                        li {
+                            (inert::text(&step.to_string()))
+                            @if let Some(before) = &step.was { " (was " code { bdi { (inert::text(before)) } } ")" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn form(visitor: &Visitor, request: &Request, detail: Option<&RequestDetail>) -> Markup {
+    let id = &request.id;
+    html! {
+        form.decision method="post" action={ (visitor.base) "/approvals/" (encoded(id)) } {
+            input type="hidden" name="token" value=(visitor.token);
+            @if let Some(detail) = detail {
+                (editing(id, detail))
+            }
+            label for={ "note-" (id) } { "Note " small { "for the agent: why not, or what to change" } }
+            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
+            div.buttons {
+                button.approve name="decision" value="approve" { "Approve" }
+                button.revise name="decision" value="revise" { "Ask for a revision" }
+                button.deny name="decision" value="deny" { "Deny" }
+            }
+        }
+    }
+}
+
+/// Returns the fields in which the arguments are edited: one for each, and one for all.
+fn editing(id: &str, detail: &RequestDetail) -> Markup {
+    let exact = inert::json(&detail.request.args);
+    if exact.len() > EDITABLE {
+        return html! { p.note { "The arguments are too long to be edited here." } };
+    }
+    let single = steering::arguments(&detail.request.args);
+    let fields = match &detail.schema {
+        Some(schema) => steering::fields(schema, &single),
+        None => Vec::new(),
+    };
+    html! {
+        details.editing {
+            summary { "Edit the arguments" }
+            @for field in &fields {
+                (self::field(id, field))
+            }
+            label for={ "arguments-" (id) } { "All arguments as JSON" }
+            textarea id={ "arguments-" (id) } name="arguments" spellcheck="false" rows="4" { (exact) }
+        }
+    }
+}
+
+fn field(id: &str, field: &Field<'_>) -> Markup {
+    let own = format!("{id}-{}", field.name);
+    let name = format!("{ARGUMENT}{}", field.name);
+    let text = field.text.as_deref();
+    html! {
+        label for=(own) {
+            (inert::text(field.name))
+            @if let Some(description) = field.description { " " small { (inert::text(description)) } }
+            @if !field.is_required { " " small { "(may be left out)" } }
+        }
+        @match field.kind {
+            Kind::OneOf(values) => (choice(&own, &name, text, values.iter().filter_map(|value| value.as_str()), field.is_required)),
+            Kind::Bool => (choice(&own, &name, text, ["true", "false"].into_iter(), field.is_required)),
+            Kind::Number | Kind::Integer => {
+                input id=(own) name=(name) type="text" inputmode="decimal" value=[text] autocomplete="off";
+            }
+            Kind::Text if text.is_none_or(|text| !text.contains('\n') && inert::text(text) == text) => {
+                input id=(own) name=(name) type="text" value=[text] autocomplete="off";
+            }
+            Kind::Text | Kind::Json => {
+                textarea id=(own) name=(name) rows="3" spellcheck="false" { (text.unwrap_or_default()) }
+            }
+        }
+    }
+}
+
+fn choice<'a>(
+    id: &str,
+    name: &str,
+    chosen: Option<&str>,
+    values: impl Iterator<Item = &'a str>,
+    is_required: bool,
+) -> Markup {
+    html! {
+        select id=(id) name=(name) {
+            @if chosen.is_none() || !is_required { option value="" { "–" } }
+            @for value in values {
+                option value=(value) selected[chosen == Some(value)] { (inert::text(value)) }
+            }
+        }
+    }
+}
+
+fn decided(request: &Request) -> Markup {
+    let status = request.status.as_str().replace('_', " ");
+    html! {
+        p.decided {
+            b { (status) }
+            @if let Some(by) = &request.decided_by { " by " (inert::text(by)) }
+            @if let Some(note) = &request.note { ": " (inert::text(note)) }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The frame of all pages: head, navigation, and pages of failures.
+
+use crate::{failure::Failure, inert, room::Visitor};
+use axum::response::Html;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+/// Page of the navigation.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tab {
+    Approvals,
+    Runs,
+    Audit,
+    None,
+}
+
+/// Returns a whole page. `live` says whether the page shows what is stored meanwhile.
+pub(super) fn page(
+    visitor: &Visitor,
+    title: &str,
+    tab: Tab,
+    live: bool,
+    body: &Markup,
+) -> Html<String> {
+    let base = &visitor.base;
+    let tabs = [
+        (Tab::Approvals, "Approvals", "/approvals"),
+        (Tab::Runs, "Runs", "/runs"),
+        (Tab::Audit, "Audit", "/audit"),
+    ];
+    let whole = whole(
+        title,
+        base,
+        &html! {
+            header {
+                a.skip href="#main" { "Skip to the content" }
+                span.brand { "Control room" }
+                nav aria-label="Pages" {
+                    @for (own, name, path) in tabs {
+                        a href={ (base) (path) } aria-current=[(own == tab).then_some("page")] { (name) }
+                    }
+                }
+                span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
+            }
+            main #main data-live=[live.then(|| format!("{base}/api/live"))] tabindex="-1" {
+                h1 { (title) }
+                p #status role="status" aria-live="polite" {}
+                (body)
+            }
+        },
+    );
+    Html(whole.into_string())
+}
+
+/// Returns the page of a failure.
+pub(crate) fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
+    let body = html! {
+        p.failure { (inert::text(&failure.message)) "." }
+        p { a href={ (visitor.base) "/approvals" } { "Back to the requests" } }
+    };
+    page(visitor, title_of(failure), Tab::None, false, &body)
+}
+
+/// Returns the page of a failure for somebody who is not signed in.
+pub(crate) fn bare(failure: &Failure) -> Html<String> {
+    let title = title_of(failure);
+    let body = html! {
+        main #main {
+            h1 { (title) }
+            p.failure { (inert::text(&failure.message)) "." }
+        }
+    };
+    Html(whole(title, "", &body).into_string())
+}
+
+fn title_of(failure: &Failure) -> &'static str {
+    match failure.status.as_u16() {
+        401 => "Sign in first",
+        403 => "Not allowed",
+        404 => "Not found",
+        409 => "Too late",
+        410 => "Cannot be read any more",
+        422 => "Does not fit",
+        503 => "Try again later",
+        _ => "Something failed",
+    }
+}
+
+fn whole(title: &str, base: &str, body: &Markup) -> PreEscaped<String> {
+    html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (title) " · Control room" }
+                link rel="icon" href="data:,";
+                link rel="stylesheet" href={ (base) "/room.css" };
+                script src={ (base) "/room.js" } defer {}
+            }
+            body { (body) }
+        }
+    }
+}

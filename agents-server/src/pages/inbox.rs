@@ -1,0 +1,214 @@
+//! The inbox: what waits for a decision.
+
+use super::{
+    card::card,
+    encoded,
+    frame::{Tab, page},
+};
+use crate::{
+    failure::Failure,
+    guard::check_token,
+    room::{Room, Visitor},
+    steering::{self, Form},
+    wording,
+};
+use agents_core::run::Timestamp;
+use agents_runtime::{Request, RequestDetail};
+use agents_store::{ApprovalFilter, ApprovalStatus};
+use axum::{
+    Extension,
+    extract::{Form as Body, Path, Query, State},
+    response::{IntoResponse, Redirect, Response},
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+/// Number of cards of a page.
+const CARDS: u32 = 50;
+
+#[derive(Deserialize)]
+pub(crate) struct Choice {
+    status: Option<String>,
+    after: Option<String>,
+    /// Number of requests that were decided a moment ago.
+    decided: Option<u32>,
+    /// Decision about them, in a word.
+    how: Option<String>,
+}
+
+type Shown = (Request, Option<RequestDetail>);
+
+pub(crate) async fn list(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Query(choice): Query<Choice>,
+) -> Response {
+    match cards(&room, &visitor, &choice).await {
+        Ok(body) => page(&visitor, "Approvals", Tab::Approvals, true, &body).into_response(),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
+    let status = steering::status(choice.status.as_deref(), ApprovalStatus::Pending)?;
+    let filter = ApprovalFilter {
+        tenant: visitor.principal.tenant().map(str::to_owned),
+        status: Some(status),
+        after: choice.after.clone(),
+        limit: CARDS,
+        ..ApprovalFilter::default()
+    };
+    let approvals = room.client.approvals();
+    let shown = approvals.list_readable(&filter, &visitor.principal).await?;
+    let (now, base) = (Timestamp::now(), &visitor.base);
+    let is_pending = status == ApprovalStatus::Pending;
+    let next = shown.last().filter(|_| shown.len() >= CARDS as usize);
+    Ok(html! {
+        @if let (Some(count), Some(how)) = (choice.decided, &choice.how) {
+            p.done { (told(count, how)) }
+        }
+        (states(base, status))
+        @if is_pending && shown.len() > 1 { (bulk(visitor)) }
+        div #list.cards data-list="" {
+            @if shown.is_empty() {
+                p.empty { (match is_pending {
+                    true => "Nothing waits for a decision.",
+                    false => "There are none in this state.",
+                }) }
+            }
+            @for run in shown.chunk_by(|(a, _), (b, _)| a.run_id == b.run_id) {
+                section.run data-run=(run[0].0.run_id) aria-label={ "Requests of run " (run[0].0.run_id) } {
+                    @for (request, detail) in run {
+                        (card(visitor, request, detail.as_ref(), now, shown.len() > 1))
+                    }
+                }
+            }
+        }
+        @if let Some((last, _)) = next {
+            p { a rel="next" href={ (base) "/approvals?status=" (status) "&after=" (encoded(&last.id)) } { "Later requests" } }
+        }
+        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " ask for a revision · " kbd { "e" } " edit" }
+    })
+}
+
+fn told(count: u32, how: &str) -> String {
+    let did = match how {
+        "approve" => "approved",
+        "deny" => "denied",
+        "revise" => "sent back for a revision",
+        _ => "decided",
+    };
+    match count {
+        1 => format!("One request was {did}."),
+        count => format!("{count} requests were {did}."),
+    }
+}
+
+fn states(base: &str, chosen: ApprovalStatus) -> Markup {
+    let states = [
+        (ApprovalStatus::Pending, "Pending"),
+        (ApprovalStatus::Approved, "Approved"),
+        (ApprovalStatus::Consumed, "Run"),
+        (ApprovalStatus::Denied, "Denied"),
+        (ApprovalStatus::RevisionRequested, "Sent back"),
+        (ApprovalStatus::Expired, "Expired"),
+        (ApprovalStatus::Cancelled, "Withdrawn"),
+    ];
+    html! {
+        nav.states aria-label="States" {
+            @for (status, name) in states {
+                a href={ (base) "/approvals?status=" (status) } aria-current=[(status == chosen).then_some("true")] { (name) }
+            }
+        }
+    }
+}
+
+/// Returns the form that decides about all requests that are ticked.
+fn bulk(visitor: &Visitor) -> Markup {
+    html! {
+        form #bulk.bulk method="post" action={ (visitor.base) "/approvals" } {
+            input type="hidden" name="token" value=(visitor.token);
+            span { "Those that are ticked:" }
+            label.unseen for="bulk-note" { "Note" }
+            input #bulk-note type="text" name="note" placeholder="Note" autocomplete="off" maxlength="2000";
+            button.approve name="decision" value="approve" { "Approve" }
+            button.deny name="decision" value="deny" { "Deny" }
+        }
+    }
+}
+
+pub(crate) async fn one(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+) -> Response {
+    let shown = async {
+        let approvals = room.client.approvals();
+        let (request, detail) = approvals.get_readable(&id, &visitor.principal).await?;
+        Ok::<Shown, Failure>((request, detail))
+    };
+    match shown.await {
+        Ok((request, detail)) => {
+            let card = card(&visitor, &request, detail.as_ref(), Timestamp::now(), false);
+            let body = html! { div #list data-list="" { (card) } };
+            page(&visitor, "Request", Tab::Approvals, true, &body).into_response()
+        }
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+pub(crate) async fn decide(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    Body(pairs): Body<Vec<(String, String)>>,
+) -> Response {
+    let form = Form::read(pairs);
+    let decided = async {
+        check_token(form.token.as_deref(), &visitor)?;
+        let approvals = room.client.approvals();
+        let (_, detail) = approvals.get_readable(&id, &visitor.principal).await?;
+        let approval = form.approval(detail.as_ref())?;
+        approvals.decide(&id, approval, &visitor.principal).await?;
+        Ok::<_, Failure>(())
+    };
+    match decided.await {
+        Ok(()) => back(&visitor, 1, form.decision()),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+pub(crate) async fn decide_all(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Body(pairs): Body<Vec<(String, String)>>,
+) -> Response {
+    let form = Form::read(pairs);
+    let decided = async {
+        check_token(form.token.as_deref(), &visitor)?;
+        if form.ids.is_empty() {
+            return Err(Failure::invalid(wording::NOTHING_CHOSEN));
+        }
+        let approval = form.approval(None)?;
+        let approvals = room.client.approvals();
+        let results = approvals
+            .decide_all(&form.ids, &approval, &visitor.principal)
+            .await;
+        let mut count = 0;
+        for result in results {
+            result?;
+            count += 1;
+        }
+        Ok(count)
+    };
+    match decided.await {
+        Ok(count) => back(&visitor, count, form.decision()),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+/// Leads back to the inbox, which tells what was done.
+fn back(visitor: &Visitor, count: u32, how: &str) -> Response {
+    let address = format!("{}/approvals?decided={count}&how={how}", visitor.base);
+    Redirect::to(&address).into_response()
+}

@@ -1,0 +1,95 @@
+//! Pages.
+
+pub(crate) mod audit;
+mod card;
+mod frame;
+pub(crate) mod inbox;
+pub(crate) mod runs;
+mod steps;
+
+pub(crate) use frame::{bare, failure};
+
+use crate::{failure::Failure, room::Visitor};
+use agents_core::run::Timestamp;
+use axum::{
+    Extension,
+    http::header,
+    response::{IntoResponse, Redirect, Response},
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use std::time::Duration;
+
+pub(crate) async fn home(Extension(visitor): Extension<Visitor>) -> Redirect {
+    Redirect::to(&format!("{}/approvals", visitor.base))
+}
+
+pub(crate) async fn nothing(
+    Extension(visitor): Extension<Visitor>,
+    request: axum::extract::Request,
+) -> Response {
+    match request.uri().path().starts_with("/api/") {
+        true => Failure::not_found().json(),
+        false => Failure::not_found().page(&visitor),
+    }
+}
+
+pub(crate) async fn style() -> impl IntoResponse {
+    let headers = [
+        (header::CONTENT_TYPE, "text/css; charset=utf-8"),
+        (header::CACHE_CONTROL, "max-age=60"),
+    ];
+    (headers, include_str!("../assets/room.css"))
+}
+
+pub(crate) async fn script() -> impl IntoResponse {
+    let headers = [
+        (header::CONTENT_TYPE, "text/javascript; charset=utf-8"),
+        (header::CACHE_CONTROL, "max-age=60"),
+    ];
+    (headers, include_str!("../assets/room.js"))
+}
+
+/// Describes a length of time in its two largest units.
+fn span(time: Duration) -> String {
+    let seconds = time.as_secs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+/// Describes how long ago a time is.
+fn ago(at: Timestamp, now: Timestamp) -> String {
+    match now.since(at) {
+        time if time < Duration::from_secs(1) => "just now".to_owned(),
+        time => format!("{} ago", span(time)),
+    }
+}
+
+/// Characters that stand for themselves in a path and a query.
+const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+
+/// Percent-encodes a part of a path or query.
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, PLAIN).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_is_told_in_its_two_largest_units() {
+        for (seconds, told) in [
+            (5, "5 s"),
+            (300, "5 min"),
+            (3_661, "1 h 1 min"),
+            (90_000, "1 d 1 h"),
+        ] {
+            assert_eq!(span(Duration::from_secs(seconds)), told);
+        }
+    }
+}

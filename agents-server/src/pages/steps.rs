@@ -1,0 +1,239 @@
+//! The steps of a run, a line for each event that tells something.
+
+use super::span;
+use crate::inert;
+use agents_core::run::{Event, EventKind, Timestamp};
+use maud::{Markup, html};
+use std::{collections::HashSet, time::Duration};
+
+/// Line of the list.
+struct Step {
+    mark: &'static str,
+    class: &'static str,
+    text: String,
+    /// Longer text below the line.
+    more: Option<String>,
+}
+
+/// Returns the list of steps.
+pub(super) fn steps(events: &[Event]) -> Markup {
+    let begin = events
+        .first()
+        .map_or(Timestamp::default(), |event| event.at);
+    let mut told = HashSet::new();
+    html! {
+        ol.steps {
+            @for event in events {
+                // A run that goes on in another process begins its agents and its open requests again.
+                @if let Some(step) = step(&event.kind, !told.insert(again(event))) {
+                    li.{ "depth-" (event.depth.min(6)) }.(step.class) {
+                        span.at { (after(event.at.since(begin))) }
+                        span.agent { (inert::text(&event.agent)) }
+                        span.mark aria-hidden="true" { (step.mark) }
+                        span.text { bdi { (inert::text(&step.text)) } }
+                        @if let Some(more) = &step.more {
+                            details { summary { "more" } pre { bdi { (inert::text(more)) } } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn after(time: Duration) -> String {
+    match time < Duration::from_secs(60) {
+        true => format!("{:.2} s", time.as_secs_f64()),
+        false => span(time),
+    }
+}
+
+/// Returns what an event is recognised by when it comes again.
+fn again(event: &Event) -> (&str, String) {
+    match &event.kind {
+        EventKind::RunStarted { .. } => ("run", String::new()),
+        EventKind::AgentStarted => ("agent", event.place.to_string()),
+        EventKind::ApprovalRequested(request) => ("request", request.id.clone()),
+        _ => ("", event.seq.to_string()),
+    }
+}
+
+/// Returns the line of an event. `is_again` says that the same was told before the run went on.
+fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
+    let (mark, class, text, more) = match kind {
+        EventKind::RunStarted { .. } => match is_again {
+            true => ("▶", "begin", "the run goes on".to_owned(), None),
+            false => ("▶", "begin", "the run begins".to_owned(), None),
+        },
+        EventKind::AgentStarted | EventKind::ApprovalRequested(_) if is_again => return None,
+        EventKind::AgentStarted => ("▸", "begin", "begins".to_owned(), None),
+        EventKind::SkillChosen { skill } => ("·", "", format!("chooses the skill {skill}"), None),
+        EventKind::HandedOff { to } => ("→", "", format!("hands the conversation to {to}"), None),
+        EventKind::ModelRequested { turn, model, .. } => {
+            ("·", "model", format!("turn {turn}: asks {model}"), None)
+        }
+        EventKind::ModelReplied { calls, usage, .. } => {
+            let tokens = usage.input_tokens + usage.output_tokens;
+            let text = match calls {
+                0 => format!("the model answers ({tokens} tokens)"),
+                1 => format!("the model wants one call ({tokens} tokens)"),
+                calls => format!("the model wants {calls} calls ({tokens} tokens)"),
+            };
+            ("·", "model", text, None)
+        }
+        EventKind::CallStarted {
+            tool, arguments, ..
+        } => (
+            "⚙",
+            "call",
+            format!("{tool} {}", short(arguments)),
+            long(arguments),
+        ),
+        EventKind::CallRepaired { tool, repairs, .. } => {
+            ("✎", "repair", format!("{tool}: repaired: {repairs}"), None)
+        }
+        EventKind::ApprovalRequested(request) => {
+            let text = format!("asks for approval of {}", request.tool_name);
+            ("?", "ask", text, None)
+        }
+        EventKind::ApprovalDecided { approval, by, .. } => {
+            let by = by
+                .as_ref()
+                .map(|by| format!(" by {by}"))
+                .unwrap_or_default();
+            ("!", "ask", format!("{}{by}", decided(approval)), None)
+        }
+        EventKind::BackingOff { tool, wait } => (
+            "…",
+            "",
+            format!("waits {} before {tool} runs again", after(*wait)),
+            None,
+        ),
+        EventKind::FixerRequested { tool, fixer, .. } => (
+            "✎",
+            "repair",
+            format!("{fixer} is asked to repair {tool}"),
+            None,
+        ),
+        EventKind::FixerReplied { fixer, answer, .. } => match answer {
+            Ok(answer) => (
+                "✎",
+                "repair",
+                format!("{fixer} answers {}", short(answer)),
+                long(answer),
+            ),
+            Err(why) => ("✗", "bad", format!("{fixer} has no answer: {why}"), None),
+        },
+        EventKind::CallFailed { tool, error, .. } => {
+            let text = format!("{tool} failed: {}", short(&error.message));
+            ("✗", "bad", text, long(&error.message))
+        }
+        EventKind::KnowledgeUsed { knowledge } => ("·", "", format!("reads {knowledge}"), None),
+        EventKind::CallEnded(receipt) => {
+            let took = after(receipt.duration());
+            match (&receipt.output, &receipt.error) {
+                (Some(output), None) => {
+                    let output = output.as_str();
+                    let text = format!("{} → {} ({took})", receipt.name, short(output));
+                    ("✓", "good", text, long(output))
+                }
+                (_, error) => {
+                    let why = error.as_ref().map_or("no output", |error| &error.message);
+                    (
+                        "✗",
+                        "bad",
+                        format!("{}: {}", receipt.name, short(why)),
+                        long(why),
+                    )
+                }
+            }
+        }
+        EventKind::Escalated(escalation) => (
+            "↑",
+            "ask",
+            format!("escalates: {}", escalation.reason),
+            None,
+        ),
+        EventKind::EscalationSettled(receipt) => (
+            "↓",
+            "ask",
+            format!("the escalation is settled: {}", receipt.settled),
+            None,
+        ),
+        EventKind::AnswerRepaired { repairs, .. } => (
+            "✎",
+            "repair",
+            format!("the answer was repaired: {repairs}"),
+            None,
+        ),
+        EventKind::AnswerFailed { reason, .. } => (
+            "✗",
+            "bad",
+            format!("the answer does not fit: {reason}"),
+            None,
+        ),
+        EventKind::AgentEnded { ok } => match ok {
+            true => ("■", "end", "has an answer".to_owned(), None),
+            false => ("■", "bad", "ends without an answer".to_owned(), None),
+        },
+        EventKind::Stopped(stopped) => ("■", "bad", format!("the run is stopped: {stopped}"), None),
+        EventKind::Failed { reason, .. } => {
+            ("■", "bad", format!("the run has failed: {reason}"), None)
+        }
+        EventKind::RunEnded { ok, usage, .. } => {
+            let tokens = usage.input_tokens + usage.output_tokens;
+            match ok {
+                true => (
+                    "■",
+                    "end",
+                    format!("the run is over ({tokens} tokens)"),
+                    None,
+                ),
+                false => (
+                    "■",
+                    "bad",
+                    format!("the run is over, without an answer ({tokens} tokens)"),
+                    None,
+                ),
+            }
+        }
+        EventKind::Text(_)
+        | EventKind::Thinking(_)
+        | EventKind::AttemptStarted { .. }
+        | EventKind::SecretLookup { .. }
+        | EventKind::ResolutionRefused(_)
+        | EventKind::AnswerRefused { .. } => return None,
+    };
+    Some(Step {
+        mark,
+        class,
+        text,
+        more,
+    })
+}
+
+fn decided(approval: &agents_runtime::Approval) -> String {
+    use agents_runtime::Approval;
+    match approval {
+        Approval::Approve => "approved".to_owned(),
+        Approval::ApproveWith { .. } => "approved with other arguments".to_owned(),
+        Approval::Deny { reason } => format!("denied: {reason}"),
+        Approval::Revise { note } => format!("sent back: {note}"),
+        Approval::Expired { reason } => format!("expired: {reason}"),
+    }
+}
+
+/// Number of characters of a text that a line shows.
+const SHORT: usize = 160;
+
+fn short(text: &str) -> String {
+    let mut short: String = text.chars().take(SHORT).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}
+
+fn long(text: &str) -> Option<String> {
+    (text.chars().nth(SHORT).is_some()).then(|| text.to_owned())
+}

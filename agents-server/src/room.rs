@@ -1,0 +1,73 @@
+//! What all requests share.
+
+use crate::{Authenticator, live::Live};
+use agents_runtime::{Client, Principal};
+use std::{fmt::Write, sync::Arc};
+
+/// State of a control room.
+#[derive(Clone)]
+pub(crate) struct Room {
+    pub(crate) client: Client,
+    pub(crate) authenticator: Arc<dyn Authenticator>,
+    pub(crate) live: Live,
+    /// Secret with which the tokens of forms are made.
+    secret: Arc<[u8; 32]>,
+}
+
+/// Whoever sends a request, and where the control room is.
+#[derive(Clone)]
+pub(crate) struct Visitor {
+    pub(crate) principal: Principal,
+    /// Path under which the control room is nested; empty at the root.
+    pub(crate) base: String,
+    /// Token of the visitor's forms.
+    pub(crate) token: String,
+}
+
+impl Room {
+    pub(crate) fn new(client: &Client, authenticator: impl Authenticator) -> Self {
+        Room {
+            client: client.clone(),
+            authenticator: Arc::new(authenticator),
+            live: Live::new(client.clone()),
+            secret: Arc::new(random()),
+        }
+    }
+
+    pub(crate) fn visitor(&self, principal: Principal, base: String) -> Visitor {
+        let whom = match principal.tenant() {
+            Some(tenant) => format!("{tenant}\n{}", principal.id()),
+            None => principal.id().to_owned(),
+        };
+        let token = hex(&hmac_sha256::HMAC::mac(whom.as_bytes(), *self.secret));
+        Visitor {
+            principal,
+            base,
+            token,
+        }
+    }
+}
+
+/// Returns random bytes of the operating system.
+///
+/// # Panics
+/// When the operating system has none.
+pub(crate) fn random() -> [u8; 32] {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).expect("the operating system gives random bytes");
+    bytes
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+/// Compares two secrets in a time that does not depend on where they differ.
+pub(crate) fn is_same(given: &str, expected: &str) -> bool {
+    let of = |text: &str| hmac_sha256::Hash::hash(text.as_bytes());
+    let differences = of(given).into_iter().zip(of(expected)).map(|(a, b)| a ^ b);
+    differences.fold(0, |all, one| all | one) == 0
+}

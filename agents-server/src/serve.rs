@@ -1,0 +1,174 @@
+//! The control room on this machine, for whoever starts it.
+
+use crate::{
+    room::{hex, is_same, random},
+    router::router,
+    wording,
+};
+use agents_runtime::{Client, Principal};
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderMap, StatusCode, header, request::Parts},
+    middleware::{self, Next},
+    response::{IntoResponse, Redirect, Response},
+};
+use std::{fmt, io, net::SocketAddr, sync::Arc};
+use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
+
+/// Control room of this machine: see [`serve`].
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    app: Router,
+    url: String,
+}
+
+/// Error of a control room that cannot be opened.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address is one that other machines reach.
+    NotLoopback(SocketAddr),
+    /// The address cannot be listened at.
+    Io(io::Error),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::NotLoopback(address) => f.write_str(&wording::not_loopback(address)),
+            ServeError::Io(error) => write!(f, "the control room cannot be opened: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ServeError::Io(error) => Some(error),
+            ServeError::NotLoopback(_) => None,
+        }
+    }
+}
+
+impl From<io::Error> for ServeError {
+    fn from(error: io::Error) -> Self {
+        ServeError::Io(error)
+    }
+}
+
+/// Opens the control room at an address of this machine, prints its URL on standard output, and serves it until the
+/// process ends.
+///
+/// Whoever opens the URL is the [operator](Principal::operator) from then on: the URL holds a secret of this start of the
+/// server. For users with rights of their own, put [`router`] into an application that knows them.
+///
+/// # Errors
+/// When the address is not one of this machine alone, or cannot be listened at.
+pub async fn serve(client: &Client, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+    let server = Server::bind(client, address).await?;
+    println!("listening on {}", server.url());
+    server.run().await
+}
+
+impl Server {
+    /// Opens the control room at an address of this machine. Port 0 takes any port that is free.
+    ///
+    /// # Errors
+    /// As of [`serve`].
+    pub async fn bind(client: &Client, address: impl ToSocketAddrs) -> Result<Self, ServeError> {
+        let addresses: Vec<_> = lookup_host(address).await?.collect();
+        if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
+            return Err(ServeError::NotLoopback(*open));
+        }
+        let listener = TcpListener::bind(&*addresses).await?;
+        let address = listener.local_addr()?;
+        let token = hex(&random());
+        let door = Arc::new(Door {
+            // Browsers send the cookies of one port to all ports of a host.
+            cookie: format!("agents_{}", address.port()),
+            session: hex(&hmac_sha256::HMAC::mac(b"session", token.as_bytes())),
+            url_token: token.clone(),
+            port: address.port(),
+        });
+        let keeper = door.clone();
+        let signed_in = move |request: &Parts| {
+            let is_in = keeper.is_in(&request.headers);
+            is_in.then(Principal::operator)
+        };
+        let app = router(client, signed_in).layer(middleware::from_fn_with_state(door, enter));
+        Ok(Server {
+            listener,
+            app,
+            url: format!("http://{address}/?token={token}"),
+        })
+    }
+
+    /// Returns the URL that signs in whoever opens it.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Serves the control room until the process ends.
+    ///
+    /// # Errors
+    /// When the listener fails.
+    pub async fn run(self) -> Result<(), ServeError> {
+        Ok(axum::serve(self.listener, self.app).await?)
+    }
+}
+
+/// What whoever enters has to show.
+struct Door {
+    cookie: String,
+    session: String,
+    url_token: String,
+    port: u16,
+}
+
+impl Door {
+    fn is_in(&self, headers: &HeaderMap) -> bool {
+        let cookies = headers.get_all(header::COOKIE);
+        let cookies = cookies.iter().filter_map(|cookies| cookies.to_str().ok());
+        let mut pairs = cookies.flat_map(|cookies| cookies.split(';'));
+        pairs.any(|pair| match pair.trim().split_once('=') {
+            Some((name, value)) => name == self.cookie && is_same(value, &self.session),
+            None => false,
+        })
+    }
+
+    /// Returns `true` if the request names this machine, and not a name that only leads here.
+    fn is_named(&self, headers: &HeaderMap) -> bool {
+        let host = headers
+            .get(header::HOST)
+            .and_then(|host| host.to_str().ok());
+        let port = format!(":{}", self.port);
+        let name = host.and_then(|host| host.strip_suffix(&*port));
+        name.is_some_and(|name| matches!(name, "localhost" | "[::1]") || is_ipv4_loopback(name))
+    }
+}
+
+fn is_ipv4_loopback(name: &str) -> bool {
+    let address = name.parse::<std::net::Ipv4Addr>();
+    address.is_ok_and(|address| address.is_loopback())
+}
+
+/// Refuses requests to other hosts, and signs in whoever shows the token of the URL.
+async fn enter(State(door): State<Arc<Door>>, request: Request, next: Next) -> Response {
+    if !door.is_named(request.headers()) {
+        return (StatusCode::MISDIRECTED_REQUEST, wording::OTHER_HOST).into_response();
+    }
+    let query = request.uri().query().unwrap_or_default();
+    let token = query
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("token="));
+    match token {
+        Some(token) if request.uri().path() == "/" && is_same(token, &door.url_token) => {
+            let (name, session) = (&door.cookie, &door.session);
+            let cookie = format!("{name}={session}; Path=/; HttpOnly; SameSite=Lax");
+            ([(header::SET_COOKIE, cookie)], Redirect::to("/approvals")).into_response()
+        }
+        _ => next.run(request).await,
+    }
+}

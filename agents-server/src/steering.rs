@@ -1,0 +1,299 @@
+//! What visitors decide and steer, as forms and JSON give it.
+
+use crate::{
+    failure::Failure,
+    inert,
+    room::{Room, Visitor},
+    wording,
+};
+use agents_core::Json;
+use agents_runtime::{Approval, RequestDetail};
+use agents_store::{ApprovalStatus, RunStatus};
+use serde_json::{Value, value::RawValue};
+use std::collections::BTreeMap;
+
+/// Begin of the name of a form's field for one argument.
+pub(crate) const ARGUMENT: &str = "argument.";
+
+/// Decision of a form.
+#[derive(Debug, Default)]
+pub(crate) struct Form {
+    decision: String,
+    note: String,
+    /// Arguments as JSON, as the visitor leaves them; empty if they were not shown.
+    arguments: String,
+    /// Single arguments, as the visitor leaves them.
+    fields: BTreeMap<String, String>,
+    pub(crate) token: Option<String>,
+    /// Ids of the requests that were ticked.
+    pub(crate) ids: Vec<String>,
+}
+
+impl Form {
+    pub(crate) fn new(decision: &str, note: &str) -> Self {
+        Form {
+            decision: decision.to_owned(),
+            note: note.to_owned(),
+            ..Form::default()
+        }
+    }
+
+    /// Returns the word for the decision.
+    pub(crate) fn decision(&self) -> &str {
+        &self.decision
+    }
+
+    /// Reads the fields of a form. Browsers end lines with CR and LF.
+    pub(crate) fn read(pairs: Vec<(String, String)>) -> Self {
+        let mut form = Form::default();
+        for (name, value) in pairs {
+            let value = value.replace("\r\n", "\n");
+            match &*name {
+                "decision" => form.decision = value,
+                "note" => form.note = value,
+                "arguments" => form.arguments = value,
+                "token" => form.token = Some(value),
+                "id" => form.ids.push(value),
+                name => {
+                    if let Some(argument) = name.strip_prefix(ARGUMENT) {
+                        form.fields.insert(argument.to_owned(), value);
+                    }
+                }
+            }
+        }
+        form
+    }
+
+    /// Returns the decision. `detail` is the request whose arguments were shown, if they were.
+    pub(crate) fn approval(&self, detail: Option<&RequestDetail>) -> Result<Approval, Failure> {
+        let edited = match detail {
+            Some(detail) => self.edited(detail)?,
+            None => None,
+        };
+        let note = |default: &str| match self.note.trim() {
+            "" => default.to_owned(),
+            note => note.to_owned(),
+        };
+        match (&*self.decision, edited) {
+            ("approve", Some(args)) => Ok(Approval::ApproveWith { args }),
+            ("deny" | "revise", Some(_)) => Err(Failure::invalid(wording::EDITED_IN_VAIN)),
+            ("approve", None) => Ok(Approval::Approve),
+            ("deny", None) => Ok(Approval::Deny {
+                reason: note(wording::DENIED),
+            }),
+            ("revise", None) => Ok(Approval::Revise {
+                note: note(wording::REVISE),
+            }),
+            _ => Err(Failure::invalid(wording::NO_DECISION)),
+        }
+    }
+
+    /// Returns the arguments if the visitor has edited them, in the field of all or in fields of their own.
+    fn edited(&self, detail: &RequestDetail) -> Result<Option<Json>, Failure> {
+        let before = &detail.request.args;
+        let shown = inert::json(before);
+        let all = match self.arguments.trim() {
+            "" => None,
+            text if text == shown || text == before.as_str() => None,
+            text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
+        };
+        let fields = with_fields(detail, &self.fields)?;
+        match (all, fields) {
+            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE)),
+            (all, fields) => Ok(all.or(fields)),
+        }
+    }
+}
+
+impl From<String> for Failure {
+    fn from(message: String) -> Self {
+        Failure::invalid(message)
+    }
+}
+
+/// Argument that a form shows in a field of its own.
+#[derive(Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: Kind<'a>,
+    pub(crate) description: Option<&'a str>,
+    pub(crate) is_required: bool,
+    /// Text of the field; `None` if the call has no such argument.
+    pub(crate) text: Option<String>,
+}
+
+/// Kind of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind<'a> {
+    Text,
+    Number,
+    Integer,
+    Bool,
+    /// One of these strings.
+    OneOf(&'a [Value]),
+    /// Any other value, as JSON.
+    Json,
+}
+
+/// Returns the fields of a request's arguments, as its schema has them.
+pub(crate) fn fields<'a>(
+    schema: &'a Value,
+    args: &BTreeMap<String, Box<RawValue>>,
+) -> Vec<Field<'a>> {
+    let properties = schema["properties"].as_object();
+    let required = schema["required"].as_array();
+    let field = |(name, property): (&'a String, &'a Value)| {
+        let kind = kind(property);
+        let text = args.get(name).map(|value| match (kind, value.get()) {
+            (Kind::Text | Kind::OneOf(_), text) => match serde_json::from_str(text) {
+                Ok(text) => text,
+                Err(_) => text.to_owned(),
+            },
+            (Kind::Json, _) => {
+                inert::json(&Json::parse(value.get()).unwrap_or_else(|_| Json::string("")))
+            }
+            (_, text) => text.to_owned(),
+        });
+        Field {
+            name,
+            kind,
+            description: property["description"].as_str(),
+            is_required: required.is_some_and(|names| names.iter().any(|one| one == name)),
+            text,
+        }
+    };
+    properties.into_iter().flatten().map(field).collect()
+}
+
+fn kind(property: &Value) -> Kind<'_> {
+    if let Some(values) = property["enum"].as_array() {
+        return match values.iter().all(Value::is_string) {
+            true => Kind::OneOf(values),
+            false => Kind::Json,
+        };
+    }
+    match property["type"].as_str() {
+        Some("string") => Kind::Text,
+        Some("number") => Kind::Number,
+        Some("integer") => Kind::Integer,
+        Some("boolean") => Kind::Bool,
+        _ => Kind::Json,
+    }
+}
+
+/// Returns the arguments of a request, one by one; none if they are no object.
+pub(crate) fn arguments(args: &Json) -> BTreeMap<String, Box<RawValue>> {
+    args.to().unwrap_or_default()
+}
+
+/// Returns the arguments with the fields that the visitor has changed; `None` if nothing was changed.
+fn with_fields(
+    detail: &RequestDetail,
+    given: &BTreeMap<String, String>,
+) -> Result<Option<Json>, Failure> {
+    let Some(schema) = &detail.schema else {
+        return Ok(None);
+    };
+    let mut args = arguments(&detail.request.args);
+    let mut is_edited = false;
+    for field in fields(schema, &args.clone()) {
+        let Some(text) = given.get(field.name) else {
+            continue;
+        };
+        if field
+            .text
+            .as_ref()
+            .map_or(text.is_empty(), |before| before == text)
+        {
+            continue;
+        }
+        is_edited = true;
+        match written(&field, text)? {
+            Some(value) => args.insert(field.name.to_owned(), value),
+            None => args.remove(field.name),
+        };
+    }
+    let edited = is_edited.then(|| Json::of(&args)).transpose();
+    edited.map_err(|error| Failure::invalid(wording::unreadable_arguments(error)))
+}
+
+/// Returns the value that a text stands for in a field; `None` for an argument that is left out.
+fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failure> {
+    let raw = |text: String| {
+        RawValue::from_string(text)
+            .map(Some)
+            .map_err(|_| Failure::invalid(wording::unreadable_field(field.name, field.kind.word())))
+    };
+    match field.kind {
+        Kind::Text => raw(Value::from(text).to_string()),
+        Kind::OneOf(values) if values.iter().any(|one| one == text) => {
+            raw(Value::from(text).to_string())
+        }
+        _ if text.trim().is_empty() => match field.is_required {
+            true => Err(Failure::invalid(wording::missing_field(field.name))),
+            false => Ok(None),
+        },
+        _ => raw(text.trim().to_owned()),
+    }
+}
+
+impl Kind<'_> {
+    /// Returns the word for the kind.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Text => "string",
+            Kind::Number => "number",
+            Kind::Integer => "integer",
+            Kind::Bool => "boolean",
+            Kind::OneOf(_) => "choice",
+            Kind::Json => "JSON",
+        }
+    }
+}
+
+/// Carries out an action on a run.
+pub(crate) async fn steer(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+    action: &str,
+) -> Result<(), Failure> {
+    let (client, by) = (&room.client, &visitor.principal);
+    match action {
+        "pause" => client.pause(run, by).await?,
+        "release" => client.release(run, by).await?,
+        "cancel" => client.cancel(run, by).await?,
+        _ => return Err(Failure::invalid(wording::NO_ACTION)),
+    }
+    Ok(())
+}
+
+/// Reads the state of requests.
+pub(crate) fn status(
+    word: Option<&str>,
+    default: ApprovalStatus,
+) -> Result<ApprovalStatus, Failure> {
+    let Some(word) = word.filter(|word| !word.is_empty()) else {
+        return Ok(default);
+    };
+    let read = serde_json::from_value(Value::from(word));
+    read.map_err(|_| Failure::invalid(wording::unknown_status(word)))
+}
+
+/// Reads the state of runs; `None` for all.
+pub(crate) fn run_status(word: Option<&str>) -> Result<Option<RunStatus>, Failure> {
+    let Some(word) = word.filter(|word| !word.is_empty()) else {
+        return Ok(None);
+    };
+    let read = serde_json::from_value(Value::from(word));
+    read.map(Some)
+        .map_err(|_| Failure::invalid(wording::unknown_status(word)))
+}
+
+/// Returns the number of entries of a full page.
+pub(crate) fn size(limit: u32) -> usize {
+    match limit {
+        0 => 100,
+        limit => limit as usize,
+    }
+}

@@ -1,0 +1,238 @@
+//! Decisions in forms and as JSON.
+
+use crate::house::{House, attribute, fields};
+use agents_runtime::Roles;
+use agents_store::{ApprovalFilter, ApprovalStatus};
+use axum::http::{StatusCode, header};
+use serde_json::json;
+use std::time::Duration;
+
+/// Returns the output of the run's payment once the run is over.
+async fn paid(house: &House, run: &str) -> String {
+    let run = house.client().run::<String>(run);
+    match run.wait(Duration::from_secs(20)).await.unwrap() {
+        agents_runtime::Progress::Done(outcome) => outcome.result.unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_waits() {
+    let house = House::new(Roles::new()).await;
+    let empty = house.get("acme/grace", "/approvals").await;
+    assert!(empty.body.contains("Nothing waits for a decision."));
+    let request = house.ask("acme", r#"{"amount": "12", "to": "ACME"}"#).await;
+    let page = house.get("acme/grace", "/approvals").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_eq!(attribute(&page.body, "data-approval-id"), request.id);
+    assert_eq!(attribute(&page.body, "data-tool"), "pay");
+    assert_eq!(
+        attribute(&page.body, "data-correlation-id"),
+        request.correlation_id
+    );
+    for part in [
+        "medium risk",
+        "value=\"approve\"",
+        "value=\"deny\"",
+        "value=\"revise\"",
+        "name=\"note\"",
+        "name=\"arguments\"",
+        "number taken out of its quotes",
+        &request.args_digest,
+    ] {
+        assert!(page.body.contains(part), "{part}");
+    }
+}
+
+#[tokio::test]
+async fn a_form_as_it_is_approves_the_arguments_as_they_are() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 12, "to": "a\nb"}"#).await;
+    let answer = house
+        .decide("acme/grace", &request.id, "approve", &[])
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let location = answer.head.headers()[header::LOCATION].to_str().unwrap();
+    assert!(
+        house
+            .get("acme/grace", location)
+            .await
+            .body
+            .contains("One request was approved.")
+    );
+    assert_eq!(paid(&house, &request.run_id).await, "paid 12");
+    let operator = agents_runtime::Principal::operator();
+    let approvals = house.client().approvals();
+    let stored = approvals.get(&request.id, &operator).await.unwrap();
+    assert_eq!(stored.decided_by.as_deref(), Some("grace"));
+    let filter = agents_store::AuditFilter::default();
+    let events = house.client().audit().events(&filter).await.unwrap();
+    let approved = events
+        .iter()
+        .find(|event| event.kind == agents_store::AuditKind::Approved);
+    assert!(approved.unwrap().reason.is_none(), "nothing was edited");
+}
+
+#[tokio::test]
+async fn arguments_are_edited_one_by_one_or_as_json() {
+    let house = House::new(Roles::new()).await;
+    let first = house.ask("acme", r#"{"amount": 12, "to": "ACME"}"#).await;
+    let edit = [("argument.amount", "7"), ("argument.urgent", "true")];
+    let answer = house
+        .decide("acme/grace", &first.id, "approve", &edit)
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    assert_eq!(paid(&house, &first.run_id).await, "paid 7");
+    let second = house.ask("acme", r#"{"amount": 12}"#).await;
+    let edit = [("arguments", r#"{"amount": 8}"#)];
+    let answer = house
+        .decide("acme/grace", &second.id, "approve", &edit)
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    assert_eq!(paid(&house, &second.run_id).await, "paid 8");
+}
+
+#[tokio::test]
+async fn edits_that_do_not_fit_are_refused_with_the_field_and_change_nothing() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 12, "to": "ACME"}"#).await;
+    for (decision, edit, said) in [
+        (
+            "approve",
+            &[("argument.amount", "much")][..],
+            "`amount` is not of the type `integer`",
+        ),
+        ("approve", &[("argument.amount", "")], "`amount` is missing"),
+        ("approve", &[("arguments", "{")], "`arguments` is no JSON"),
+        (
+            "approve",
+            &[("arguments", r#"{"amount": "x"}"#)],
+            "`amount`",
+        ),
+        (
+            "approve",
+            &[("argument.amount", "1"), ("arguments", "{}")],
+            "edit one of them",
+        ),
+        ("deny", &[("argument.amount", "1")], "for an approval"),
+        ("perhaps", &[], "`approve`, `deny`, `revise`"),
+    ] {
+        let answer = house
+            .decide("acme/grace", &request.id, decision, edit)
+            .await;
+        assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{edit:?}");
+        assert!(answer.body.contains(said), "{edit:?}: {}", answer.body);
+    }
+    let pending = house.client().approvals().pending().await.unwrap();
+    assert_eq!(pending.len(), 1);
+}
+
+#[tokio::test]
+async fn a_revision_asks_again_with_the_same_correlation_id() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let note = [("note", "at most one euro")];
+    let answer = house
+        .decide("acme/grace", &request.id, "revise", &note)
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let mut again = Vec::new();
+    for _ in 0..500 {
+        again = house.client().approvals().pending().await.unwrap();
+        if !again.is_empty() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert_eq!(again[0].correlation_id, request.correlation_id);
+    assert_ne!(again[0].id, request.id);
+}
+
+#[tokio::test]
+async fn a10_those_that_are_ticked_are_decided_in_one_go() {
+    let house = House::new(Roles::new()).await;
+    let first = house.ask("acme", r#"{"amount": 1}"#).await;
+    let second = house.ask("acme", r#"{"amount": 2}"#).await;
+    let page = house.get("acme/grace", "/approvals").await.body;
+    let token = attribute(&page, "name=\"token\" value").to_owned();
+    let none = house
+        .post(
+            "acme/grace",
+            "/approvals",
+            &[("token", &token), ("decision", "deny")],
+        )
+        .await;
+    assert_eq!(none.status, StatusCode::UNPROCESSABLE_ENTITY);
+    let both = [
+        ("token", &*token),
+        ("id", &first.id),
+        ("id", &second.id),
+        ("decision", "deny"),
+    ];
+    let answer = house.post("acme/grace", "/approvals", &both).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let filter = ApprovalFilter {
+        status: Some(ApprovalStatus::Denied),
+        ..ApprovalFilter::default()
+    };
+    assert_eq!(
+        house
+            .client()
+            .approvals()
+            .list(&filter)
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[tokio::test]
+async fn everything_is_json_too() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let list = house.get("acme/grace", "/api/approvals").await.json();
+    assert_eq!(list["approvals"][0]["id"], json!(request.id));
+    let path = format!("/api/approvals/{}", request.id);
+    let whole = house.get("acme/grace", &path).await.json();
+    assert_eq!(whole["request"]["args"], json!({"amount": 12}));
+    let bad = house
+        .post_json("acme/grace", &path, &json!({"decision": "perhaps"}))
+        .await;
+    assert_eq!(bad.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(bad.json()["error"]["kind"], "invalid");
+    let decision = json!({"decision": "approve", "arguments": {"amount": 3}});
+    let decided = house.post_json("acme/grace", &path, &decision).await;
+    assert_eq!(decided.json()["status"], "approved", "{}", decided.body);
+    let again = house.post_json("acme/grace", &path, &decision).await;
+    assert_eq!(again.status, StatusCode::CONFLICT);
+    assert_eq!(paid(&house, &request.run_id).await, "paid 3");
+    let run = house
+        .get("acme/grace", &format!("/api/runs/{}", request.run_id))
+        .await
+        .json();
+    assert_eq!(run["end"], "answered");
+    assert!(run["events"].as_array().unwrap().len() > 5);
+    let audit = house.get("acme/grace", "/api/audit").await.json();
+    assert_eq!(audit["events"][0]["kind"], "started");
+}
+
+#[tokio::test]
+async fn a_form_holds_what_a_browser_sends() {
+    let house = House::new(Roles::new()).await;
+    house.ask("acme", r#"{"amount": 12, "to": "<b>"}"#).await;
+    let page = house.get("acme/grace", "/approvals").await.body;
+    let fields = fields(&page);
+    let value = |name: &str| {
+        fields
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, value)| &**value)
+    };
+    assert_eq!(value("argument.to"), Some("<b>"));
+    assert_eq!(
+        value("arguments"),
+        Some("{\r\n  \"amount\": 12,\r\n  \"to\": \"<b>\"\r\n}")
+    );
+    assert_eq!(value("note"), Some(""));
+}

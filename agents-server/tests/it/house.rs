@@ -1,0 +1,212 @@
+//! A store with runs that wait, and a browser without JavaScript.
+
+use agents::{
+    AgentBuilder, Effects,
+    agent::ModelAgent,
+    testing::{Script, ScriptedModel},
+    tool::{FnTool, NeedsApproval, ToolSpec},
+};
+use agents_runtime::{AgentRef, Client, Principal, Progress, Roles, Runtime, SqliteStore};
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    http::{Request, Response, StatusCode, header, request::Parts},
+};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+/// Control room of a house, and its runs.
+pub(crate) struct House {
+    runtime: Runtime,
+    payer: AgentRef<String, String>,
+    pub(crate) app: Router,
+}
+
+/// Answer of the control room.
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) head: Response<()>,
+    pub(crate) body: String,
+}
+
+/// Reads the principal from a header, as `TENANT/NAME/ROLE`, or `operator`.
+fn signed_in(request: &Parts) -> Option<Principal> {
+    let who = request.headers.get("x-user")?.to_str().ok()?;
+    if who == "operator" {
+        return Some(Principal::operator());
+    }
+    let mut parts = who.split('/');
+    let (tenant, name) = (parts.next()?, parts.next()?);
+    let principal = Principal::new(name, tenant);
+    Some(parts.fold(principal, Principal::role))
+}
+
+/// Returns an agent that pays with the arguments that are its input, and one euro after a revision.
+fn payer() -> ModelAgent<'static, String, String> {
+    let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
+        [] => Script::call("pay", asked.last()),
+        [(_, told)] if told.contains("make it again") => Script::call("pay", r#"{"amount": 1}"#),
+        [(_, told), ..] => Script::text(told),
+    });
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "amount": {"type": "integer", "description": "Amount in euros."},
+            "to": {"type": "string"},
+            "urgent": {"type": "boolean"},
+        },
+        "required": ["amount"],
+    });
+    let spec =
+        ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
+    let pay = FnTool::with_spec(spec, |args: Value, _| async move {
+        Ok::<_, std::io::Error>(format!("paid {}", args["amount"]))
+    });
+    AgentBuilder::<String, String>::new("payer")
+        .tool(pay)
+        .model(model)
+        .build()
+}
+
+impl House {
+    /// Creates a house without runs, and with a worker.
+    pub(crate) async fn new(roles: Roles) -> House {
+        let runtime = Runtime::open(SqliteStore::in_memory().await.unwrap()).roles(roles);
+        let app = agents_server::router(runtime.as_client(), signed_in);
+        let payer = runtime.agent(payer());
+        tokio::spawn(runtime.clone().work(CancellationToken::new()));
+        House {
+            runtime,
+            payer,
+            app,
+        }
+    }
+
+    pub(crate) fn client(&self) -> &Client {
+        self.runtime.as_client()
+    }
+
+    /// Starts a run of this tenant that asks whether it may pay with these arguments, and waits until it has asked.
+    pub(crate) async fn ask(&self, tenant: &str, args: &str) -> agents_runtime::Request {
+        let run = self.payer.run(args).scope(tenant).start().await.unwrap();
+        for _ in 0..3_000 {
+            if let Progress::Waiting(mut requests) = run.progress().await.unwrap()
+                && let Some(request) = requests.pop()
+            {
+                return request;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("the run does not ask");
+    }
+
+    /// Sends a request.
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let answer = self.app.clone().oneshot(request).await.unwrap();
+        let (parts, body) = answer.into_parts();
+        let body = to_bytes(body, 10_000_000).await.unwrap();
+        Answer {
+            status: parts.status,
+            head: Response::from_parts(parts, ()),
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
+    /// Loads a page as somebody.
+    pub(crate) async fn get(&self, who: &str, path: &str) -> Answer {
+        let request = Request::get(path).header("x-user", who);
+        self.send(request.body(Body::empty()).unwrap()).await
+    }
+
+    /// Sends a form as somebody.
+    pub(crate) async fn post(&self, who: &str, path: &str, fields: &[(&str, &str)]) -> Answer {
+        let pair = |(name, value): &(&str, &str)| {
+            let encoded = |text: &str| {
+                percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC)
+                    .to_string()
+            };
+            format!("{}={}", encoded(name), encoded(value))
+        };
+        let body: Vec<_> = fields.iter().map(pair).collect();
+        let request = Request::post(path)
+            .header("x-user", who)
+            .header(header::CONTENT_TYPE, "application/x-www-form-urlencoded");
+        self.send(request.body(Body::from(body.join("&"))).unwrap())
+            .await
+    }
+
+    /// Decides about a request in the form of the inbox, as a browser sends it.
+    pub(crate) async fn decide(
+        &self,
+        who: &str,
+        id: &str,
+        decision: &str,
+        edit: &[(&str, &str)],
+    ) -> Answer {
+        let page = self.get(who, &format!("/approvals/{id}")).await;
+        let mut fields = fields(&page.body);
+        for (name, value) in edit {
+            fields.retain(|(own, _)| own != name);
+            fields.push(((*name).to_owned(), (*value).to_owned()));
+        }
+        fields.push(("decision".to_owned(), decision.to_owned()));
+        let fields: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        self.post(who, &format!("/approvals/{id}"), &fields).await
+    }
+
+    /// Sends JSON as somebody.
+    pub(crate) async fn post_json(&self, who: &str, path: &str, body: &Value) -> Answer {
+        let request = Request::post(path)
+            .header("x-user", who)
+            .header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap())
+            .await
+    }
+}
+
+impl Answer {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap()
+    }
+}
+
+/// Returns the text of an attribute of the first element that has it.
+pub(crate) fn attribute<'a>(page: &'a str, name: &str) -> &'a str {
+    let begin = format!("{name}=\"");
+    let (_, rest) = page.split_once(&begin).unwrap();
+    rest.split_once('"').unwrap().0
+}
+
+/// Returns the fields of the first form for a decision, as a browser would send them.
+pub(crate) fn fields(page: &str) -> Vec<(String, String)> {
+    let (_, form) = page.split_once("<form class=\"decision\"").unwrap();
+    let (form, _) = form.split_once("</form>").unwrap();
+    let plain = |text: &str| {
+        let text = text
+            .replace("&quot;", "\"")
+            .replace("&lt;", "<")
+            .replace("&gt;", ">");
+        text.replace("&amp;", "&")
+    };
+    let mut fields = Vec::new();
+    for tag in form
+        .split('<')
+        .filter(|tag| tag.starts_with("input") || tag.starts_with("textarea"))
+    {
+        let (attributes, text) = tag.split_once('>').unwrap();
+        let value = match tag.starts_with("input") {
+            true if !attributes.contains("value=\"") => "",
+            true => attribute(attributes, "value"),
+            false => text,
+        };
+        // A browser ends the lines of a text with CR and LF.
+        let value = plain(value).replace('\n', "\r\n");
+        fields.push((plain(attribute(attributes, "name")), value));
+    }
+    fields
+}

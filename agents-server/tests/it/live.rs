@@ -1,0 +1,89 @@
+//! Server-sent events: what any process stores reaches every page that is open.
+
+use crate::house::House;
+use agents_runtime::{Approval, Principal, Roles};
+use axum::{
+    body::{Body, BodyDataStream},
+    http::Request,
+};
+use futures_util::StreamExt;
+use std::time::Duration;
+use tower::ServiceExt;
+
+/// Opens the events as somebody, behind this one.
+async fn listen(house: &House, who: &str, last: Option<u64>) -> BodyDataStream {
+    let mut request = Request::get("/api/live").header("x-user", who);
+    if let Some(last) = last {
+        request = request.header("last-event-id", last.to_string());
+    }
+    let request = request.body(Body::empty()).unwrap();
+    let answer = house.app.clone().oneshot(request).await.unwrap();
+    answer.into_body().into_data_stream()
+}
+
+/// Reads events until one has this text, and returns all of them.
+async fn until(events: &mut BodyDataStream, text: &str) -> String {
+    let mut all = String::new();
+    let read = async {
+        while !all.contains(text) {
+            let piece = events.next().await.unwrap().unwrap();
+            all.push_str(std::str::from_utf8(&piece).unwrap());
+        }
+    };
+    let in_time = tokio::time::timeout(Duration::from_secs(20), read).await;
+    in_time.unwrap_or_else(|_| panic!("no {text} in {all}"));
+    all
+}
+
+#[tokio::test]
+async fn a8_requests_and_decisions_are_told_to_every_reader_of_the_tenant() {
+    let house = House::new(Roles::new()).await;
+    let mut own = listen(&house, "acme/grace", None).await;
+    let mut too = listen(&house, "operator", None).await;
+    let mut other = listen(&house, "beta/bob", None).await;
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let said = until(&mut own, "event: requested").await;
+    assert!(said.contains(&request.run_id), "{said}");
+    until(&mut too, "event: requested").await;
+    // Another client of the store, as in another process.
+    let approvals = house.client().clone().approvals();
+    let grace = Principal::new("grace", "acme");
+    approvals
+        .decide(&request.id, Approval::Approve, &grace)
+        .await
+        .unwrap();
+    until(&mut own, "event: approved").await;
+    house.ask("beta", r#"{"amount": 13}"#).await;
+    let said = until(&mut other, "event: requested").await;
+    assert!(!said.contains(&request.run_id), "{said}");
+}
+
+#[tokio::test]
+async fn a_reader_who_comes_back_misses_nothing_and_hears_nothing_twice() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let mut again = listen(&house, "acme/grace", Some(0)).await;
+    let said = until(&mut again, "event: requested").await;
+    assert!(said.starts_with("id: 1\n"), "{said}");
+    drop(again);
+    let number = said
+        .rsplit("id: ")
+        .next()
+        .unwrap()
+        .split('\n')
+        .next()
+        .unwrap();
+    let mut again = listen(&house, "acme/grace", number.parse().ok()).await;
+    let grace = Principal::new("grace", "acme");
+    let deny = Approval::Deny {
+        reason: "no".into(),
+    };
+    house
+        .client()
+        .approvals()
+        .decide(&request.id, deny, &grace)
+        .await
+        .unwrap();
+    let said = until(&mut again, "event: denied").await;
+    assert!(!said.contains("event: requested"), "{said}");
+}

@@ -1,0 +1,11 @@
+//! The control room over HTTP: who may do what, what pages hold, and what a hostile page or argument does not get.
+
+// A test that cannot go on says so by panicking.
+#![allow(clippy::unwrap_used)]
+
+mod deciding;
+mod house;
+mod live;
+mod program;
+mod refusing;
+mod showing;

@@ -1,0 +1,243 @@
+//! The example `control_room`, driven from outside: two servers of one store, and a kill.
+
+#[path = "../../../tests/examples/built.rs"]
+mod built;
+
+use std::{
+    fs,
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+struct Room {
+    child: Child,
+    address: String,
+    cookie: String,
+    url: String,
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Status, head and body of an answer.
+struct Answer(u16, String, String);
+
+fn exe() -> PathBuf {
+    built::EXAMPLES.join(format!("control_room{}", std::env::consts::EXE_SUFFIX))
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("agents-room-{name}-{}", std::process::id()));
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir(&folder).unwrap();
+    folder
+}
+
+fn send(address: &str, request: &str) -> Answer {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(20)))
+        .unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    Answer(status, head.to_owned(), body.to_owned())
+}
+
+impl Room {
+    fn open(folder: &Path) -> Room {
+        let mut child = Command::new(exe())
+            .args(["--listen", "127.0.0.1:0", "--store"])
+            .arg(format!("sqlite:{}", folder.join("room.db").display()))
+            .arg("--ledger")
+            .arg(folder.join("ledger"))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let url = line
+            .strip_prefix("listening on ")
+            .unwrap()
+            .trim()
+            .to_owned();
+        let (address, path) = url
+            .strip_prefix("http://")
+            .unwrap()
+            .split_once('/')
+            .unwrap();
+        let address = address.to_owned();
+        let get = format!("GET /{path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        let Answer(status, head, _) = send(&address, &get);
+        assert_eq!(status, 303, "{head}");
+        let cookie = head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "))
+            .unwrap();
+        let cookie = cookie.split(';').next().unwrap().to_owned();
+        Room {
+            child,
+            address,
+            cookie,
+            url,
+        }
+    }
+
+    fn get(&self, path: &str) -> Answer {
+        let Room {
+            address, cookie, ..
+        } = self;
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n"
+        );
+        send(address, &head)
+    }
+
+    fn decide(&self, card: &str, decision: &str) -> Answer {
+        let Room {
+            address, cookie, ..
+        } = self;
+        let (path, token) = (
+            attribute(card, "action"),
+            attribute(card, "name=\"token\" value"),
+        );
+        let body = format!("decision={decision}&token={token}&note=&arguments=");
+        let length = body.len();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: {address}\r\ncookie: {cookie}\r\nconnection: close\r\n"
+        );
+        send(
+            address,
+            &format!(
+                "{head}content-type: application/x-www-form-urlencoded\r\ncontent-length: {length}\r\n\r\n{body}"
+            ),
+        )
+    }
+
+    /// Waits until the inbox has this many cards, and returns them.
+    fn cards(&self, count: usize) -> Vec<String> {
+        let began = Instant::now();
+        loop {
+            let page = self.get("/approvals").2;
+            let cards: Vec<_> = page.split("<article").skip(1).map(str::to_owned).collect();
+            if cards.len() == count {
+                return cards;
+            }
+            assert!(began.elapsed() < Duration::from_secs(20), "{page}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn attribute<'a>(text: &'a str, name: &str) -> &'a str {
+    let (_, rest) = text.split_once(&format!("{name}=\"")).unwrap();
+    rest.split_once('"').unwrap().0
+}
+
+fn lines(folder: &Path, count: usize) -> Vec<String> {
+    let began = Instant::now();
+    loop {
+        let text = fs::read_to_string(folder.join("ledger")).unwrap_or_default();
+        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        if lines.len() == count {
+            return lines;
+        }
+        assert!(began.elapsed() < Duration::from_secs(20), "{text}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn two_servers_of_one_store_decide_once_and_a_killed_one_goes_on() {
+    let folder = folder("two");
+    let first = Room::open(&folder);
+    let cards = first.cards(3);
+    assert!(
+        cards
+            .iter()
+            .all(|card| attribute(card, "data-tool") == "pay")
+    );
+    let second = Room::open(&folder);
+    assert_eq!(
+        second.cards(3).len(),
+        3,
+        "a second server starts no runs beside those that wait"
+    );
+
+    assert_eq!(first.decide(&cards[0], "approve").0, 303);
+    assert_eq!(second.cards(2).len(), 2);
+    let paid = lines(&folder, 1);
+    let (_, amount) = paid[0].rsplit_once(' ').unwrap();
+    assert!(["12", "88.5", "940"].contains(&amount), "{paid:?}");
+
+    let denied = second.cards(2).remove(0);
+    assert_eq!(second.decide(&denied, "deny").0, 303);
+    let late = first.decide(&cards[0], "approve");
+    assert_eq!(late.0, 409, "{}", late.2);
+
+    // The last one is sent back; the server that runs it is killed, and so is the other.
+    let left = first.cards(1).remove(0);
+    let correlation = attribute(&left, "data-correlation-id").to_owned();
+    assert_eq!(first.decide(&left, "revise").0, 303);
+    drop(first);
+    drop(second);
+    let third = Room::open(&folder);
+    let again = loop {
+        let card = third.cards(1).remove(0);
+        if attribute(&card, "data-approval-id") != attribute(&left, "data-approval-id") {
+            break card;
+        }
+    };
+    assert_eq!(attribute(&again, "data-correlation-id"), correlation);
+    assert_eq!(third.decide(&again, "approve").0, 303);
+    assert_eq!(lines(&folder, 2).len(), 2);
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn only_the_url_signs_in_and_only_this_host_is_answered() {
+    let folder = folder("door");
+    let room = Room::open(&folder);
+    let address = &room.address;
+    let ask = |path: &str, host: &str, cookie: &str| {
+        let head = format!(
+            "GET {path} HTTP/1.1\r\nhost: {host}\r\ncookie: {cookie}\r\nconnection: close\r\n\r\n"
+        );
+        send(address, &head).0
+    };
+    assert_eq!(ask("/approvals", address, "none=1"), 401);
+    assert_eq!(ask("/?token=0000", address, "none=1"), 401);
+    assert_eq!(ask("/approvals", address, &room.cookie), 200);
+    assert_eq!(ask("/approvals", "evil.example", &room.cookie), 421);
+    let port = address.rsplit_once(':').unwrap().1;
+    assert_eq!(
+        ask("/approvals", &format!("localhost:{port}"), &room.cookie),
+        200
+    );
+    assert!(room.url.contains("token="));
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_wrong_command_line_is_a_usage_error() {
+    for args in [
+        &["--listen"][..],
+        &["--listen", "127.0.0.1:0"],
+        &["--store", "file"],
+    ] {
+        let output = Command::new(exe()).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty());
+    }
+}
