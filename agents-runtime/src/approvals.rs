@@ -242,7 +242,7 @@ impl Approvals {
             return Ok(Vec::new());
         };
         let filter = ApprovalFilter {
-            tenant: tenant.map(str::to_owned),
+            tenant,
             ..filter.clone()
         };
         let mut all = Vec::new();

@@ -56,7 +56,7 @@ pub(crate) fn json(json: &Json) -> String {
             }
             '{' | '[' => {
                 shown.push(c);
-                while rest.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                while rest.next_if(char::is_ascii_whitespace).is_some() {}
                 match rest.next_if(|c| matches!(c, '}' | ']')) {
                     Some(end) => shown.push(end),
                     None => {

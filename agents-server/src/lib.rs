@@ -78,3 +78,9 @@ mod wording;
 pub use auth::Authenticator;
 pub use router::router;
 pub use serve::{ServeError, Server, serve};
+
+#[cfg(doctest)]
+mod pages_of_the_book {
+    #[doc = include_str!("../../book/src/control-room.md")]
+    struct TheControlRoom;
+}

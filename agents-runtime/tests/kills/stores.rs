@@ -145,9 +145,10 @@ fn kill(name: &str, tool: &str, place: impl Fn(&Path) -> Place) {
                     kill_after(start(), &ledger, more, then)
                 }
                 0 => wait(start(), Duration::from_millis(5 + below(&mut chance, 200))),
-                1..8 if vain < 2 => {
-                    wait(start(), Duration::from_millis(1_500 + below(&mut chance, 250)))
-                }
+                1..8 if vain < 2 => wait(
+                    start(),
+                    Duration::from_millis(1_500 + below(&mut chance, 250)),
+                ),
                 _ => wait(start(), PATIENCE),
             };
             if let Some(said) = said {

@@ -61,7 +61,7 @@ pub(crate) async fn list(
 async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Failure> {
     let limit = choice.limit.unwrap_or(0);
     let filter = ApprovalFilter {
-        tenant: visitor.principal.tenant().map(str::to_owned),
+        tenant: None,
         run: choice.run,
         status: Some(steering::status(
             choice.status.as_deref(),
@@ -70,7 +70,11 @@ async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Fa
         after: choice.after,
         limit,
     };
-    let approvals = room.client.approvals().list(&filter).await?;
+    let approvals = room
+        .client
+        .approvals()
+        .list(&filter, &visitor.principal)
+        .await?;
     let is_full = approvals.len() >= steering::size(limit);
     let next = approvals
         .last()

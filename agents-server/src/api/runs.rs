@@ -72,7 +72,7 @@ impl From<Run> for Summary {
             started_by: run.started_by,
             labels: run.labels,
             status: run.status.as_str(),
-            end: run.end.map(|end| end.as_str()),
+            end: run.end.map(agents_store::End::as_str),
             held: run.held,
             wake_at: run.wake_at,
             created_at: run.created_at,

@@ -52,7 +52,6 @@ pub(crate) async fn list(
 async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
     let status = steering::status(choice.status.as_deref(), ApprovalStatus::Pending)?;
     let filter = ApprovalFilter {
-        tenant: visitor.principal.tenant().map(str::to_owned),
         status: Some(status),
         after: choice.after.clone(),
         limit: CARDS,

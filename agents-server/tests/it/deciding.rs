@@ -1,7 +1,7 @@
 //! Decisions in forms and as JSON.
 
 use crate::house::{House, attribute, fields};
-use agents_runtime::Roles;
+use agents_runtime::{Principal, Roles};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::http::{StatusCode, header};
 use serde_json::json;
@@ -123,7 +123,12 @@ async fn edits_that_do_not_fit_are_refused_with_the_field_and_change_nothing() {
         assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY, "{edit:?}");
         assert!(answer.body.contains(said), "{edit:?}: {}", answer.body);
     }
-    let pending = house.client().approvals().pending().await.unwrap();
+    let pending = house
+        .client()
+        .approvals()
+        .pending(&Principal::operator())
+        .await
+        .unwrap();
     assert_eq!(pending.len(), 1);
 }
 
@@ -138,7 +143,12 @@ async fn a_revision_asks_again_with_the_same_correlation_id() {
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
     let mut again = Vec::new();
     for _ in 0..500 {
-        again = house.client().approvals().pending().await.unwrap();
+        again = house
+            .client()
+            .approvals()
+            .pending(&Principal::operator())
+            .await
+            .unwrap();
         if !again.is_empty() {
             break;
         }
@@ -179,7 +189,7 @@ async fn a10_those_that_are_ticked_are_decided_in_one_go() {
         house
             .client()
             .approvals()
-            .list(&filter)
+            .list(&filter, &Principal::operator())
             .await
             .unwrap()
             .len(),

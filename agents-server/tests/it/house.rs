@@ -92,10 +92,14 @@ impl House {
     pub(crate) async fn ask(&self, tenant: &str, args: &str) -> agents_runtime::Request {
         let run = self.payer.run(args).scope(tenant).start().await.unwrap();
         for _ in 0..3_000 {
-            if let Progress::Waiting(mut requests) = run.progress().await.unwrap()
-                && let Some(request) = requests.pop()
-            {
-                return request;
+            match run.progress().await.unwrap() {
+                Progress::Waiting(mut requests) => {
+                    if let Some(request) = requests.pop() {
+                        return request;
+                    }
+                }
+                Progress::Done(outcome) => panic!("the run is over: {:?}", outcome.result),
+                _ => {}
             }
             tokio::time::sleep(Duration::from_millis(10)).await;
         }

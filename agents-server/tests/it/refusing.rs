@@ -2,7 +2,7 @@
 
 use crate::house::House;
 use agents_core::tool::Risk;
-use agents_runtime::Roles;
+use agents_runtime::{Principal, Roles};
 use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
@@ -94,7 +94,16 @@ async fn a_form_without_the_token_of_its_visitor_changes_nothing() {
         .post("acme/grace", &format!("/runs/{}", request.run_id), &steer)
         .await;
     assert_eq!(answer.status, StatusCode::FORBIDDEN);
-    assert_eq!(house.client().approvals().pending().await.unwrap().len(), 1);
+    assert_eq!(
+        house
+            .client()
+            .approvals()
+            .pending(&Principal::operator())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -125,7 +134,16 @@ async fn a_request_that_another_site_sends_changes_nothing() {
         .unwrap();
     let answer = house.send(plain).await;
     assert_eq!(answer.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    assert_eq!(house.client().approvals().pending().await.unwrap().len(), 1);
+    assert_eq!(
+        house
+            .client()
+            .approvals()
+            .pending(&Principal::operator())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test]
@@ -168,15 +186,15 @@ async fn hostile_arguments_stay_text() {
         page.contains("⟨U+202E⟩") || page.contains("\\u202e"),
         "{page}"
     );
-    // A megabyte is shown whole, and not put into fields.
-    let long = json!({"amount": 1, "to": "x".repeat(1_000_000)});
+    // Half a megabyte is shown whole, and not put into fields.
+    let long = json!({"amount": 1, "to": "x".repeat(500_000)});
     let request = house.ask("acme", &long.to_string()).await;
     let page = house
         .get("acme/grace", &format!("/approvals/{}", request.id))
         .await
         .body;
     assert!(
-        page.contains(&"x".repeat(1_000_000)),
+        page.contains(&"x".repeat(500_000)),
         "the exact arguments are not cut"
     );
     assert!(page.contains("too long to be edited here"));
