@@ -87,7 +87,7 @@ pub use agent_ref::{AgentRef, Start};
 pub use agents_core::run::{Approval, Finding};
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
-pub use agents_store::{AuditKey, AuditKind, Held, HeldKind, SqliteStore};
+pub use agents_store::{AuditKey, AuditKind, HeldKind, HeldReason, SqliteStore};
 pub use approvals::{Approvals, Request, RequestDetail};
 pub use audit::{Audit, AuditRecord, Head};
 pub use chat::Chat;

@@ -2,7 +2,7 @@
 
 use crate::{Client, Events, Principal, Request, RuntimeError};
 use agents_core::{Outcome, agent::Data};
-use agents_store::{ApprovalFilter, ApprovalStatus, Held, HeldKind, RunStatus};
+use agents_store::{ApprovalFilter, ApprovalStatus, HeldKind, HeldReason, RunStatus};
 use std::{
     fmt,
     marker::PhantomData,
@@ -27,7 +27,7 @@ pub enum Progress<Out> {
     /// A worker has the run, or is about to take it.
     Running,
     /// The run cannot go on, for this reason. [`Client::release`] lets it try again.
-    Held(Held),
+    Held(HeldReason),
 }
 
 impl<Out> Clone for RunRef<Out> {
@@ -83,7 +83,7 @@ impl<Out: Data> RunRef<Out> {
             RunStatus::Done => Progress::Done(self.outcome().await?),
             RunStatus::Held => Progress::Held(
                 run.held
-                    .unwrap_or_else(|| Held::new(HeldKind::Unknown, String::new())),
+                    .unwrap_or_else(|| HeldReason::new(HeldKind::Unknown, String::new())),
             ),
             RunStatus::Ready | RunStatus::Running => Progress::Running,
             RunStatus::Waiting => {

@@ -13,7 +13,7 @@ use crate::{
     undo::Undoing,
 };
 use agents_core::{Error, ErrorKind, agent::Conversation};
-use agents_store::{Claim, End, Held, HeldKind, Lease, Rest, Run, RunStatus};
+use agents_store::{Claim, End, HeldKind, HeldReason, Lease, Rest, Run, RunStatus};
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
     time::{Duration, Instant},
@@ -175,7 +175,7 @@ impl Runtime {
                     let refused = self.client.refused(&lease.run, None, None, None, &error);
                     refused.await;
                 }
-                Rest::Held(Held::new(held_kind(&error), error.to_string()))
+                Rest::Held(HeldReason::new(held_kind(&error), error.to_string()))
             }
         };
         match rest {
@@ -354,12 +354,12 @@ fn held_kind(error: &RuntimeError) -> HeldKind {
     }
 }
 
-fn incompatible(why: &impl std::fmt::Display) -> Held {
-    Held::new(HeldKind::Incompatible, why.to_string())
+fn incompatible(why: &impl std::fmt::Display) -> HeldReason {
+    HeldReason::new(HeldKind::Incompatible, why.to_string())
 }
 
 /// Returns the reason for which a run is held, in words.
-pub(crate) fn in_words(held: Option<Held>) -> String {
+pub(crate) fn in_words(held: Option<HeldReason>) -> String {
     held.map(|held| held.why).unwrap_or_default()
 }
 

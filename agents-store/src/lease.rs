@@ -1,6 +1,6 @@
 //! Leases: the right of one worker to go on with a run.
 
-use crate::{End, Held, Run};
+use crate::{End, HeldReason, Run};
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
@@ -65,7 +65,7 @@ pub enum Rest {
         conversation: Option<Vec<u8>>,
     },
     /// The run cannot go on until somebody releases it, for this reason.
-    Held(Held),
+    Held(HeldReason),
 }
 
 impl Rest {

@@ -75,7 +75,7 @@ pub use metrics::StoreMetrics;
 pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresStore;
-pub use run::{End, Held, HeldKind, NewRun, Run, RunFilter, RunStatus};
+pub use run::{End, HeldKind, HeldReason, NewRun, Run, RunFilter, RunStatus};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteStore;
 pub use store::Store;

@@ -60,7 +60,7 @@ pub struct Run {
     /// End of the run, if it is done.
     pub end: Option<End>,
     /// Reason why the run is held, if it is.
-    pub held: Option<Held>,
+    pub held: Option<HeldReason>,
     /// Whoever cancelled the run, if somebody did.
     pub cancelled_by: Option<String>,
     /// Whoever has paused the run, until somebody releases it. A worker puts a paused run down.
@@ -100,7 +100,7 @@ pub enum RunStatus {
 /// Reason why a run is held, and whoever holds it. It displays as the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
-pub struct Held {
+pub struct HeldReason {
     /// Kind of the reason.
     pub kind: HeldKind,
     /// Reason in words, which say what to do.
@@ -110,10 +110,10 @@ pub struct Held {
     pub by: Option<String>,
 }
 
-impl Held {
+impl HeldReason {
     /// Creates a reason that no person has given.
     pub fn new(kind: HeldKind, why: impl Into<String>) -> Self {
-        Held {
+        HeldReason {
             kind,
             why: why.into(),
             by: None,
@@ -134,11 +134,11 @@ impl Held {
         by: Option<String>,
     ) -> Option<Self> {
         let kind = kind.and_then(HeldKind::read).unwrap_or(HeldKind::Unknown);
-        why.map(|why| Held { kind, why, by })
+        why.map(|why| HeldReason { kind, why, by })
     }
 }
 
-impl std::fmt::Display for Held {
+impl std::fmt::Display for HeldReason {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.why)
     }

@@ -1,6 +1,6 @@
 //! Errors of every store, in words.
 
-use crate::{Approval, ErrorKind, Execution, Held, HeldKind, Lease, RunStatus, StoreError};
+use crate::{Approval, ErrorKind, Execution, HeldKind, HeldReason, Lease, RunStatus, StoreError};
 
 pub(crate) fn no_run(id: &str) -> StoreError {
     StoreError::new(ErrorKind::NotFound, format!("there is no run `{id}`"))
@@ -74,12 +74,12 @@ pub(crate) fn lease_lost(lease: &Lease) -> StoreError {
 }
 
 /// Returns the reason for holding a run.
-pub(crate) fn claimed_in_vain(claims: u64) -> Held {
+pub(crate) fn claimed_in_vain(claims: u64) -> HeldReason {
     let why = format!(
         "{claims} workers in a row took the run and stored nothing: it may end their processes; \
          release it when the cause is mended"
     );
-    Held::new(HeldKind::Poisoned, why)
+    HeldReason::new(HeldKind::Poisoned, why)
 }
 
 pub(crate) fn not_over(run: &str, status: RunStatus) -> StoreError {
@@ -137,9 +137,9 @@ pub(crate) fn cannot_be_paused(run: &str) -> StoreError {
 }
 
 /// Returns the reason for which a paused run is held.
-pub(crate) fn paused(by: &str) -> Held {
+pub(crate) fn paused(by: &str) -> HeldReason {
     let why = format!("paused by `{by}`; release the run to let it go on");
-    Held::new(HeldKind::Paused, why).by(by)
+    HeldReason::new(HeldKind::Paused, why).by(by)
 }
 
 pub(crate) fn nothing_given_up(webhook: &str, event: u64) -> StoreError {

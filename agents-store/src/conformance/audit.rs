@@ -190,7 +190,7 @@ pub(super) async fn refusals_doubts_and_expiries_leave_events(store: Checked) {
     store.record(&event(Refused, "approval-r1")).await.unwrap();
     tokio::time::sleep(SHORT * 2).await;
     store.approvals(&ApprovalFilter::default()).await.unwrap();
-    let held = Rest::Held(crate::Held::new(HeldKind::Incompatible, "no agent"));
+    let held = Rest::Held(crate::HeldReason::new(HeldKind::Incompatible, "no agent"));
     store.release(&lease, &held).await.unwrap();
     store.unhold("run-1", "grace").await.unwrap();
     store.unhold("run-1", "grace").await.unwrap();

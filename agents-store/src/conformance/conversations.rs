@@ -2,7 +2,7 @@
 
 use super::{Checked, LONG, claim, claimed, new_run, refused};
 use crate::{
-    Claim, End, ErrorKind, Held, HeldKind, Lease, NewRun, NewText, Rest, RunFilter, RunStatus,
+    Claim, End, ErrorKind, HeldKind, HeldReason, Lease, NewRun, NewText, Rest, RunFilter, RunStatus,
 };
 use tokio::task::JoinSet;
 
@@ -98,7 +98,7 @@ pub(super) async fn the_runs_of_a_conversation_are_claimed_one_after_the_other(s
     claims_nothing(&store, &any).await;
     store.cancel("a", "ada").await.unwrap();
     let first = claims(&store, "a").await;
-    let held = Rest::Held(Held::new(HeldKind::Incompatible, "it cannot go on"));
+    let held = Rest::Held(HeldReason::new(HeldKind::Incompatible, "it cannot go on"));
     store.release(&first, &held).await.unwrap();
     claims_nothing(&store, &any).await;
     store.unhold("a", "ada").await.unwrap();

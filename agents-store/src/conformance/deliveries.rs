@@ -4,7 +4,7 @@ use super::{
     Checked, ErrorKind, LONG, SHORT, WHILE, claimed, create, new_run, refused, request, step,
 };
 use crate::{
-    AuditKind, Commit, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Held, HeldKind,
+    AuditKind, Commit, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, HeldKind, HeldReason,
     NewRun, Rest,
 };
 use std::time::Duration;
@@ -40,7 +40,7 @@ async fn asks(store: &Checked, id: &str, tenant: &str) {
         ..step("a", 0, 1)
     };
     store.commit(&lease, &commit).await.unwrap();
-    let held = Rest::Held(Held::new(HeldKind::Incompatible, "why"));
+    let held = Rest::Held(HeldReason::new(HeldKind::Incompatible, "why"));
     store.release(&lease, &held).await.unwrap();
 }
 
@@ -104,7 +104,7 @@ pub(super) async fn a_delivery_is_made_by_one_worker_at_a_time(store: Checked) {
     store
         .release(
             &lease,
-            &Rest::Held(Held::new(HeldKind::Incompatible, "why")),
+            &Rest::Held(HeldReason::new(HeldKind::Incompatible, "why")),
         )
         .await
         .unwrap();
@@ -139,7 +139,7 @@ pub(super) async fn a_failed_delivery_is_made_again_until_it_is_given_up(store: 
     store
         .release(
             &lease,
-            &Rest::Held(Held::new(HeldKind::Incompatible, "why")),
+            &Rest::Held(HeldReason::new(HeldKind::Incompatible, "why")),
         )
         .await
         .unwrap();

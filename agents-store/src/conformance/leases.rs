@@ -3,7 +3,7 @@
 use super::{
     Checked, ErrorKind, LONG, SHORT, WHILE, claim, claimed, create, new_run, refused, request, step,
 };
-use crate::{Answer, Claim, Commit, Decision, End, Held, HeldKind, NewRun, Rest, RunStatus};
+use crate::{Answer, Claim, Commit, Decision, End, HeldKind, HeldReason, NewRun, Rest, RunStatus};
 use std::time::Duration;
 
 pub(super) async fn one_of_many_workers_gets_a_run(store: Checked) {
@@ -257,7 +257,7 @@ pub(super) async fn all_runs_that_are_not_over_can_be_held(store: Checked) {
     );
     assert!(store.claim(&claim("w", LONG)).await.unwrap().is_none());
     let held = store.run(&lease.run.id).await.unwrap().unwrap();
-    let why = Held::new(HeldKind::All, "restored").by("grace");
+    let why = HeldReason::new(HeldKind::All, "restored").by("grace");
     assert_eq!(held.held, Some(why));
     store.unhold(&held.id, "grace").await.unwrap();
     assert_eq!(claimed(&store, "w").await.run.id, held.id);

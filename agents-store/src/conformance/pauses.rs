@@ -1,13 +1,13 @@
 //! Pauses: a run is put down, and goes on when it is released.
 
 use super::{Checked, ErrorKind, LONG, SHORT, claim, claimed, create, refused, step};
-use crate::{AuditFilter, AuditKind, End, Held, HeldKind, Rest, Run, RunStatus};
+use crate::{AuditFilter, AuditKind, End, HeldKind, HeldReason, Rest, Run, RunStatus};
 
 async fn state(store: &Checked) -> Run {
     store.run("run-1").await.unwrap().unwrap()
 }
 
-fn is_paused_by_ada(held: Option<Held>) {
+fn is_paused_by_ada(held: Option<HeldReason>) {
     let held = held.unwrap();
     assert_eq!(held.kind, HeldKind::Paused);
     assert_eq!(held.by.as_deref(), Some("ada"));

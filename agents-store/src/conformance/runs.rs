@@ -1,7 +1,7 @@
 //! Runs: stored, found by key, listed, cancelled, held.
 
 use super::{Checked, ErrorKind, LONG, claim, claimed, create, new_run, refused};
-use crate::{End, Held, HeldKind, NewRun, Rest, RunFilter, RunStatus};
+use crate::{End, HeldKind, HeldReason, NewRun, Rest, RunFilter, RunStatus};
 use std::{collections::BTreeMap, time::Duration};
 
 pub(super) async fn a_run_is_returned_as_it_was_stored(store: Checked) {
@@ -171,14 +171,17 @@ pub(super) async fn a_held_run_is_not_claimed_until_it_is_released(store: Checke
     let lease = claimed(&store, "w").await;
     let why = "no worker has its tool";
     store
-        .release(&lease, &Rest::Held(Held::new(HeldKind::Altered, why)))
+        .release(&lease, &Rest::Held(HeldReason::new(HeldKind::Altered, why)))
         .await
         .unwrap();
     assert_eq!(store.claim(&claim("w", LONG)).await.unwrap(), None);
     let run = store.run("run-1").await.unwrap().unwrap();
     assert_eq!(
         (run.status, run.held),
-        (RunStatus::Held, Some(Held::new(HeldKind::Altered, why)))
+        (
+            RunStatus::Held,
+            Some(HeldReason::new(HeldKind::Altered, why))
+        )
     );
     let run = store.unhold("run-1", "ada").await.unwrap();
     assert_eq!((run.status, run.held), (RunStatus::Ready, None));

@@ -160,7 +160,7 @@ async fn hold(
     db: &Transaction<'_>,
     now: u64,
     run: &str,
-    held: &crate::Held,
+    held: &crate::HeldReason,
 ) -> Result<(), StoreError> {
     let sql = "UPDATE agent_runs
          SET status = 'held', held = $2, held_kind = $4, held_by = $5, lease_owner = NULL, lease_until = NULL,
@@ -180,7 +180,7 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
     let open = db.rows(open, &[]).await?;
     let now = db.now().await?;
     let fence = "UPDATE agent_runs SET fence = fence + 1 WHERE id = $1";
-    let held = crate::Held::new(HeldKind::All, why).by(by);
+    let held = crate::HeldReason::new(HeldKind::All, why).by(by);
     for row in &open {
         let run: &str = row.try_get(0)?;
         db.execute(fence, &[&run]).await?;

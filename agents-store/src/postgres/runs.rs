@@ -6,7 +6,7 @@ use super::{
     conversations,
 };
 use crate::{
-    AuditKind, End, Held, NewRun, Run, RunFilter, RunStatus, StoreError,
+    AuditKind, End, HeldReason, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels as json, limit, read_labels},
     trail::About,
     wording,
@@ -63,7 +63,7 @@ fn read(row: &Row) -> Result<Run, StoreError> {
         status: word(row, "status", RunStatus::read)?,
         wake_at: time_if_any(row, "wake_at")?,
         end: end.and_then(End::read),
-        held: Held::read(
+        held: HeldReason::read(
             row.try_get("held")?,
             row.try_get("held_kind")?,
             row.try_get("held_by")?,

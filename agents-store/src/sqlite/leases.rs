@@ -7,7 +7,7 @@ use super::{
     runs,
 };
 use crate::{
-    AuditKind, Claim, Held, HeldKind, Lease, Renewed, Rest, StoreError, columns::millis,
+    AuditKind, Claim, HeldKind, HeldReason, Lease, Renewed, Rest, StoreError, columns::millis,
     trail::About, wording,
 };
 use agents_core::run::Timestamp;
@@ -79,7 +79,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &Claim) -> Result<Option<Lease>, StoreEr
     Ok(None)
 }
 
-fn hold(tx: &Tx<'_>, run: &str, held: &Held) -> Result<(), StoreError> {
+fn hold(tx: &Tx<'_>, run: &str, held: &HeldReason) -> Result<(), StoreError> {
     let mut hold = tx.prepare_cached(
         "UPDATE agent_runs
          SET status = 'held', held = ?2, held_kind = ?4, held_by = ?5, lease_owner = NULL, lease_until = NULL,
@@ -98,7 +98,7 @@ pub(super) fn hold_all(tx: &Tx<'_>, why: &str, by: &str) -> Result<u64, StoreErr
     let open: Vec<String> = open
         .query_map([], |row| row.get(0))?
         .collect::<Result<_, _>>()?;
-    let held = Held::new(HeldKind::All, why).by(by);
+    let held = HeldReason::new(HeldKind::All, why).by(by);
     for run in &open {
         hold(tx, run, &held)?;
     }

@@ -2,7 +2,7 @@
 
 use super::{Tx, audit::append, conversations};
 use crate::{
-    AuditKind, End, Held, NewRun, Run, RunFilter, RunStatus, StoreError,
+    AuditKind, End, HeldReason, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels, limit, read_labels},
     trail::About,
     wording,
@@ -51,7 +51,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         status: word(row, "status", RunStatus::read)?,
         wake_at: time_if_any(row, "wake_at")?,
         end: end.and_then(|end| End::read(&end)),
-        held: Held::read(
+        held: HeldReason::read(
             row.get("held")?,
             row.get::<_, Option<String>>("held_kind")?.as_deref(),
             row.get("held_by")?,
