@@ -63,7 +63,7 @@ pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, N
 pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use control::{
-    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileAction, ProfileChange,
+    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileAction, ProfileChange,
     RateRule, Settlement, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 pub use conversation::Conversation;

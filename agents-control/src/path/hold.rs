@@ -3,7 +3,7 @@
 use super::Call;
 use crate::{Candidate, plane::key, wording};
 use agents_core::model::{ModelError, Request};
-use agents_store::{ControlStore, Held, Hold, RateRule, Settlement};
+use agents_store::{ControlStore, Hold, HoldAnswer, RateRule, Settlement};
 use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, time::sleep};
 use uuid::Uuid;
@@ -60,7 +60,7 @@ impl Call<'_> {
             };
             let held = self.plane.store.hold(&hold).await;
             match held.map_err(|error| wording::no_store(&error.into()))? {
-                Held::Held { warns } => {
+                HoldAnswer::Held { warns } => {
                     self.is_counted = true;
                     self.warn(warns);
                     return Ok(Holding {
@@ -71,12 +71,14 @@ impl Call<'_> {
                         is_open: true,
                     });
                 }
-                Held::TooOften { wait } if waited + wait <= PATIENCE => {
+                HoldAnswer::TooOften { wait } if waited + wait <= PATIENCE => {
                     sleep(wait).await;
                     waited += wait;
                 }
-                Held::TooOften { wait } => return Err(wording::too_often(&profile.purpose, wait)),
-                Held::CapReached { budget } => {
+                HoldAnswer::TooOften { wait } => {
+                    return Err(wording::too_often(&profile.purpose, wait));
+                }
+                HoldAnswer::CapReached { budget } => {
                     let cap = cap.unwrap_or_default();
                     return Err(wording::over_cap(&profile.purpose, cap, amount, budget));
                 }

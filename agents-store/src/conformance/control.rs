@@ -1,8 +1,8 @@
 //! What a store of a control plane promises.
 
 use crate::{
-    Budget, BudgetKey, ControlStore, ErrorKind, Held, Hold, NewProfile, ProfileAction, RateRule,
-    Settlement, UsageBy, UsageFilter,
+    Budget, BudgetKey, ControlStore, ErrorKind, Hold, HoldAnswer, NewProfile, ProfileAction,
+    RateRule, Settlement, UsageBy, UsageFilter,
 };
 use std::{sync::Arc, time::Duration};
 
@@ -62,7 +62,7 @@ fn budget(spent_nanos: u64, held_nanos: u64) -> Budget {
     }
 }
 
-const HELD: Held = Held::Held { warns: false };
+const HELD: HoldAnswer = HoldAnswer::Held { warns: false };
 
 pub(super) async fn one_profile_of_a_tier_is_active(store: Checked) {
     let first = store.activate_profile(&profile("", "one")).await.unwrap();
@@ -161,7 +161,7 @@ pub(super) async fn a_refusal_changes_nothing_but_the_log(store: Checked) {
 pub(super) async fn holds_are_within_the_cap(store: Checked) {
     assert_eq!(store.hold(&hold_of("1", 60, 100)).await.unwrap(), HELD);
     let refused = store.hold(&hold_of("2", 41, 100)).await.unwrap();
-    let reached = Held::CapReached {
+    let reached = HoldAnswer::CapReached {
         budget: budget(0, 60),
     };
     assert_eq!(refused, reached);
@@ -170,7 +170,7 @@ pub(super) async fn holds_are_within_the_cap(store: Checked) {
     let held = store.hold(&hold_of("3", 80, 100)).await.unwrap();
     assert_eq!(
         held,
-        Held::Held { warns: true },
+        HoldAnswer::Held { warns: true },
         "all of the cap is spent or held"
     );
     let other = Hold {
@@ -179,14 +179,17 @@ pub(super) async fn holds_are_within_the_cap(store: Checked) {
     };
     assert!(matches!(
         store.hold(&other).await.unwrap(),
-        Held::Held { .. }
+        HoldAnswer::Held { .. }
     ));
     let too_large = Hold {
         key: key("small"),
         ..hold_of("5", 101, 100)
     };
     let refused = store.hold(&too_large).await.unwrap();
-    assert!(matches!(refused, Held::CapReached { .. }), "{refused:?}");
+    assert!(
+        matches!(refused, HoldAnswer::CapReached { .. }),
+        "{refused:?}"
+    );
     let unpriced = Hold {
         key: key("unpriced"),
         amount_nanos: None,
@@ -194,7 +197,7 @@ pub(super) async fn holds_are_within_the_cap(store: Checked) {
     };
     let refused = store.hold(&unpriced).await.unwrap();
     assert!(
-        matches!(refused, Held::CapReached { .. }),
+        matches!(refused, HoldAnswer::CapReached { .. }),
         "unknown is never 0"
     );
 }
@@ -209,13 +212,13 @@ pub(super) async fn many_tasks_never_exceed_the_cap(store: Checked) {
             for round in 0.. {
                 let id = format!("{task}-{round}");
                 match store.hold(&hold_of(&id, 10, CAP)).await.unwrap() {
-                    Held::Held { .. } => {
+                    HoldAnswer::Held { .. } => {
                         store.settle_hold(&settlement(&id, 7)).await.unwrap();
                         spent += 7;
                     }
-                    Held::CapReached { budget } if budget.held_nanos == 0 => break,
-                    Held::CapReached { .. } => tokio::task::yield_now().await,
-                    Held::TooOften { .. } => unreachable!("there is no rate"),
+                    HoldAnswer::CapReached { budget } if budget.held_nanos == 0 => break,
+                    HoldAnswer::CapReached { .. } => tokio::task::yield_now().await,
+                    HoldAnswer::TooOften { .. } => unreachable!("there is no rate"),
                 }
             }
             spent
@@ -254,7 +257,7 @@ pub(super) async fn a_hold_that_nobody_settles_is_spent(store: Checked) {
     store.hold(&short).await.unwrap();
     tokio::time::sleep(Duration::from_millis(20)).await;
     let refused = store.hold(&hold_of("2", 41, 100)).await.unwrap();
-    let reached = Held::CapReached {
+    let reached = HoldAnswer::CapReached {
         budget: budget(60, 0),
     };
     assert_eq!(refused, reached);
@@ -284,7 +287,7 @@ pub(super) async fn calls_are_within_the_rate(store: Checked) {
     for id in ["1", "2", "3"] {
         assert_eq!(store.hold(&call(id, "acme")).await.unwrap(), HELD);
     }
-    let Held::TooOften { wait } = store.hold(&call("4", "acme")).await.unwrap() else {
+    let HoldAnswer::TooOften { wait } = store.hold(&call("4", "acme")).await.unwrap() else {
         panic!("the bucket is empty");
     };
     assert!((90..=100).contains(&wait.as_secs()), "{wait:?}");
@@ -296,7 +299,7 @@ pub(super) async fn a_warning_comes_once_a_day(store: Checked) {
     for index in 0..10 {
         let id = index.to_string();
         let held = store.hold(&hold_of(&id, 10, 100)).await.unwrap();
-        warned += u32::from(held == Held::Held { warns: true });
+        warned += u32::from(held == HoldAnswer::Held { warns: true });
         let settlement = Settlement {
             cap_nanos: Some(100),
             ..settlement(&id, 10)
@@ -390,6 +393,6 @@ pub(super) async fn absurd_numbers_do_not_break_the_sums(store: Checked) {
     assert_eq!(sums[0].call_count, 3);
     assert!(matches!(
         store.hold(&hold_of("4", 1, 100)).await.unwrap(),
-        Held::CapReached { .. }
+        HoldAnswer::CapReached { .. }
     ));
 }

@@ -14,8 +14,8 @@ mod usage;
 
 pub use profile::{NewProfile, ProfileAction, ProfileChange, StoredProfile};
 pub use usage::{
-    Budget, BudgetKey, Held, Hold, RateRule, Settlement, UsageBy, UsageDay, UsageFilter, UsageRow,
-    UsageSum,
+    Budget, BudgetKey, Hold, HoldAnswer, RateRule, Settlement, UsageBy, UsageDay, UsageFilter,
+    UsageRow, UsageSum,
 };
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
@@ -71,7 +71,7 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError>;
 
     /// Holds money for a request that is about to be sent, if rate and cap permit it.
-    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError>;
+    async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
 
     /// Ends a hold with what the request has cost, and adds its row to the log. Returns `true` if the day's sum has just
     /// reached 80 % of the cap. The end of a hold that was settled changes nothing; that of one whose time was over puts its
@@ -119,7 +119,7 @@ forward! {
     deactivate_profile(version: u64, by: &str) -> StoredProfile;
     refuse_profile(new: &NewProfile, why: &str) -> ();
     profile_changes(after: u64) -> Vec<ProfileChange>;
-    hold(hold: &Hold) -> Held;
+    hold(hold: &Hold) -> HoldAnswer;
     settle_hold(settlement: &Settlement) -> bool;
     budget(key: &BudgetKey) -> Budget;
     rebuild_budgets() -> ();

@@ -54,7 +54,7 @@ pub struct Hold {
 
 /// Answer to a [`Hold`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Held {
+pub enum HoldAnswer {
     /// The money is held.
     Held {
         /// Is `true` if the day's sum has just reached 80 % of the cap.

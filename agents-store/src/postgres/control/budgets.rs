@@ -1,7 +1,7 @@
 //! Holds and budgets.
 
 use crate::{
-    Budget, BudgetKey, Held, Hold, RateRule, Settlement, StoreError,
+    Budget, BudgetKey, Hold, HoldAnswer, RateRule, Settlement, StoreError,
     columns::millis,
     control::{MOST, UNSETTLED, after_refill, amount_of, date},
     postgres::{
@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Cap that no sum reaches.
 const NO_CAP: i64 = i64::MAX;
 
-pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<Held, StoreError> {
+pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
     let key = &stored(&hold.key);
     let BudgetKey {
         org_id,
@@ -29,7 +29,7 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<Held, Stor
     if let Some(rate) = hold.rate
         && let Some(wait) = take_call(db, key, rate, now).await?
     {
-        return Ok(Held::TooOften { wait });
+        return Ok(HoldAnswer::TooOften { wait });
     }
     let today = date(now);
     // Whether the cap permits it, and that it is held, is one statement.
@@ -44,7 +44,7 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<Held, Stor
     let values: Params<'_> = &[org_id, domain_id, purpose, &today, &amount, &cap];
     if db.execute(guarded, values).await? == 0 {
         let budget = of_day(&db.db, key, &today).await?;
-        return Ok(Held::CapReached { budget });
+        return Ok(HoldAnswer::CapReached { budget });
     }
     let insert = "INSERT INTO llm_usage (id, at, date, org_id, domain_id, bc, purpose, provider, model, profile_version,
              run_id, turn_id, held, expires_at)
@@ -68,7 +68,7 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<Held, Stor
     ];
     db.execute(insert, values).await?;
     let warns = warns(db, key, &today, hold.cap_nanos).await?;
-    Ok(Held::Held { warns })
+    Ok(HoldAnswer::Held { warns })
 }
 
 fn stored(key: &BudgetKey) -> BudgetKey {

@@ -6,8 +6,8 @@ mod usage;
 
 use super::{PostgresStore, connections};
 use crate::{
-    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileChange, Settlement, StoreError,
-    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileChange, Settlement,
+    StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 
@@ -99,7 +99,7 @@ impl ControlStore for PostgresStore {
             .await
     }
 
-    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError> {
+    async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError> {
         let hold = hold.clone();
         self.write_apart(move |db| Box::pin(async move { budgets::hold(db, &hold).await }))
             .await

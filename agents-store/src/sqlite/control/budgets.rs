@@ -1,7 +1,7 @@
 //! Holds and budgets.
 
 use crate::{
-    Budget, BudgetKey, Held, Hold, RateRule, Settlement, StoreError,
+    Budget, BudgetKey, Hold, HoldAnswer, RateRule, Settlement, StoreError,
     columns::millis,
     control::{MOST, UNSETTLED, after_refill, amount_of, date},
     sqlite::Tx,
@@ -10,7 +10,7 @@ use crate::{
 use rusqlite::{OptionalExtension, params};
 use std::time::Duration;
 
-pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<Held, StoreError> {
+pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
     let BudgetKey {
         org_id,
         domain_id,
@@ -20,7 +20,7 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<Held, StoreError> {
     if let Some(rate) = hold.rate
         && let Some(wait) = take_call(tx, &hold.key, rate)?
     {
-        return Ok(Held::TooOften { wait });
+        return Ok(HoldAnswer::TooOften { wait });
     }
     let today = date(tx.now);
     let amount = amount_of(hold);
@@ -35,7 +35,7 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<Held, StoreError> {
     let is_held = guarded.execute(params![org_id, domain_id, purpose, today, amount, cap])?;
     if is_held == 0 {
         let budget = of_day(tx, &hold.key, &today)?;
-        return Ok(Held::CapReached { budget });
+        return Ok(HoldAnswer::CapReached { budget });
     }
     let mut insert = tx.prepare_cached(
         "INSERT INTO llm_usage (id, at, date, org_id, domain_id, bc, purpose, provider, model, profile_version, run_id,
@@ -59,7 +59,7 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<Held, StoreError> {
         tx.now + millis(hold.expires_in)
     ])?;
     let warns = warns(tx, &hold.key, &today, hold.cap_nanos)?;
-    Ok(Held::Held { warns })
+    Ok(HoldAnswer::Held { warns })
 }
 
 /// Takes a call out of the bucket. If there is none, returns the time until there is one.

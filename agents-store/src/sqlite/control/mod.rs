@@ -6,8 +6,8 @@ mod usage;
 
 use super::SqliteStore;
 use crate::{
-    Budget, BudgetKey, ControlStore, Held, Hold, NewProfile, ProfileChange, Settlement, StoreError,
-    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileChange, Settlement,
+    StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 
@@ -70,7 +70,7 @@ impl ControlStore for SqliteStore {
         self.read(move |db| profiles::changes(db, after)).await
     }
 
-    async fn hold(&self, hold: &Hold) -> Result<Held, StoreError> {
+    async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError> {
         let hold = hold.clone();
         self.write_apart(move |tx| budgets::hold(tx, &hold)).await
     }
