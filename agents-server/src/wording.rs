@@ -1,7 +1,7 @@
 //! Texts of the control room for people.
 
 pub(crate) const NO_PAGE: &str = "there is no such page";
-pub(crate) const NOBODY: &str = "nobody is signed in";
+pub(crate) const NOBODY: &str = "nobody is signed in: open the URL that the server has printed, or sign in to the application that this page belongs to";
 pub(crate) const OTHER_SITE: &str =
     "the request comes from another site; open the control room itself, and try again there";
 pub(crate) const OTHER_HOST: &str =

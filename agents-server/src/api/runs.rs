@@ -7,7 +7,7 @@ use crate::{
     steering,
 };
 use agents_core::run::{Event, Timestamp};
-use agents_store::{Run, RunFilter};
+use agents_store::{HeldReason, Run, RunFilter};
 use axum::{
     Extension, Json,
     extract::{Path, Query, State, rejection::JsonRejection},
@@ -43,7 +43,7 @@ struct Summary {
     labels: BTreeMap<String, String>,
     status: &'static str,
     end: Option<&'static str>,
-    held: Option<String>,
+    held: Option<HeldReason>,
     wake_at: Option<Timestamp>,
     created_at: Timestamp,
     updated_at: Timestamp,

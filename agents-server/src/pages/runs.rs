@@ -109,7 +109,7 @@ fn state(run: &Run) -> Markup {
     };
     html! {
         span.badge.{ "state-" (word) } { (word) }
-        @if let Some(why) = &run.held { " " (inert::text(why)) }
+        @if let Some(why) = &run.held { " " (inert::text(&why.to_string())) }
     }
 }
 
