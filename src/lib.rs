@@ -45,6 +45,7 @@
 //! | you want | look at |
 //! |-|-|
 //! | to write a tool | [`tool!`][tool-macro], [`#[tool]`][tool-attribute], [`Tool`] |
+//! | to name a model in a configuration | [`model_named`] |
 //! | to write an agent | [`#[agent]`][agent-attribute], [`Agent`], [`AgentBuilder`] |
 //! | to give an agent memory or knowledge | [`memory`], [`AgentBuilder::knowledge`] |
 //! | to compose agents | [`branch!`], [`compose`] |
@@ -139,12 +140,15 @@ mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
 pub mod journal;
+mod model_named;
 #[cfg(feature = "otel")]
 pub mod otel;
 pub mod rate;
 
 mod screen;
 pub mod timeline;
+
+pub use model_named::model_named;
 
 #[doc(hidden)]
 pub use agents_core::rt as __rt;
@@ -233,6 +237,8 @@ mod pages {
     struct IdsAndTheCache;
     #[doc = include_str!("../book/src/secrets.md")]
     struct Secrets;
+    #[doc = include_str!("../book/src/images-and-files.md")]
+    struct ImagesAndFiles;
     #[doc = include_str!("../book/src/the-http-tool.md")]
     struct TheHttpTool;
     #[doc = include_str!("../book/src/what-can-be-seen.md")]

@@ -2,6 +2,7 @@
 
 use crate::{Anthropic, PromptCache, config::Config};
 use agents_core::model::Capabilities;
+use agents_http::Credential;
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -69,6 +70,22 @@ impl Anthropic {
     pub fn auth_token(self, token: impl AsRef<str>) -> Self {
         let token = format!("Bearer {}", token.as_ref());
         self.set(|config| config.set_credential("authorization", token))
+    }
+
+    /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
+    /// a token of OAuth. The key from the environment is not sent.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic as anthropic; }
+    /// use agents::anthropic::{Credential, anthropic};
+    ///
+    /// // Each organisation has its own key, which may change at any time: `.run(..).scope("acme").secrets(store)`.
+    /// let model = anthropic("m").credential(Credential::secret("anthropic"));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn credential(self, credential: impl Into<Credential>) -> Self {
+        self.set(|config| config.look_up(credential.into()))
     }
 
     /// Sends a header with every request; its value never shows in a log.

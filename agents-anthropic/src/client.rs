@@ -54,8 +54,10 @@ impl Model for Anthropic {
         let mut paused = None;
         for _ in 0..=MAX_PAUSES {
             let body = body(template, &self.config, &request, stream, paused.as_ref());
+            let call = template.server.post(&template.messages, body);
+            let call = self.config.authorize(call, &request).await?;
             let reply = ask(
-                template.server.post(&template.messages, body),
+                call,
                 &limits,
                 MessagesReply::default(),
                 request.sink(),

@@ -1,8 +1,11 @@
 //! The settings of a client, and the request template that is made from them once.
 
 use crate::{cache::PromptCache, names};
-use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
-use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind, Request};
+use agents_http::{
+    Address, AddressError, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server,
+    TransportError,
+};
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
@@ -30,6 +33,8 @@ pub(crate) struct Config {
     pub(crate) cache: PromptCache,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
+    /// Credential that is looked up for each request.
+    pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -71,6 +76,7 @@ impl Config {
             cache: PromptCache::default(),
             capabilities: names::capabilities(&name),
             limits: Limits::default(),
+            credential: None,
             template: OnceLock::new(),
             name,
         }
@@ -110,6 +116,28 @@ impl Config {
         self.max_tokens.unwrap_or_else(default)
     }
 
+    /// Sets a credential that is looked up for each request, in place of one from the environment.
+    pub(crate) fn look_up(&mut self, credential: Credential) {
+        self.default_headers = Headers::default();
+        self.credential = Some(credential);
+    }
+
+    /// Adds the credential that is looked up for each request, if there is one.
+    pub(crate) async fn authorize<'c>(
+        &self,
+        call: Call<'c>,
+        request: &Request<'_>,
+    ) -> Result<Call<'c>, ModelError> {
+        let key = KeyHeader {
+            name: "x-api-key",
+            prefix: "",
+        };
+        match &self.credential {
+            Some(credential) => credential.authorize(call, request, key).await,
+            None => Ok(call),
+        }
+    }
+
     /// Returns the request template, and makes it at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
@@ -129,8 +157,8 @@ impl Config {
         headers.extend(&self.default_headers);
         headers.extend(&self.headers);
         let server = Server::new(base.clone(), &headers).map_err(setup)?;
-        if server.name() == ANTHROPIC && !headers.has("x-api-key") && !headers.has("authorization")
-        {
+        let has_key = headers.has("x-api-key") || headers.has("authorization");
+        if server.name() == ANTHROPIC && !has_key && self.credential.is_none() {
             let message = format!("Anthropic needs a key: {KEY}");
             return Err(ModelError::new(Kind::Setup, message));
         }
@@ -210,6 +238,7 @@ impl Clone for Config {
             cache,
             capabilities,
             limits,
+            credential,
             template: _,
         } = self;
         Config {
@@ -226,6 +255,7 @@ impl Clone for Config {
             cache: *cache,
             capabilities: *capabilities,
             limits: *limits,
+            credential: credential.clone(),
             template: OnceLock::new(),
         }
     }

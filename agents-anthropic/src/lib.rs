@@ -43,6 +43,7 @@ mod messages;
 mod names;
 mod schema;
 
+pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
 pub use builder::anthropic;
 pub use cache::PromptCache;
 pub use client::Anthropic;

@@ -45,6 +45,7 @@ pub mod escalation;
 mod hex;
 pub mod journal;
 mod json;
+mod media;
 pub mod memory;
 pub mod model;
 pub mod observe;

@@ -2,6 +2,7 @@
 
 use crate::{Gemini, config::Config};
 use agents_core::model::Capabilities;
+use agents_http::Credential;
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -70,6 +71,22 @@ impl Gemini {
     #[must_use]
     pub fn api_key(self, key: impl Into<String>) -> Self {
         self.header("x-goog-api-key", key)
+    }
+
+    /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
+    /// a token of OAuth. The key from the environment is not sent.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini as gemini; }
+    /// use agents::gemini::{Credential, gemini};
+    ///
+    /// // Each organisation has its own key, which may change at any time: `.run(..).scope("acme").secrets(store)`.
+    /// let model = gemini("m").credential(Credential::secret("gemini"));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn credential(self, credential: impl Into<Credential>) -> Self {
+        self.set(|config| config.look_up(credential.into()))
     }
 
     /// Sends a header with every request; its value never shows in a log.

@@ -55,8 +55,10 @@ impl Model for Gemini {
             url: "`.base_url(..)`",
             key: KEY,
         };
+        let call = template.server.post(endpoint, body);
+        let call = self.config.authorize(call, &request).await?;
         let reply = ask(
-            template.server.post(endpoint, body),
+            call,
             &self.config.limits.within(request.patience()),
             ContentReply::default(),
             request.sink(),

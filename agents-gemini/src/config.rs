@@ -1,7 +1,10 @@
 //! The settings of a client, and the request template that is made from them once.
 
-use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
-use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind, Request};
+use agents_http::{
+    Address, AddressError, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server,
+    TransportError,
+};
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
@@ -25,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
+    /// Credential that is looked up for each request.
+    pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -71,6 +76,7 @@ impl Config {
                 ..Capabilities::default()
             },
             limits: Limits::default(),
+            credential: None,
             template: OnceLock::new(),
             name,
         }
@@ -103,6 +109,28 @@ impl Config {
         }
     }
 
+    /// Sets a credential that is looked up for each request, in place of one from the environment.
+    pub(crate) fn look_up(&mut self, credential: Credential) {
+        self.default_headers = Headers::default();
+        self.credential = Some(credential);
+    }
+
+    /// Adds the credential that is looked up for each request, if there is one.
+    pub(crate) async fn authorize<'c>(
+        &self,
+        call: Call<'c>,
+        request: &Request<'_>,
+    ) -> Result<Call<'c>, ModelError> {
+        let key = KeyHeader {
+            name: "x-goog-api-key",
+            prefix: "",
+        };
+        match &self.credential {
+            Some(credential) => credential.authorize(call, request, key).await,
+            None => Ok(call),
+        }
+    }
+
     /// Returns the request template, and makes it at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
@@ -120,10 +148,8 @@ impl Config {
         let mut headers = self.default_headers.clone();
         headers.extend(&self.headers);
         let server = Server::new(base.clone(), &headers).map_err(setup)?;
-        if server.name() == GEMINI
-            && !headers.has("x-goog-api-key")
-            && !headers.has("authorization")
-        {
+        let has_key = headers.has("x-goog-api-key") || headers.has("authorization");
+        if server.name() == GEMINI && !has_key && self.credential.is_none() {
             let message = format!("Gemini needs a key: {KEY}");
             return Err(ModelError::new(Kind::Setup, message));
         }
@@ -194,6 +220,7 @@ impl Clone for Config {
             is_new,
             capabilities,
             limits,
+            credential,
             template: _,
         } = self;
         Config {
@@ -207,6 +234,7 @@ impl Clone for Config {
             is_new: *is_new,
             capabilities: *capabilities,
             limits: *limits,
+            credential: credential.clone(),
             template: OnceLock::new(),
         }
     }

@@ -39,6 +39,7 @@ mod config;
 mod content;
 mod schema;
 
+pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
 pub use builder::gemini;
 pub use client::Gemini;
 pub use content::ContentReply;

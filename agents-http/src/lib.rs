@@ -9,6 +9,11 @@
 //! Connections are plain HTTP, or HTTPS with the feature `tls`. TLS uses rustls with the certificates that the
 //! operating system trusts. Requests to this machine bypass proxies. Redirects are not followed.
 //!
+//! # Credentials
+//!
+//! A client may look its [`Credential`] up for each request, on behalf of the run that makes it: a secret, or a token of
+//! OAuth that is refreshed in time. No organisation gets the credential of another.
+//!
 //! # Speed
 //!
 //! No connection has a task of its own: whoever waits for a response moves its bytes. Free connections are kept, and
@@ -17,6 +22,7 @@
 mod address;
 mod body;
 mod connection;
+mod credential;
 mod error;
 mod frames;
 mod headers;
@@ -31,6 +37,9 @@ mod wording;
 
 pub use address::{Address, AddressError};
 pub use body::Body;
+pub use credential::{
+    Bundle, BundleStore, Credential, KeyHeader, MemoryBundles, OAuth, StoreError,
+};
 pub use error::{TimeLimit, TransportError};
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;

@@ -1,6 +1,7 @@
 //! Builder methods for the settings of a client.
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host};
+use agents_http::Credential;
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -165,6 +166,22 @@ impl Ollama {
     #[must_use]
     pub fn tools(self, mode: ToolMode) -> Self {
         self.set(|config| config.tools = mode)
+    }
+
+    /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
+    /// a token of OAuth.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama as ollama; }
+    /// use agents::ollama::{Credential, ollama};
+    ///
+    /// // For a server behind a gateway that asks for a key.
+    /// let model = ollama("qwen3:4b").url("https://gpu.example.com").credential(Credential::secret("gateway"));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn credential(self, credential: impl Into<Credential>) -> Self {
+        self.set(|config| config.credential = Some(credential.into()))
     }
 
     /// Sends a header with every request; its value never shows in a log.

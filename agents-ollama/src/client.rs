@@ -152,6 +152,7 @@ impl Ollama {
         let body = body(template, request, mode, stream);
         let context = self.error_context(template, "api/chat");
         let post = template.server.post(&template.chat, body);
+        let post = self.config.authorize(post, request).await?;
         let response = post
             .send(&template.limits.within(request.patience()))
             .await

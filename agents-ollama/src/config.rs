@@ -5,8 +5,10 @@ use crate::{
     settings::{KeepAlive, Think, ToolMode},
     tool_support,
 };
-use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use agents_http::{Address, Endpoint, Headers, Limits, Server, TransportError};
+use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
+use agents_http::{
+    Address, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server, TransportError,
+};
 use serde_json::Value;
 use std::{
     sync::{OnceLock, atomic::AtomicBool},
@@ -26,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
     pub(crate) headers: Headers,
+    /// Credential that is looked up for each request.
+    pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -56,6 +60,7 @@ impl Config {
             streaming: true,
             tools: ToolMode::Auto,
             headers: Headers::default(),
+            credential: None,
             template: OnceLock::new(),
         }
     }
@@ -65,6 +70,22 @@ impl Config {
         match self.options.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
             None => self.options.push((name, value)),
+        }
+    }
+
+    /// Adds the credential that is looked up for each request, if there is one.
+    pub(crate) async fn authorize<'c>(
+        &self,
+        call: Call<'c>,
+        request: &Request<'_>,
+    ) -> Result<Call<'c>, ModelError> {
+        let key = KeyHeader {
+            name: "authorization",
+            prefix: "Bearer ",
+        };
+        match &self.credential {
+            Some(credential) => credential.authorize(call, request, key).await,
+            None => Ok(call),
         }
     }
 
@@ -133,6 +154,7 @@ impl Clone for Config {
             streaming,
             tools,
             headers,
+            credential,
             template: _,
         } = self;
         Config {
@@ -146,6 +168,7 @@ impl Clone for Config {
             streaming: *streaming,
             tools: *tools,
             headers: headers.clone(),
+            credential: credential.clone(),
             template: OnceLock::new(),
         }
     }

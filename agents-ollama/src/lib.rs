@@ -64,6 +64,7 @@ mod settings;
 mod tool_support;
 mod wire;
 
+pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
 pub use builder::ollama;
 pub use client::Ollama;
 pub use settings::{KeepAlive, Think, ToolMode};

@@ -5,6 +5,7 @@ use crate::{
     config::{Api, Config},
 };
 use agents_core::model::Capabilities;
+use agents_http::Credential;
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
@@ -66,6 +67,22 @@ impl OpenAi {
     #[must_use]
     pub fn api_key(self, key: impl AsRef<str>) -> Self {
         self.header("authorization", format!("Bearer {}", key.as_ref()))
+    }
+
+    /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
+    /// a token of OAuth. The key from the environment is not sent.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai as openai; }
+    /// use agents::openai::{Credential, openai};
+    ///
+    /// // Each organisation has its own key, which may change at any time: `.run(..).scope("acme").secrets(store)`.
+    /// let model = openai("m").credential(Credential::secret("openai"));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn credential(self, credential: impl Into<Credential>) -> Self {
+        self.set(|config| config.look_up(credential.into()))
     }
 
     /// Sends a header with every request; its value never shows in a log.

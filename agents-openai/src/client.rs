@@ -52,9 +52,11 @@ impl Model for OpenAi {
                 return Err(ModelError::new(Kind::Setup, message));
             }
             let call = send(responses::body(template, &request, able, stream));
+            let call = self.config.authorize(call, &request).await?;
             return ask(call, &limits, ResponsesReply::default(), sink, &words).await;
         }
         let call = send(chat::body(template, &request, able, stream));
+        let call = self.config.authorize(call, &request).await?;
         let reply = ask(call, &limits, ChatReply::default(), sink, &words).await?;
         Ok(Reply {
             prompted: !able.tools && request.has_tools(),

@@ -1,7 +1,10 @@
 //! The settings of a client, and the request template that is made from them once.
 
-use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
-use agents_http::{Address, AddressError, Endpoint, Headers, Limits, Server, TransportError};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind, Request};
+use agents_http::{
+    Address, AddressError, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server,
+    TransportError,
+};
 use serde_json::Value;
 use std::{env, sync::OnceLock};
 
@@ -23,6 +26,8 @@ pub(crate) struct Config {
     pub(crate) api: Api,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
+    /// Credential that is looked up for each request.
+    pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -87,6 +92,7 @@ impl Config {
                 ..Capabilities::default()
             },
             limits: Limits::default(),
+            credential: None,
             template: OnceLock::new(),
         }
     }
@@ -102,6 +108,28 @@ impl Config {
         match self.fields.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
             None => self.fields.push((name, value)),
+        }
+    }
+
+    /// Sets a credential that is looked up for each request, in place of one from the environment.
+    pub(crate) fn look_up(&mut self, credential: Credential) {
+        self.default_headers = Headers::default();
+        self.credential = Some(credential);
+    }
+
+    /// Adds the credential that is looked up for each request, if there is one.
+    pub(crate) async fn authorize<'c>(
+        &self,
+        call: Call<'c>,
+        request: &Request<'_>,
+    ) -> Result<Call<'c>, ModelError> {
+        let key = KeyHeader {
+            name: "authorization",
+            prefix: "Bearer ",
+        };
+        match &self.credential {
+            Some(credential) => credential.authorize(call, request, key).await,
+            None => Ok(call),
         }
     }
 
@@ -122,7 +150,8 @@ impl Config {
         let mut headers = self.default_headers.clone();
         headers.extend(&self.headers);
         let server = Server::new(base.clone(), &headers).map_err(setup)?;
-        if server.name() == OPENAI && !headers.has("authorization") {
+        let has_key = headers.has("authorization") || self.credential.is_some();
+        if server.name() == OPENAI && !has_key {
             return Err(ModelError::new(
                 Kind::Setup,
                 format!("OpenAI needs a key: {KEY}"),
@@ -217,6 +246,7 @@ impl Clone for Config {
             api,
             capabilities,
             limits,
+            credential,
             template: _,
         } = self;
         Config {
@@ -231,6 +261,7 @@ impl Clone for Config {
             api: *api,
             capabilities: *capabilities,
             limits: *limits,
+            credential: credential.clone(),
             template: OnceLock::new(),
         }
     }

@@ -55,6 +55,7 @@ mod reported;
 mod responses;
 mod schema;
 
+pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
 pub use builder::openai;
 pub use chat::ChatReply;
 pub use client::OpenAi;

@@ -2,10 +2,11 @@
 //!
 //! `cargo run --example quickstart`
 //!
-//! The program asks the Ollama server at `OLLAMA_HOST`, with the model from `AGENTS_MODEL` (default: `qwen3:4b`). If
-//! no server answers, it replays `recorded.jsonl`. That file is a real conversation with a model of 135 million
-//! parameters, recorded by this program. The replies are recorded, but the tool and the reading of the replies are
-//! live.
+//! The program asks the model that `AGENTS_MODEL` names, such as `anthropic:claude-sonnet-5` or
+//! `openai:qwen3-8b@http://localhost:8000/v1` (default: `ollama:qwen3:4b`). If that is a model of Ollama and no server
+//! answers at `OLLAMA_HOST`, the program replays `recorded.jsonl`. That file is a real conversation with a model of 135
+//! million parameters, recorded by this program. The replies are recorded, but the tool and the reading of the replies
+//! are live.
 //!
 //! `AGENTS_TOOLS=prompted` (or `constrained`) is for models without native tools. `AGENTS_RECORD=FILE` records the
 //! conversation.
@@ -14,12 +15,13 @@ use agents::{
     Outcome,
     console::print_line,
     journal::{FileJournal, Key, recorded},
+    model_named,
     ollama::ToolMode,
     prelude::*,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::env;
+use std::{env, sync::Arc};
 
 tool! {
     /// Convert a temperature from Fahrenheit to Celsius.
@@ -86,15 +88,23 @@ const QUESTION: &str = "It is 98 degrees Fahrenheit in Phoenix. How many degrees
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let name = env::var("AGENTS_MODEL").unwrap_or_else(|_| "qwen3:4b".into());
-    let model = ollama(&name).temperature(0.9).seed(9).tools(tool_mode()?);
-    let live = model.is_up().await;
-    match live {
-        true => println!("Asking {name} at {}.\n", model.address()),
-        false => println!(
-            "No Ollama answers at {}: this is a recorded conversation with smollm2:135m; tools and reading are live.\n",
-            model.address()
-        ),
+    let name = env::var("AGENTS_MODEL").unwrap_or_else(|_| "ollama:qwen3:4b".into());
+    let (model, live): (Arc<dyn Model>, bool) = match name.strip_prefix("ollama:") {
+        Some(name) if !name.contains('@') => {
+            let model = ollama(name).temperature(0.9).seed(9).tools(tool_mode()?);
+            let live = model.is_up().await;
+            if !live {
+                println!(
+                    "No Ollama answers at {}: this is a recorded conversation with smollm2:135m; tools and reading are live.\n",
+                    model.address()
+                );
+            }
+            (Arc::new(model), live)
+        }
+        _ => (model_named(&name)?, true),
+    };
+    if live {
+        println!("Asking {name}.\n");
     }
     println!("? {QUESTION}");
     let run = Weatherman.run(QUESTION).model(model).on_event(print_line);

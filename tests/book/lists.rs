@@ -146,7 +146,7 @@ fn every_defect_is_listed() {
         // These files have their own wording.
         "agents-core/src/compose/first.rs",
         "agents-core/src/recovery/verbs.rs",
-        "agents-core/src/model/content.rs",
+        "agents-core/src/media/file.rs",
     ];
     let mut folders = vec![root().join("agents-core/src")];
     while let Some(folder) = folders.pop() {
@@ -231,6 +231,7 @@ fn every_text_for_models_is_listed() {
     });
     // These files have texts for people alone.
     let for_people = [
+        "agents-core/src/engine/attach.rs",
         "agents-core/src/engine/call.rs",
         "agents-core/src/engine/giving_up.rs",
         "agents-core/src/engine/list.rs",
@@ -277,6 +278,7 @@ fn every_section_of_texts_is_on_a_page() {
         // Reasons that stand within other texts.
         "agents-core/src/engine/wording.rs#answers",
         // Errors of a page of its own.
+        "agents-core/src/engine/wording.rs#images-and-files",
         "agents-core/src/journal/recorded/wording.rs#differences",
         "agents-core/src/journal/recorded/wording.rs#what-if",
     ];

@@ -49,7 +49,7 @@ async fn what_the_server_refuses() {
         (
             413,
             reported("request_too_large", "Request exceeds the maximum size"),
-            Kind::Refused,
+            Kind::TooLong,
             "shorten the conversation",
         ),
         (

@@ -1,6 +1,8 @@
 //! Typed edges of an agent: its input, and the message that a model gets for it.
 
+use crate::{Json, media::collect, model::Content};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::Value;
 use std::{any::Any, path::PathBuf};
 
 /// Bound on everything that enters or leaves an agent: data that can be stored and read back.
@@ -63,10 +65,85 @@ impl IntoInput<PathBuf> for &str {
     }
 }
 
-/// Returns the input as the model's first user message: a string bare, any other value as JSON.
-pub(crate) fn prompt_of<I: Data>(input: &I) -> String {
-    match (input as &dyn Any).downcast_ref::<String>() {
-        Some(text) => text.clone(),
-        None => serde_json::to_string(input).unwrap_or_default(),
+/// Returns the input as the model's first user message: a string bare, any other value as JSON. Images and files are
+/// beside the text. The text of a tuple of a string and images is the string.
+pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
+    let any = input as &dyn Any;
+    if let Some(text) = any.downcast_ref::<String>() {
+        return text.clone().into();
+    }
+    if let Some(content) = any.downcast_ref::<Content>() {
+        return content.clone();
+    }
+    let Ok((json, collected)) = collect(input) else {
+        return Content::default();
+    };
+    let media: Vec<_> = collected
+        .into_iter()
+        .filter_map(|one| (!one.is_table).then_some(one.media))
+        .collect();
+    let text = text_beside(&json, media.len()).unwrap_or_else(|| json.as_str().to_owned());
+    Content { text, media }
+}
+
+/// Returns the string at the beginning of a tuple, if images and files are all that follows.
+fn text_beside(json: &Json, media: usize) -> Option<String> {
+    let parts = (media > 0).then(|| json.to::<Vec<Value>>().ok())??;
+    let (Value::String(text), rest) = parts.split_first()? else {
+        return None;
+    };
+    (rest.iter().map(references).sum::<Option<usize>>()? == media).then(|| text.clone())
+}
+
+/// Returns the number of references to attachments, if the value consists of nothing else.
+fn references(value: &Value) -> Option<usize> {
+    match value {
+        Value::Array(items) => items.iter().map(references).sum(),
+        Value::Object(fields) => fields.contains_key("attachment").then_some(1),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::prompt_of;
+    use crate::model::{Content, Media};
+    use serde_json::json;
+
+    fn dot(name: &str) -> Media {
+        Media::bytes("image/gif", b"GIF89a").unwrap().named(name)
+    }
+
+    #[test]
+    fn a_text_and_images_are_a_text_and_images() {
+        let (one, two) = (dot("one"), dot("two"));
+        let expected = Content::from("Compare.")
+            .with(one.clone())
+            .with(two.clone());
+        assert_eq!(
+            prompt_of(&("Compare.".to_owned(), one.clone(), two.clone())),
+            expected
+        );
+        assert_eq!(
+            prompt_of(&("Compare.".to_owned(), vec![one, two])),
+            expected
+        );
+        assert_eq!(prompt_of(&expected), expected);
+    }
+
+    #[test]
+    fn fields_are_json_with_references() {
+        let content = prompt_of(&json!({ "attachment": 1 }));
+        assert_eq!(
+            (&*content.text, content.media.len()),
+            (r#"{"attachment":1}"#, 0)
+        );
+        let content = prompt_of(&("a".to_owned(), 7, dot("one")));
+        assert_eq!(
+            content.text,
+            r#"["a",7,{"type":"image/gif","name":"one","attachment":1}]"#
+        );
+        assert_eq!(content.media, [dot("one")]);
+        assert_eq!(prompt_of(&dot("one")).media, [dot("one")]);
     }
 }

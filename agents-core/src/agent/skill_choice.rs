@@ -149,7 +149,7 @@ async fn ask(
             system: wording::CHOOSE.to_owned(),
             said: Arc::default(),
             before: 0,
-            task: Some(question(skills, &said, task)),
+            task: Some(question(skills, &said, task).into()),
             choosing: true,
         });
     }

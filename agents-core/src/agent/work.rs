@@ -176,7 +176,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         };
         let task = prompt_of(&input);
         let work = async |cx: &RunContext| {
-            let skill = self.choose(cx, candidates, &task).await?;
+            let skill = self.choose(cx, candidates, &task.text).await?;
             self.by(Some(skill), cx, input).await
         };
         // The agent's time bounds choosing and working together.

@@ -54,7 +54,7 @@ impl<I> Transcript<I> {
 
 impl<I: Data> fmt::Display for Transcript<I> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "topic: {}", indented(&prompt_of(&self.topic)))?;
+        writeln!(f, "topic: {}", indented(&prompt_of(&self.topic).text))?;
         self.contributions
             .iter()
             .try_for_each(|Contribution { by, text }| writeln!(f, "\n{by}: {}", indented(text)))

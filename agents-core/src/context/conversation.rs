@@ -4,7 +4,7 @@ use super::{Node, RunContext, wording};
 use crate::{
     Error, ErrorKind, Json,
     journal::{Frame, PlaceId, State},
-    model::{History, Message, Shorten, check_results},
+    model::{Content, History, Message, Shorten, check_results},
     run::Outcome,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ pub(crate) struct Exchange {
     from: Option<Earlier>,
     /// Task that the user says now, as the agent gets it and as text.
     input: Option<Json>,
-    task: String,
+    task: Content,
     shorten: Option<Arc<dyn Shorten>>,
 }
 
@@ -117,7 +117,7 @@ impl Last {
 
 impl Exchange {
     /// Creates the exchange that begins with this input, which the model gets as `task`.
-    pub(crate) fn new(talk: &Arc<Mutex<Talk>>, input: Option<Json>, task: String) -> Self {
+    pub(crate) fn new(talk: &Arc<Mutex<Talk>>, input: Option<Json>, task: Content) -> Self {
         Exchange {
             talk: talk.clone(),
             from: None,
@@ -193,7 +193,7 @@ impl Exchange {
     fn push(&self, earlier: &mut Earlier, answer: String) {
         let mut history = earlier.history.with_slots();
         history.push(Message::User {
-            content: self.task.clone().into(),
+            content: self.task.clone(),
         });
         history.push(reply(answer));
         earlier.history = Arc::new(history);

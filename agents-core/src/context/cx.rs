@@ -3,12 +3,13 @@ use crate::{
     Json,
     escalation::Inbox,
     journal::Fact,
-    model::{Model, Usage},
+    model::{Model, OfRun, Usage},
     place::{Placement, TeamPlace},
     run::{Cost, Limit, Timestamp},
     secret::{Masker, Secret, SecretError, resolve},
     tool::Scope,
 };
+use async_trait::async_trait;
 use std::{fmt, future::Future, sync::Arc, time::Duration};
 use tracing::{Instrument, Span};
 
@@ -455,5 +456,16 @@ impl fmt::Debug for RunContext {
             .field("run_id", &self.run_id())
             .field("path", &self.node.path().to_string())
             .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl OfRun for RunContext {
+    fn of_scope(&self) -> &Scope {
+        self.scope()
+    }
+
+    async fn find(&self, name: &str) -> Result<Option<Secret>, SecretError> {
+        self.secret(name).await
     }
 }

@@ -47,10 +47,13 @@ pub(crate) async fn settle<O>(
         let fact = match stage {
             AnswerStage::Read | AnswerStage::Accepted => {
                 let text = place.with(|answer| answer.text().to_owned());
-                let read = guarded(|| answer.read(&text, place.is_strict()));
-                let read = read.unwrap_or_else(|panic| Err(ReadError::new("", panic)));
                 // The verdict about an accepted answer is a fact already.
                 let is_new = stage == AnswerStage::Read;
+                let read = match is_new && place.is_empty(&text) {
+                    true => Ok(Err(ReadError::new("", wording::EMPTY_ANSWER))),
+                    false => guarded(|| answer.read(&text, place.is_strict())),
+                };
+                let read = read.unwrap_or_else(|panic| Err(ReadError::new("", panic)));
                 let refused = match &read {
                     Ok(_) if is_new && !validators.is_empty() => {
                         Box::pin(place.refused_by(validators, &text)).await?
@@ -139,6 +142,11 @@ impl<O> AnswerSite<'_, O> {
 
     fn is_strict(&self) -> bool {
         self.definition.strict || self.cx.root.settings.strict
+    }
+
+    /// Returns `true` for a text without a word, which is no answer. A repair agent may answer with nothing.
+    fn is_empty(&self, text: &str) -> bool {
+        self.answer.schema().is_none() && text.trim().is_empty() && self.cx.repair().is_none()
     }
 
     fn schema(&self) -> &Value {

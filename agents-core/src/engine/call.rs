@@ -5,7 +5,7 @@ use crate::{
     Json,
     engine::climb::climb,
     error::{Cause, Code, ToolError},
-    journal::{Action, Call, CallFact, Called, Fact, Raiser},
+    journal::{Action, Call, CallFact, Called, Fact, Interrupted, Raiser},
     observe::{self, spans},
     panics::guarded,
     run::ToolEnvelope,
@@ -155,6 +155,9 @@ impl CallSite<'_> {
                 }
                 Action::FindOut(args) => {
                     let known = execute::find_out(tool, &args, &context).await;
+                    if matches!(known, Interrupted::Done(_)) {
+                        self.attach(&context).await;
+                    }
                     CallFact::Interrupted(known)
                 }
                 Action::LeaveInDoubt => CallFact::Interrupted(execute::unknown(tool)),

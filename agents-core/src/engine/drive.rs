@@ -2,7 +2,7 @@
 
 use super::{
     answer::{self, Settled},
-    list, model,
+    attach, list, model,
     receipt::Leaving,
     wording,
 };
@@ -12,6 +12,7 @@ use crate::{
     definition::{AgentDefinition, Answer, Validators},
     engine::climb::given,
     journal::{Fact, Frame, Next},
+    model::Content,
     observe::spans,
     run::Limit,
 };
@@ -33,7 +34,7 @@ pub(crate) async fn drive<O>(
     answer: &Answer<O>,
     validators: &Validators<'_, O>,
     cx: &RunContext,
-    task: String,
+    task: Content,
 ) -> Result<Driven<O>, Error> {
     let own = fitted(definition, cx);
     let definition = own.as_ref().unwrap_or(definition);
@@ -65,11 +66,15 @@ pub(crate) async fn drive<O>(
             is_said,
             ..
         } = cx.earlier();
+        let task = match is_said {
+            true => None,
+            false => Some(Box::pin(attach::kept(cx, task)).await),
+        };
         cx.node.add(Fact::Said {
             system: system(prompt, answer.schema()),
             said: history,
             before: turns,
-            task: (!is_said).then_some(task),
+            task,
             choosing: false,
         });
     }

@@ -29,23 +29,28 @@ impl CallSite<'_> {
         context: &ToolContext,
     ) -> CallFact {
         let Some((cache, keep_for)) = self.cache_of(tool) else {
-            return self.ended(self.run(tool, prepared, context).await, context);
+            let result = self.run(tool, prepared, context).await;
+            return self.ended(result, context).await;
         };
         let key = self.key(tool);
-        let cx = &context.cx;
+        // Attachments are no part of the output, so a cache would lose them.
+        let may_keep = || !context.cx.is_partial() && !context.execution.has_collected();
         // On the heap, for it is passed on: calls without a cache are not to be as large.
         let work = Box::pin(async {
             // Whoever is served from it later may not have the secret.
             let result = self.run(tool, prepared, context).await;
             result.map(|output| context.masker().json(&output))
         });
-        match cache.serve(key, keep_for, work, || !cx.is_partial()).await {
+        match cache.serve(key, keep_for, work, may_keep).await {
             Served::Cached(output) => CallFact::Cached(output),
-            Served::Ran(result) => self.ended(result, context),
+            Served::Ran(result) => self.ended(result, context).await,
         }
     }
 
-    fn ended(&self, result: Result<Json, Cause>, context: &ToolContext) -> CallFact {
+    async fn ended(&self, result: Result<Json, Cause>, context: &ToolContext) -> CallFact {
+        if result.is_ok() && context.execution.has_collected() {
+            Box::pin(self.attach(context)).await;
+        }
         let partial = result.is_ok() && context.cx.is_partial();
         CallFact::Ended { result, partial }
     }
@@ -165,6 +170,7 @@ async fn run(
     let rests_in = cx.root.settings.activity.clone().filter(|_| rests);
     let watch = Stopwatch::of_execution(allowed, cx.watch().cloned(), rests_in);
     let span = spans::attempt(context, tool.spec());
+    let call = context;
     // Whoever is run by way of the context is within the deadline and the trace as well.
     let context = &ToolContext {
         cx: cx.executing(&watch, &span),
@@ -200,6 +206,7 @@ async fn run(
     let result = work.instrument(span.clone()).await;
     let result = kept(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
     open.ended();
+    call.execution.collect(context.execution.take_collected());
     spans::executed(&span, context, &result);
     result
 }

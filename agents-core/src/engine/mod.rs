@@ -13,6 +13,7 @@
 mod admit;
 pub(crate) mod answer;
 mod approve;
+mod attach;
 mod call;
 mod call_site;
 pub(crate) mod climb;

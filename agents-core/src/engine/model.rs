@@ -1,6 +1,6 @@
 //! Requests to the model, whose reply becomes calls or an answer.
 
-use super::wording;
+use super::{attach, wording};
 use crate::{
     Error, ErrorKind,
     context::{Activity, RunContext},
@@ -144,8 +144,10 @@ async fn send(
     let mut request = Request::new(&history)
         .with_masker(masker)
         .with_place(&place)
-        .with_run(cx.run_id());
+        .with_run(cx.run_id())
+        .of_run(cx);
     request.check_media(&**model)?;
+    Box::pin(attach::load(cx, &history)).await?;
     request = match format {
         Some(format) => request.with_format(format),
         None => request.with_tools(&definition.tools),

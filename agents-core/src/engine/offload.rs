@@ -45,6 +45,7 @@ impl CallSite<'_> {
             url,
             content_type: Some(blob.content_type().to_owned()),
             bytes: Some(text.len() as u64),
+            sha256: None,
         };
         self.add(CallFact::Kept(attachment)).await;
     }

@@ -206,7 +206,31 @@ pub(super) fn open_call_of_other_version(
     )
 }
 
+// ---- images and files ----
+
+/// `what` names the image or the file.
+pub(super) fn media_not_loaded(what: &str, url: &str, why: &str) -> String {
+    format!("{what} of the conversation cannot be loaded from `{url}`: {why}")
+}
+
+/// `what` names the image or the file.
+pub(super) fn media_without_content(what: &str) -> String {
+    format!(
+        "{what} is only a reference to an attachment of a receipt: load the attachment from the blob store, and give \
+         the model its bytes with `Media::bytes(..)`"
+    )
+}
+
+pub(super) const NO_BLOB_STORE: &str =
+    "the run has no blob store; give it that of the earlier run with `.blobs(..)`";
+
+pub(super) const ANOTHER_BLOB: &str = "the content is not the one that was stored";
+
+pub(super) const NO_SUCH_BLOB: &str = "the blob store does not have it";
+
 // ---- answers ----
+
+pub(super) const EMPTY_ANSWER: &str = "the answer is empty";
 
 pub(super) fn unusable_answer(reason: &str, limit: &impl Display) -> String {
     format!("the answer does not fit: {reason}; {limit}")

@@ -5,7 +5,7 @@ use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
-    model::{History, ModelError, Reply, Usage},
+    model::{Content, History, ModelError, Reply, Usage},
     run::{ApprovalDecision, ApprovalRequest, Finding, Stop, Timestamp},
     tool::RemoteTool,
 };
@@ -42,7 +42,7 @@ pub(crate) enum Fact {
         before: u32,
         /// Task that the user says; `None` if the conversation was handed to this agent and goes on where it was.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        task: Option<String>,
+        task: Option<Content>,
         /// Is `true` if the model is to choose a skill.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,

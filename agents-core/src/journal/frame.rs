@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
-    model::{FinishReason, History, Message, Reply},
+    model::{Content, FinishReason, History, Message, Reply},
     run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::{ReadError, RemoteTool},
@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     repeated: Repeated,
     /// Last reply, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
-    /// Is `true` if the model's output limit cut that reply off.
+    /// Is `true` if the model's output limit cut that reply off, or the reply ended for an unknown reason.
     pub(crate) cut_off: bool,
     /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -121,13 +121,11 @@ impl Frame {
         said: Arc<History>,
         before: u32,
         system: &str,
-        task: Option<String>,
+        task: Option<Content>,
     ) {
         self.before = before;
         self.history = History::with_system(said, system);
-        self.say(task.map(|text| Message::User {
-            content: text.into(),
-        }));
+        self.say(task.map(|content| Message::User { content }));
     }
 
     /// Records the agent to which the conversation is handed; returns `false` if it was handed to another one.
@@ -252,12 +250,13 @@ impl Frame {
         self.repeated.follow(&mut calls);
         self.wrote |= calls.iter().any(Call::has_written);
         let mut receipts = Vec::with_capacity(calls.len());
-        self.say(calls.into_iter().map(|call| {
+        self.say(calls.into_iter().map(|mut call| {
+            let content = call.take_content().unwrap_or_default();
             receipts.extend(call.receipt);
             Message::Tool {
                 tool_call_id: call.call.id,
                 name: call.call.name,
-                content: call.message.unwrap_or_default().into(),
+                content,
             }
         }));
         let news = mem::take(&mut self.news).into_iter();
@@ -284,13 +283,12 @@ impl Frame {
             tool_call_id: call.call.id.clone(),
             name: call.call.name.clone(),
             content: call
-                .message
                 .clone()
+                .take_content()
                 .unwrap_or_else(|| match call.has_written() {
-                    true => wording::IN_DOUBT.to_owned(),
-                    false => wording::NOT_RUN.to_owned(),
-                })
-                .into(),
+                    true => wording::IN_DOUBT.into(),
+                    false => wording::NOT_RUN.into(),
+                }),
         };
         self.calls.iter().map(result).collect()
     }
@@ -330,7 +328,8 @@ impl Frame {
             ..
         } = reply;
         self.turns += 1;
-        self.cut_off = finish == FinishReason::Length;
+        // Nobody knows whether a reply is whole that ended for a reason that the client does not know.
+        self.cut_off = matches!(finish, FinishReason::Length | FinishReason::Other(_));
         self.refused = None;
         let first = self.made;
         let made = u32::try_from(calls.len()).unwrap_or(u32::MAX);

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     Json,
     error::{ErrorRecord, Origin, ToolError, shorten},
-    run::{Timestamp, ToolEnvelope},
+    run::{Attachment, Timestamp, ToolEnvelope},
 };
 use std::{borrow::Cow, mem, sync::Arc};
 
@@ -54,7 +54,12 @@ pub(super) fn close(
         cached: call.cached,
         truncated,
         // Only the receipt is read from now on.
-        attachments: mem::take(&mut call.attachments),
+        attachments: call
+            .attached
+            .iter()
+            .map(Attachment::of)
+            .chain(mem::take(&mut call.attachments))
+            .collect(),
         attempts: mem::take(&mut call.attempts),
         repairs: of_call(&call.candidates, 0, masker),
     });

@@ -8,7 +8,6 @@
 //! encoded: see [`History::wire`].
 
 mod capabilities;
-mod content;
 mod error;
 mod fallback;
 mod history;
@@ -22,14 +21,15 @@ mod shorten;
 mod streamed;
 mod thinking;
 
+pub use crate::media::{Content, Media, Table};
 pub use capabilities::Capabilities;
-pub use content::{Content, Media};
 pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
 pub use message::{Message, ToolCall};
 pub use purpose::{PurposeKey, Purposes};
 pub use reply::{FinishReason, RateLimits, Reply, Usage};
+pub(crate) use request::OfRun;
 pub use request::{Delta, Patience, Request};
 pub use retry::Retry;
 pub use shorten::{KeepLast, Shorten};

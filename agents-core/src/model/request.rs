@@ -1,8 +1,10 @@
 use super::{History, Message, Model, ModelError, ModelErrorKind};
 use crate::{
-    secret::Masker,
+    scope::Scope,
+    secret::{Masker, Secret, SecretError},
     tool::{ToolSet, ToolSpec},
 };
+use async_trait::async_trait;
 use serde_json::Value;
 use std::{fmt, time::Duration};
 
@@ -56,6 +58,17 @@ pub struct Request<'a> {
     failures: Option<Failures<'a>>,
     patience: Patience,
     run: Option<&'a str>,
+    asker: Option<&'a dyn OfRun>,
+}
+
+/// Run that makes a request, as far as a client may ask it.
+#[async_trait]
+pub(crate) trait OfRun: Send + Sync {
+    /// Returns the scope for which the run works.
+    fn of_scope(&self) -> &Scope;
+
+    /// Looks for a secret by its name, and masks it in the run.
+    async fn find(&self, name: &str) -> Result<Option<Secret>, SecretError>;
 }
 
 /// Time that a caller waits for a reply, beside the limits that the client itself has; the shorter one applies.
@@ -92,6 +105,7 @@ impl<'a> Request<'a> {
             failures: None,
             patience: Patience::default(),
             run: None,
+            asker: None,
         }
     }
 
@@ -129,6 +143,35 @@ impl<'a> Request<'a> {
     /// secrets. The model itself gets the text unmasked.
     pub(crate) fn masker(&self) -> Option<&'a Masker> {
         self.masker.filter(|masker| !masker.is_empty())
+    }
+
+    /// Sets the run that makes the request, which clients may ask.
+    #[must_use]
+    pub(crate) fn of_run(mut self, run: &'a dyn OfRun) -> Self {
+        self.asker = Some(run);
+        self
+    }
+
+    /// Returns the scope for which the run works that makes the request; `None` outside of a run.
+    pub fn scope(&self) -> Option<&'a Scope> {
+        self.asker.map(OfRun::of_scope)
+    }
+
+    /// Returns a secret of the run that makes the request, such as the key that the model's server asks for. It is found
+    /// as [a tool's secrets](crate::ToolContext::secret) are, and masked in the run from now on.
+    ///
+    /// # Errors
+    /// With [`ModelErrorKind::Setup`] outside of a run, and if the run has no such secret.
+    pub async fn secret(&self, name: &str) -> Result<Secret, ModelError> {
+        let setup = |why: String| ModelError::new(ModelErrorKind::Setup, why);
+        let Some(run) = self.asker else {
+            return Err(setup(format!(
+                "the secret `{name}` is a run's, and this request is made outside of a run: set a key with `.api_key(..)`"
+            )));
+        };
+        let found = run.find(name).await;
+        let found = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
+        found.map_err(|error| setup(format!("the model needs a secret: {error}")))
     }
 
     /// Sets the place in the run at which the request is made.
@@ -237,7 +280,7 @@ impl<'a> Request<'a> {
             ModelErrorKind::Setup,
             format!(
                 "the conversation has {what}, which the model `{id}` cannot read: leave it out, use another model, \
-                 or say what the model can do with `.capabilities(..)`"
+                 or say what the model can do with `.capable_of(..)`"
             ),
         ))
     }

@@ -3,6 +3,7 @@ use crate::{
     Error, Json, Severity,
     error::ErrorRecord,
     escalation::{EscalationHop, EscalationReceipt},
+    media::Attached,
     model::Usage,
     run::Repairs,
 };
@@ -409,7 +410,7 @@ fn gave_up(receipt: &ToolEnvelope) -> bool {
 pub struct Attachment {
     /// Kind of content.
     pub kind: AttachmentKind,
-    /// URL of the content.
+    /// URL of the content. Without a blob store it is `sha256:` and the digest, from which nothing can be loaded.
     pub url: String,
     /// Media type of the content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -417,6 +418,32 @@ pub struct Attachment {
     /// Size in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
+    /// SHA-256 digest of an image, a file or a table, in lower-case hexadecimal digits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sha256: Option<String>,
+}
+
+impl Attachment {
+    /// Creates the attachment for content that a tool returned.
+    pub(crate) fn of(attached: &Attached) -> Self {
+        let Attached {
+            url,
+            media_type,
+            digest,
+            media,
+        } = attached;
+        Attachment {
+            kind: match media {
+                None => AttachmentKind::Table,
+                Some(media) if media.is_image() => AttachmentKind::Image,
+                Some(_) => AttachmentKind::Blob,
+            },
+            url: url.clone(),
+            content_type: Some(media_type.clone()),
+            bytes: digest.as_ref().map(|(_, bytes)| *bytes),
+            sha256: digest.as_ref().map(|(digest, _)| digest.clone()),
+        }
+    }
 }
 
 /// Kind of an [`Attachment`].
@@ -424,10 +451,10 @@ pub struct Attachment {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum AttachmentKind {
-    /// Arbitrary bytes, such as an output that was too large for its receipt.
+    /// Arbitrary bytes: a file that the tool returned, or an output that was too large for its receipt.
     Blob,
-    /// An image. A run never makes such an attachment; receipts from elsewhere may have one.
+    /// An image.
     Image,
-    /// A table. A run never makes such an attachment; receipts from elsewhere may have one.
+    /// A table, as comma-separated values.
     Table,
 }

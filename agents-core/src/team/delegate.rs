@@ -217,7 +217,8 @@ impl<A: Agent + 'static> DynTool for DelegateTool<A> {
         let allowed = self.spec.timeout.unwrap_or(A_DAY);
         let called = Called(&self.placed, allowed);
         match called.run_in(&cx.cx, input).await {
-            Ok(output) => Json::of(&output)
+            Ok(output) => cx
+                .output_of(&output)
                 .map_err(|error| Cause::text(Code::Unknown, wording::answer_not_json(&error))),
             Err(error) => Err(Cause::of_agent(self.placed.name(), error)),
         }

@@ -1,5 +1,6 @@
 use crate::model::{
-    Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall, Usage,
+    Capabilities, Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall,
+    Usage,
 };
 use async_trait::async_trait;
 use futures_util::future::BoxFuture;
@@ -31,6 +32,7 @@ use std::{
 #[derive(Clone)]
 pub struct ScriptedModel {
     shared: Arc<Shared>,
+    capabilities: Capabilities,
 }
 
 /// Scripted answer of a [`ScriptedModel`].
@@ -274,8 +276,30 @@ impl ScriptedModel {
         };
         let model = ScriptedModel {
             shared: Arc::new(shared),
+            capabilities: Capabilities {
+                images: true,
+                files: true,
+                ..Capabilities::default()
+            },
         };
         (model.clone(), model)
+    }
+
+    /// Sets what the model can do; everything by default.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{model::{Capabilities, Model}, testing::{Script, ScriptedModel}};
+    ///
+    /// let (model, _) = ScriptedModel::new([Script::text("done")]);
+    /// // A model that reads text alone.
+    /// let model = model.capable_of(Capabilities::default());
+    /// assert!(!model.capabilities().images);
+    /// ```
+    #[must_use]
+    pub fn capable_of(mut self, capabilities: Capabilities) -> Self {
+        self.capabilities = capabilities;
+        self
     }
 
     /// Creates a model that gives the same answer to every request, and a handle that inspects its requests. A computed
@@ -420,6 +444,10 @@ impl ScriptedModel {
 impl Model for ScriptedModel {
     fn id(&self) -> &str {
         "scripted"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {

@@ -2,8 +2,9 @@ use super::Execution;
 #[cfg(any(test, feature = "testing"))]
 use crate::context::{Root, Settings};
 use crate::{
-    ToolFailure,
+    Json, ToolFailure,
     context::{RunContext, Stopwatch},
+    media::collect,
     scope::Scope,
     secret::{Masker, Secret, SecretError},
 };
@@ -73,6 +74,16 @@ impl ToolContext {
             watch: None,
             execution: Arc::default(),
         }
+    }
+
+    /// Serialises an output. Its images, files and tables are kept for the receipt and the model.
+    pub(crate) fn output_of<T: serde::Serialize + ?Sized>(
+        &self,
+        output: &T,
+    ) -> Result<Json, serde_json::Error> {
+        let (json, collected) = collect(output)?;
+        self.execution.collect(collected);
+        Ok(json)
     }
 
     /// Returns the id of this call's receipt, which is the same for every attempt and on any machine.

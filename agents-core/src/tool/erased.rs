@@ -194,7 +194,9 @@ impl<T: Tool> DynTool for T {
             return InDoubt::Unknown;
         };
         match Tool::in_doubt(self, *args, cx).await {
-            InDoubt::Done(output) => Json::of(&output).map_or(InDoubt::Unknown, InDoubt::Done),
+            InDoubt::Done(output) => cx
+                .output_of(&output)
+                .map_or(InDoubt::Unknown, InDoubt::Done),
             InDoubt::NotDone => InDoubt::NotDone,
             InDoubt::Unknown => InDoubt::Unknown,
         }
@@ -220,7 +222,7 @@ impl<T: Tool> DynTool for T {
             ));
         };
         match self.call(*args, cx).await {
-            Ok(value) => Json::of(&value).map_err(|error| {
+            Ok(value) => cx.output_of(&value).map_err(|error| {
                 Cause::text(
                     Code::Unknown,
                     format!("the result cannot be written as JSON: {error}"),

@@ -1,14 +1,14 @@
 //! State of one execution of a tool.
 
-use crate::Code;
+use crate::{Code, media::Collected};
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError,
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 use tokio_util::sync::CancellationToken;
 
-/// State of one execution: its cancellation token and the first secret that its tool lacked. The state of a tool
-/// that asks for neither costs next to nothing.
+/// State of one execution: its cancellation token, the first secret that its tool lacked, and the images, files and
+/// tables of its output. The state of a tool that has none of them costs next to nothing.
 #[derive(Default)]
 pub(crate) struct Execution {
     cancellation: OnceLock<CancellationToken>,
@@ -16,11 +16,13 @@ pub(crate) struct Execution {
     asked: Mutex<Asked>,
 }
 
-/// Results of the requests for secrets.
+/// Results of the requests for secrets, and content of the output.
 #[derive(Default)]
 struct Asked {
     /// Code of the first secret that could not be obtained.
     lacked: Option<Code>,
+    /// Images, files and tables of the output.
+    collected: Vec<Collected>,
 }
 
 impl Execution {
@@ -59,6 +61,23 @@ impl Execution {
     /// Returns the code of the first secret that could not be obtained.
     pub(crate) fn lacked(&self) -> Option<Code> {
         self.asked().lacked
+    }
+
+    /// Keeps the images, files and tables of the output.
+    pub(crate) fn collect(&self, collected: Vec<Collected>) {
+        if !collected.is_empty() {
+            self.asked().collected = collected;
+        }
+    }
+
+    /// Returns the images, files and tables of the output, and forgets them.
+    pub(crate) fn take_collected(&self) -> Vec<Collected> {
+        std::mem::take(&mut self.asked().collected)
+    }
+
+    /// Returns `true` if the output has images, files or tables.
+    pub(crate) fn has_collected(&self) -> bool {
+        !self.asked().collected.is_empty()
     }
 
     fn asked(&self) -> MutexGuard<'_, Asked> {

@@ -113,11 +113,13 @@ impl FnTool {
         Fut: Future<Output = Result<T, Cause>> + Send + 'static,
         T: serde::Serialize,
     {
-        let body = move |args, cx| -> BoxFuture<'static, Result<Json, Cause>> {
+        let body = move |args, cx: ToolContext| -> BoxFuture<'static, Result<Json, Cause>> {
+            let own = cx.clone();
             let work = body(args, cx);
             Box::pin(async move {
                 let value = work.await?;
-                Json::of(&value).map_err(|error| Cause::text(Code::Unknown, error.to_string()))
+                own.output_of(&value)
+                    .map_err(|error| Cause::text(Code::Unknown, error.to_string()))
             })
         };
         FnTool {
@@ -208,17 +210,18 @@ impl FnTool {
         E: fmt::Display,
     {
         self.in_doubt = Some(Arc::new(move |args, cx| {
-            let name = cx.tool.clone();
+            let own = cx.clone();
             let known = find_out(args, cx);
             Box::pin(async move {
                 match known.await {
                     Ok(InDoubt::Done(output)) => {
-                        Json::of(&output).map_or(InDoubt::Unknown, InDoubt::Done)
+                        let output = own.output_of(&output);
+                        output.map_or(InDoubt::Unknown, InDoubt::Done)
                     }
                     Ok(InDoubt::NotDone) => InDoubt::NotDone,
                     Ok(InDoubt::Unknown) => InDoubt::Unknown,
                     Err(error) => {
-                        tracing::warn!(tool = %name, %error, "it cannot be found out whether the interrupted execution took effect");
+                        tracing::warn!(tool = %own.tool, %error, "it cannot be found out whether the interrupted execution took effect");
                         InDoubt::Unknown
                     }
                 }

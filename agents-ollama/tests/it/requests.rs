@@ -1,8 +1,11 @@
 //! Requests: their fields, in a stable order.
 
 use crate::{HELLO, ask, call, history, result, said, server::*, system, tools, user};
-use agents_core::model::{History, Message, Model, Request};
-use agents_ollama::{Ollama, ollama};
+use agents_core::{
+    Agent, AgentBuilder,
+    model::{Content, History, Media, Message, Model, Request},
+};
+use agents_ollama::{Ollama, ToolMode, ollama};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -385,4 +388,47 @@ async fn a_password_in_an_invalid_address_is_not_shown() {
         );
         assert!(!seen.contains("hunter2"), "{seen}");
     }
+}
+
+#[tokio::test]
+async fn images_of_messages_and_of_results_are_sent_as_bytes() {
+    let image = || Media::bytes("image/png", b"png").unwrap();
+    let question = Message::User {
+        content: Content::from("What is it?").with(image()).with(image()),
+    };
+    let drawn = Message::Tool {
+        tool_call_id: "1".into(),
+        name: "draw".into(),
+        content: Content::from("drawn").with(image()),
+    };
+    let calls = [call("1", "draw", "{}")];
+    let messages = [question, said("", &calls), drawn];
+    let sent_body = sent(|model| model, messages.clone()).await;
+    let body: Value = serde_json::from_str(&sent_body).unwrap();
+    let images = |index: usize| &body["messages"][index]["images"];
+    assert_eq!(images(0), &json!(["cG5n", "cG5n"]));
+    assert_eq!(images(2), &json!(["cG5n"]));
+    // A message without images has no such field.
+    assert!(images(1).is_null());
+    // Offered by prompt, a result is a message of the user.
+    let body = sent(|model| model.tools(ToolMode::Prompted), messages).await;
+    assert_eq!(body.matches("cG5n").count(), 3, "{body}");
+}
+
+#[tokio::test]
+async fn an_image_by_its_url_and_a_file_are_refused() {
+    let server = Server::plays([Answer::json(200, HELLO)]).await;
+    let link = Media::url("image/png", "https://example.com/a.png");
+    let pdf = Media::bytes("application/pdf", b"%PDF").unwrap();
+    for (media, why) in [
+        (link, "give their bytes with `Media::bytes(..)`"),
+        (pdf, "a file, which the model `ollama/m` cannot read"),
+    ] {
+        let content = Content::from("What is it?").with(media.clone());
+        let agent = AgentBuilder::<Content, String>::new("describer");
+        let agent = agent.model(server.model()).build();
+        let error = agent.run(content).await.unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
+    assert!(server.bodies().is_empty());
 }

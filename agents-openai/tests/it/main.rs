@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod credentials;
 mod decoding;
 mod environment;
 mod errors;

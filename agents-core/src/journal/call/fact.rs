@@ -5,6 +5,7 @@ use crate::{
     Json,
     error::{Cause, DenialReason, ErrorRecord, ToolError},
     escalation::EscalationReceipt,
+    media::Attached,
     reader::Changes,
     recovery::{FixError, Plan},
     run::{ApprovalDecision, ApprovalReason, Attachment, Stop},
@@ -82,6 +83,8 @@ pub(crate) enum CallFact {
     /// The tool ended the run or the repair that it is a part of, with this output.
     #[serde(rename = "did")]
     FinalOutput(Json),
+    /// The execution that is about to end has returned these images, files and tables.
+    Attached(Vec<Attached>),
     /// The whole output is stored elsewhere.
     Kept(Attachment),
     /// The work around the call ends for this reason; `calls` is the number of calls made within the call.

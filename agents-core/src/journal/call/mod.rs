@@ -33,6 +33,7 @@ use crate::{
     Json,
     error::ToolError,
     escalation::{Escalation, Settlement},
+    media::{Attached, Content},
     model::ToolCall,
     recovery::RepairAgentRef,
     run::{ApprovalReason, Attachment, Attempt, Stop, Timestamp, ToolEnvelope},
@@ -103,6 +104,9 @@ pub(crate) struct Call {
     pub(crate) cached: bool,
     pub(crate) partial: bool,
     pub(crate) attachments: Vec<Attachment>,
+    /// Images, files and tables of the output.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) attached: Vec<Attached>,
     /// Message for the model, once the call is settled.
     pub(crate) message: Option<String>,
     /// Receipt, once the call is settled; only the receipt and the message are read from then on.
@@ -210,6 +214,7 @@ impl Call {
             cached: false,
             partial: false,
             attachments: Vec::new(),
+            attached: Vec::new(),
             message: None,
             receipt: None,
             started: None,
@@ -227,6 +232,14 @@ impl Call {
             stage: Stage::EndsRun,
             ..Call::new(seq, call)
         }
+    }
+
+    /// Takes the message for the model, with the images and files of the output.
+    pub(crate) fn take_content(&mut self) -> Option<Content> {
+        let text = self.message.take()?;
+        let attached = std::mem::take(&mut self.attached).into_iter();
+        let media = attached.filter_map(|one| one.media).collect();
+        Some(Content { text, media })
     }
 
     /// Returns the next action.
@@ -396,6 +409,13 @@ impl Call {
             }
             // This fact is only for subscribers and readers of the journal.
             (CallFact::Secret { .. }, _) => After::default(),
+            (
+                CallFact::Attached(attached),
+                Stage::Execute { .. } | Stage::Running { .. } | Stage::Interrupted { .. },
+            ) => {
+                self.attached = attached;
+                After::default()
+            }
             (CallFact::Kept(attachment), _) => {
                 self.attachments.push(attachment);
                 After::default()

@@ -30,7 +30,7 @@ fn begun() -> Frame {
         Default::default(),
         0,
         "You count.",
-        Some("How many?".to_owned()),
+        Some("How many?".into()),
     );
     frame
 }

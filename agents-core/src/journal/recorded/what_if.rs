@@ -89,6 +89,8 @@ impl fmt::Display for RecordedCall {
 enum Change {
     Result(Result<Json, Cause>),
     Plan(Plan),
+    /// The output has no attachments, since it is another one.
+    NoAttachments,
 }
 
 impl Change {
@@ -100,6 +102,7 @@ impl Change {
                 CallFact::Ended { .. } | CallFact::Cached(_) | CallFact::Interrupted(_)
             ),
             Change::Plan(_) => matches!(fact, CallFact::Planned(_)),
+            Change::NoAttachments => matches!(fact, CallFact::Attached(_)),
         }
     }
 
@@ -107,6 +110,7 @@ impl Change {
     fn instead_of(self, fact: &CallFact) -> CallFact {
         match (self, fact) {
             (Change::Plan(plan), _) => CallFact::Planned(Some(plan)),
+            (Change::NoAttachments, _) => CallFact::Attached(Vec::new()),
             (Change::Result(Ok(output)), CallFact::Cached(_)) => CallFact::Cached(output),
             (Change::Result(result), _) => CallFact::Ended {
                 result,
@@ -117,7 +121,7 @@ impl Change {
 
     fn missing(&self, call: &RecordedCall) -> String {
         match self {
-            Change::Result(_) => wording::never_executed(call),
+            Change::Result(_) | Change::NoAttachments => wording::never_executed(call),
             Change::Plan(_) => wording::no_arm_asked(call),
         }
     }
@@ -188,20 +192,29 @@ impl<'a> WhatIf<'a> {
         let mut changes = BTreeMap::new();
         for (call, change) in self.changes {
             let path = path_of(self.recorded, &call)?;
-            let of_call = self
-                .recorded
-                .facts()
-                .filter_map(|(entry, fact)| match fact {
-                    Fact::Call { seq, fact } if entry.run == 0 && change.is_of(&fact) => {
-                        let state = &self.recorded.runs[0].state;
-                        let here = call_path(state, entry.place, seq);
-                        (here == path).then_some(entry.seq)
-                    }
-                    _ => None,
-                });
-            let Some(at) = of_call.last() else {
+            let last_of = |change: &Change| {
+                let of_call = self
+                    .recorded
+                    .facts()
+                    .filter_map(|(entry, fact)| match fact {
+                        Fact::Call { seq, fact } if entry.run == 0 && change.is_of(&fact) => {
+                            let state = &self.recorded.runs[0].state;
+                            let here = call_path(state, entry.place, seq);
+                            (here == path).then_some(entry.seq)
+                        }
+                        _ => None,
+                    });
+                of_call.last()
+            };
+            let Some(at) = last_of(&change) else {
                 return Err(JournalError::new(change.missing(&call)));
             };
+            if matches!(change, Change::Result(_))
+                && let Some(before) = last_of(&Change::NoAttachments)
+            {
+                let change = Change::NoAttachments;
+                changes.insert(before, (call.clone(), path.clone(), change));
+            }
             changes.insert(at, (call, path, change));
         }
         let mut prefix = Prefix::default();
@@ -282,10 +295,13 @@ impl Prefix {
             if follows {
                 return Err(JournalError::new(wording::change_follows(&call)));
             }
+            // The facts of the call until its end stay.
+            if !matches!(change, Change::NoAttachments) {
+                self.changed.push(path);
+            }
             if let Fact::Call { fact, .. } = &mut fact {
                 *fact = change.instead_of(fact);
             }
-            self.changed.push(path);
             is_changed = true;
         }
         // Entries that are left are numbered as if the others had never been.
