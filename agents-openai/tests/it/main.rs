@@ -8,6 +8,8 @@ mod environment;
 mod errors;
 mod faults;
 mod fixtures;
+mod recorded_requests;
+mod recorded_responses;
 mod requests;
 mod responses;
 mod servers;
