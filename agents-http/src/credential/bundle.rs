@@ -1,3 +1,4 @@
+use super::wording;
 use crate::{Address, Headers, Limits, Server, Words, get_json};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use http::header::{CONTENT_TYPE, HeaderValue};
@@ -95,16 +96,12 @@ impl Bundle {
     pub async fn refresh(&self, limits: &Limits) -> Result<Bundle, ModelError> {
         let setup = |why: String| ModelError::new(Kind::Setup, why);
         let Some(refresh_token) = &self.refresh_token else {
-            return Err(setup(
-                "the access token has expired, and there is no refresh token: sign in again".into(),
-            ));
+            return Err(setup(wording::NO_REFRESH_TOKEN.into()));
         };
         let address = Address::parse(&self.token_url, None)
-            .map_err(|error| setup(format!("the token URL is no address: {}", error.why)))?;
+            .map_err(|error| setup(wording::no_token_url(&error.why)))?;
         if !address.is_https() && !address.is_loopback() {
-            return Err(setup(format!(
-                "the token URL {address} is plain HTTP, which would show the refresh token on the way: use HTTPS"
-            )));
+            return Err(setup(wording::plain_token_url(&address)));
         }
         let server = Server::new(address, &Headers::default());
         let server = server.map_err(|error| setup(error.to_string()))?;
@@ -127,7 +124,7 @@ impl Bundle {
             key: "sign in again",
         };
         let granted: Granted = get_json(call, limits, &words).await.map_err(|error| {
-            let message = format!("the access token could not be refreshed: {error}");
+            let message = wording::not_refreshed(&error);
             let failed = ModelError::new(error.kind(), self.without_tokens(message));
             match error.status() {
                 Some(status) => failed.with_status(status),

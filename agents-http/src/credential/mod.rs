@@ -2,6 +2,7 @@
 
 mod bundle;
 mod oauth;
+mod wording;
 
 pub use bundle::Bundle;
 pub use oauth::{BundleStore, MemoryBundles, OAuth, StoreError};
@@ -75,10 +76,8 @@ impl Credential {
                 (AUTHORIZATION, format!("Bearer {token}"))
             }
         };
-        let value = HeaderValue::from_str(&value).map_err(|_| {
-            let why = "the credential has characters that no header can have: store it again";
-            ModelError::new(Kind::Setup, why)
-        })?;
+        let value = HeaderValue::from_str(&value)
+            .map_err(|_| ModelError::new(Kind::Setup, wording::NO_HEADER))?;
         Ok(call.header(name, value))
     }
 }

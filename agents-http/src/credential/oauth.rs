@@ -1,4 +1,4 @@
-use super::Bundle;
+use super::{Bundle, wording};
 use crate::Limits;
 use agents_core::{
     async_trait,
@@ -173,7 +173,7 @@ impl OAuth {
         let (shared, org) = (self.shared.clone(), org.to_owned());
         let work = tokio::spawn(async move { shared.token(&org).await });
         work.await.unwrap_or_else(|failed| {
-            let why = format!("the credential could not be looked up: {failed}");
+            let why = wording::not_looked_up(&failed);
             Err(ModelError::new(Kind::Setup, why))
         })
     }
@@ -208,18 +208,12 @@ impl Shared {
 
     async fn read(&self, org: &str) -> Result<Bundle, ModelError> {
         let setup = |why: String| ModelError::new(Kind::Setup, why);
-        let found =
-            self.store.read(org).await.map_err(|error| {
-                setup(format!("the store of credentials cannot be asked: {error}"))
-            })?;
-        found.ok_or_else(|| match org {
-            "" => setup(
-                "there is no credential for a run without an organisation: set `.scope(..)`".into(),
-            ),
-            org => setup(format!(
-                "the organisation `{org}` has no credential for this model: sign in first"
-            )),
-        })
+        let found = self
+            .store
+            .read(org)
+            .await
+            .map_err(|error| setup(wording::store_fails(&error)))?;
+        found.ok_or_else(|| setup(wording::no_credential(org)))
     }
 
     fn slot(&self, org: &str) -> Slot {
