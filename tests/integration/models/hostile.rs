@@ -13,8 +13,11 @@ struct Case {
     name: &'static str,
     events: Vec<&'static str>,
     error: &'static str,
-    decode: fn(&[u8], usize, Option<Framing>, Ending) -> (Reply, Result<(), Problem>),
+    decode: Decode,
 }
+
+/// Function that decodes a body, a number of bytes at a time.
+type Decode = fn(&[u8], usize, Option<Framing>, Ending) -> (Reply, Result<(), Problem>);
 
 fn decode<F: Format + Default>(
     body: &[u8],
