@@ -1,17 +1,28 @@
 //! Circuits: a model that fails again and again is not asked for a while.
+//!
+//! A process counts the failures of its own requests. An open circuit is a row of the store, so that it holds for all
+//! processes, and one request of all of them sees whether the model answers again.
 
 use crate::event::{ControlEvent, Subscribers};
+use agents_store::ControlStore;
 use std::{
     collections::HashMap,
+    fmt,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
-use tokio::time::Instant;
+use tokio::{runtime::Handle, time::Instant};
 
 /// Number of failures in a row after which a circuit opens.
 const FAILURES: u32 = 5;
 /// Time for which an open circuit lets no request through.
 const OPEN: Duration = Duration::from_secs(10);
+/// Time for which one request may see whether the model answers again, before another one may.
+const PROBE: Duration = Duration::from_secs(40);
+/// Time to the next look if another process is about to see.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time for which the store may not know yet that this process has opened a circuit.
+const UNKNOWN: Duration = Duration::from_secs(2);
 
 /// What a circuit is about: a model with the credential that it is asked with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -21,20 +32,38 @@ pub(crate) struct CircuitKey {
     pub(crate) credential: Option<String>,
 }
 
+impl CircuitKey {
+    /// Returns the name of the circuit in the store.
+    fn name(&self) -> String {
+        let credential = self.credential.as_deref().unwrap_or_default();
+        format!("{}/{} {credential}", self.provider, self.model)
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 enum State {
     /// Requests pass; so many have failed in a row.
     Closed { failures: u32 },
     /// No request passes until then.
-    Open { until: Instant },
+    Open { since: Instant, until: Instant },
     /// One request is on its way, to see whether the model answers again.
     Probing,
 }
 
-/// Circuits of a process.
-#[derive(Debug, Default)]
+impl State {
+    fn open(time: Duration) -> State {
+        let since = Instant::now();
+        State::Open {
+            since,
+            until: since + time,
+        }
+    }
+}
+
+/// Circuits, as far as this process knows them.
 pub(crate) struct Circuits {
-    states: Mutex<HashMap<CircuitKey, State>>,
+    states: Mutex<HashMap<String, State>>,
+    store: Arc<dyn ControlStore>,
     pub(crate) subscribers: Subscribers,
 }
 
@@ -52,30 +81,74 @@ pub(crate) struct Permit {
 pub(crate) struct Open(pub(crate) Duration);
 
 impl Circuits {
+    pub(crate) fn new(store: Arc<dyn ControlStore>) -> Self {
+        Circuits {
+            states: Mutex::default(),
+            store,
+            subscribers: Subscribers::default(),
+        }
+    }
+
+    /// Takes over which circuits are open in the store, each with the time that is left.
+    pub(crate) fn sync(&self, open: Vec<(String, Duration)>) {
+        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = |name: &str| open.iter().any(|(open, _)| open == name);
+        for (name, state) in &mut *states {
+            // Another process has closed it.
+            if let State::Open { since, .. } = state
+                && since.elapsed() > UNKNOWN
+                && !is_known(name)
+            {
+                *state = State::Closed { failures: 0 };
+            }
+        }
+        for (name, left) in open {
+            let state = states.entry(name).or_insert(State::Closed { failures: 0 });
+            match state {
+                State::Probing => {}
+                State::Open { until, .. } => *until = Instant::now() + left,
+                State::Closed { .. } => *state = State::open(left),
+            }
+        }
+    }
+
     /// Asks for permission to send a request.
-    pub(crate) fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
+    pub(crate) async fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
+        let name = key.name();
         let now = Instant::now();
-        let is_probe = self.change(key, |state| match *state {
+        let is_probe = self.change(&name, |state| match *state {
             State::Closed { .. } => Ok(false),
-            State::Open { until } if now < until => Err(Open(until - now)),
+            State::Open { until, .. } if now < until => Err(Open(until - now)),
             State::Open { .. } => {
                 *state = State::Probing;
                 Ok(true)
             }
-            State::Probing => Err(Open(Duration::from_secs(1))),
+            State::Probing => Err(Open(LOOK)),
         })?;
-        Ok(Permit {
+        let permit = Permit {
             circuits: self.clone(),
             key: key.clone(),
             is_probe,
             is_over: false,
-        })
+        };
+        if !is_probe || self.store.probe_circuit(&name, PROBE).await == Ok(true) {
+            return Ok(permit);
+        }
+        // Another process sees to it, or the store does not answer.
+        permit.forget();
+        self.change(&name, |state| *state = State::open(LOOK));
+        Err(Open(LOOK))
     }
 
-    fn change<T>(&self, key: &CircuitKey, change: impl FnOnce(&mut State) -> T) -> T {
+    fn change<T>(&self, name: &str, change: impl FnOnce(&mut State) -> T) -> T {
         let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = State::Closed { failures: 0 };
-        change(states.entry(key.clone()).or_insert(closed))
+        match states.get_mut(name) {
+            Some(state) => change(state),
+            None => {
+                let closed = State::Closed { failures: 0 };
+                change(states.entry(name.to_owned()).or_insert(closed))
+            }
+        }
     }
 }
 
@@ -85,20 +158,22 @@ impl Permit {
         self.is_probe
     }
 
-    /// Says that the model has answered, if only with a refusal.
-    pub(crate) fn answered(mut self) {
+    fn forget(mut self) {
         self.is_over = true;
+    }
+
+    /// Says that the model has answered, if only with a refusal.
+    pub(crate) async fn answered(mut self) {
+        self.is_over = true;
+        let name = self.key.name();
         let is_probe = self.is_probe;
-        let has_closed = self.circuits.change(&self.key, |state| {
+        self.circuits.change(&name, |state| match state {
+            State::Closed { failures } => *failures = 0,
+            _ if is_probe => *state = State::Closed { failures: 0 },
             // The answer to a request from before the circuit opened does not close it.
-            match state {
-                State::Closed { failures } => *failures = 0,
-                _ if is_probe => *state = State::Closed { failures: 0 },
-                _ => {}
-            }
-            is_probe
+            _ => {}
         });
-        if has_closed {
+        if is_probe && self.circuits.store.close_circuit(&name).await == Ok(true) {
             let CircuitKey {
                 provider, model, ..
             } = self.key.clone();
@@ -108,29 +183,27 @@ impl Permit {
     }
 
     /// Says that the model has failed.
-    pub(crate) fn failed(mut self) {
+    pub(crate) async fn failed(mut self) {
         self.is_over = true;
-        let open = State::Open {
-            until: Instant::now() + OPEN,
-        };
+        let name = self.key.name();
         let is_probe = self.is_probe;
-        let has_opened = self.circuits.change(&self.key, |state| match state {
+        let opens = self.circuits.change(&name, |state| match state {
             State::Closed { failures } => {
                 *failures += 1;
                 let opens = *failures >= FAILURES;
                 if opens {
-                    *state = open;
+                    *state = State::open(OPEN);
                 }
                 opens
             }
             _ => {
                 if is_probe {
-                    *state = open;
+                    *state = State::open(OPEN);
                 }
-                false
+                is_probe
             }
         });
-        if has_opened {
+        if opens && self.circuits.store.open_circuit(&name, OPEN).await == Ok(true) {
             let CircuitKey {
                 provider, model, ..
             } = self.key.clone();
@@ -141,20 +214,36 @@ impl Permit {
 }
 
 impl Drop for Permit {
+    /// Lets another request be the probe, if this one was cut off.
     fn drop(&mut self) {
-        if self.is_probe && !self.is_over {
-            // Another request may be the probe.
-            let until = Instant::now();
-            self.circuits
-                .change(&self.key, |state| *state = State::Open { until });
+        if !self.is_probe || self.is_over {
+            return;
         }
+        let name = self.key.name();
+        let now = State::open(Duration::ZERO);
+        self.circuits.change(&name, |state| *state = now);
+        if let Ok(handle) = Handle::try_current() {
+            let store = self.circuits.store.clone();
+            handle.spawn(async move {
+                if let Err(error) = store.open_circuit(&name, Duration::ZERO).await {
+                    tracing::warn!(%error, "the state of a circuit cannot be stored");
+                }
+            });
+        }
+    }
+}
+
+impl fmt::Debug for Circuits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Circuits").finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::time::advance;
+    use agents_store::{SqliteStore, Timestamp};
+    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
     fn key() -> CircuitKey {
         CircuitKey {
@@ -164,76 +253,120 @@ mod tests {
         }
     }
 
-    fn circuits() -> (Arc<Circuits>, Arc<Mutex<Vec<&'static str>>>) {
-        let told = Arc::new(Mutex::new(Vec::new()));
-        let mut circuits = Circuits::default();
-        let seen = told.clone();
-        let tell = move |event: &ControlEvent| seen.lock().unwrap().push(event.name());
-        circuits.subscribers.add(tell);
-        (Arc::new(circuits), told)
+    /// Processes with one store, whose clock goes with the clock of the test.
+    struct World {
+        store: SqliteStore,
+        now: Arc<AtomicU64>,
+        told: Arc<Mutex<Vec<&'static str>>>,
     }
 
-    fn opened(circuits: &Arc<Circuits>) {
+    impl World {
+        async fn new() -> Self {
+            let now = Arc::new(AtomicU64::new(1_000_000));
+            let clock = now.clone();
+            let store = SqliteStore::in_memory().await.unwrap();
+            World {
+                store: store.clock(move || Timestamp::from_millis(clock.load(SeqCst))),
+                now,
+                told: Arc::default(),
+            }
+        }
+
+        fn process(&self) -> Arc<Circuits> {
+            let mut circuits = Circuits::new(Arc::new(self.store.clone()));
+            let seen = self.told.clone();
+            let tell = move |event: &ControlEvent| seen.lock().unwrap().push(event.name());
+            circuits.subscribers.add(tell);
+            Arc::new(circuits)
+        }
+
+        async fn advance(&self, time: Duration) {
+            let millis = u64::try_from(time.as_millis()).unwrap();
+            self.now.fetch_add(millis, SeqCst);
+            tokio::time::advance(time).await;
+        }
+
+        async fn look(&self, circuits: &Circuits) {
+            circuits.sync(self.store.circuits().await.unwrap());
+        }
+
+        fn told(&self) -> Vec<&'static str> {
+            self.told.lock().unwrap().clone()
+        }
+    }
+
+    async fn opened(circuits: &Arc<Circuits>) {
         for _ in 0..FAILURES {
-            circuits.enter(&key()).unwrap().failed();
+            circuits.enter(&key()).await.unwrap().failed().await;
         }
     }
 
     #[tokio::test(start_paused = true)]
     async fn l19_a_circuit_tells_once_that_it_opens_and_once_that_it_closes() {
-        let (circuits, told) = circuits();
-        opened(&circuits);
-        assert_eq!(circuits.enter(&key()).unwrap_err(), Open(OPEN));
+        let world = World::new().await;
+        let (one, other) = (world.process(), world.process());
+        opened(&one).await;
+        opened(&other).await;
+        assert_eq!(one.enter(&key()).await.unwrap_err(), Open(OPEN));
         for _ in 0..3 {
-            advance(OPEN).await;
-            circuits.enter(&key()).unwrap().failed();
+            world.advance(OPEN).await;
+            one.enter(&key()).await.unwrap().failed().await;
         }
-        assert_eq!(*told.lock().unwrap(), ["llm.circuit.opened"]);
-        advance(OPEN).await;
-        circuits.enter(&key()).unwrap().answered();
-        circuits.enter(&key()).unwrap().answered();
-        assert_eq!(
-            *told.lock().unwrap(),
-            ["llm.circuit.opened", "llm.circuit.closed"]
-        );
+        assert_eq!(world.told(), ["llm.circuit.opened"]);
+        world.advance(OPEN).await;
+        one.enter(&key()).await.unwrap().answered().await;
+        one.enter(&key()).await.unwrap().answered().await;
+        assert_eq!(world.told(), ["llm.circuit.opened", "llm.circuit.closed"]);
+        // The other process goes by it.
+        assert!(other.enter(&key()).await.is_err());
+        world.advance(UNKNOWN * 2).await;
+        world.look(&other).await;
+        other.enter(&key()).await.unwrap().answered().await;
     }
 
     #[tokio::test(start_paused = true)]
-    async fn one_request_at_a_time_is_a_probe() {
-        let (circuits, _) = circuits();
-        opened(&circuits);
-        advance(OPEN).await;
-        let probe = circuits.enter(&key()).unwrap();
+    async fn one_request_of_all_processes_is_a_probe() {
+        let world = World::new().await;
+        let (one, other) = (world.process(), world.process());
+        opened(&one).await;
+        world.look(&other).await;
+        assert!(other.enter(&key()).await.is_err(), "it is open for all");
+        world.advance(OPEN).await;
+        let probe = one.enter(&key()).await.unwrap();
         assert!(probe.is_probe());
         for _ in 0..64 {
-            assert!(circuits.enter(&key()).is_err());
+            assert!(one.enter(&key()).await.is_err());
+            assert!(other.enter(&key()).await.is_err());
         }
         // A probe that is cut off gives way to another one.
         drop(probe);
-        let probe = circuits.enter(&key()).unwrap();
+        tokio::task::yield_now().await;
+        while world.store.circuits().await.unwrap()[0].1 > Duration::ZERO {}
+        let probe = one.enter(&key()).await.unwrap();
         assert!(probe.is_probe());
-        probe.answered();
-        assert!(!circuits.enter(&key()).unwrap().is_probe());
+        probe.answered().await;
+        assert!(!one.enter(&key()).await.unwrap().is_probe());
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_late_answer_does_not_close_a_circuit() {
-        let (circuits, _) = circuits();
-        let late = circuits.enter(&key()).unwrap();
-        opened(&circuits);
-        late.answered();
-        assert!(circuits.enter(&key()).is_err());
+        let circuits = World::new().await.process();
+        let late = circuits.enter(&key()).await.unwrap();
+        opened(&circuits).await;
+        late.answered().await;
+        assert!(circuits.enter(&key()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_answer_between_failures_starts_the_count_again() {
-        let (circuits, told) = circuits();
+        let world = World::new().await;
+        let circuits = world.process();
         for _ in 0..10 {
             for _ in 1..FAILURES {
-                circuits.enter(&key()).unwrap().failed();
+                circuits.enter(&key()).await.unwrap().failed().await;
             }
-            circuits.enter(&key()).unwrap().answered();
+            circuits.enter(&key()).await.unwrap().answered().await;
         }
-        assert_eq!(told.lock().unwrap().len(), 0);
+        assert_eq!(world.told().len(), 0);
     }
 }

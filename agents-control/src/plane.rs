@@ -53,13 +53,14 @@ struct Read {
 impl ControlPlane {
     /// Opens the control plane of a store. Processes with the same store share their profiles and their limits.
     pub fn open(store: &(impl ControlStore + Clone)) -> Self {
+        let store: Arc<dyn ControlStore> = Arc::new(store.clone());
         ControlPlane {
             plane: Arc::new(Plane {
-                store: Arc::new(store.clone()),
+                store: store.clone(),
                 providers: Providers::default(),
                 prices: Prices::default(),
                 secrets: None,
-                circuits: Arc::default(),
+                circuits: Arc::new(Circuits::new(store)),
                 retries: RetryBudgets::default(),
                 failures: Failures::default(),
                 subscribers: Subscribers::default(),
@@ -306,6 +307,7 @@ impl Plane {
             }
             (read.number, read.profiles) = (number, Arc::new(profiles));
         }
+        self.circuits.sync(self.store.circuits().await?);
         read.at = Some(Instant::now());
         Ok(read.profiles.clone())
     }

@@ -115,8 +115,10 @@ impl Plane {
             let is_last = index + 1 == profile.chain.len();
             match call.ask(candidate, is_last).await {
                 Asked::Answered(mut reply) => {
-                    let sends = call.sends.iter();
-                    reply.cost_nanos = sends.map(|sent| Some(sent.cost?.nanos())).sum();
+                    let mut sends = call.sends.iter();
+                    reply.cost_nanos = sends.try_fold(0_u64, |sum, sent| {
+                        Some(sum.saturating_add(sent.cost?.nanos()))
+                    });
                     return Answer {
                         result: Ok(*reply),
                         sends: call.sends,
@@ -168,7 +170,7 @@ impl Call<'_> {
         };
         let mut attempt = 1;
         loop {
-            let permit = match self.plane.circuits.enter(&key) {
+            let permit = match self.plane.circuits.enter(&key).await {
                 Ok(permit) => permit,
                 Err(open) => {
                     let error = wording::open_circuit(candidate, open.0);
@@ -190,12 +192,12 @@ impl Call<'_> {
             let sent = self.send(&*client, candidate, patience, holding).await;
             let error = match sent {
                 Ok(reply) => {
-                    permit.answered();
+                    permit.answered().await;
                     return Asked::Answered(reply);
                 }
                 Err(error) => error,
             };
-            judge(permit, &error);
+            judge(permit, &error).await;
             let begun = self.streamed.anything();
             let wait = match verdict::of(&error, begun, is_last) {
                 Verdict::Stop => return self.fail(&id, &error, Asked::Over),
@@ -228,9 +230,9 @@ impl Call<'_> {
 }
 
 /// Tells the circuit what became of a request.
-fn judge(permit: Permit, error: &ModelError) {
+async fn judge(permit: Permit, error: &ModelError) {
     match verdict::is_outage(error) {
-        true => permit.failed(),
-        false => permit.answered(),
+        true => permit.failed().await,
+        false => permit.answered().await,
     }
 }

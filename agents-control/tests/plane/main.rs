@@ -9,6 +9,7 @@ mod limits;
 mod processes;
 mod profiles;
 mod rules;
+mod runtime;
 
 use agents_control::{
     ControlPlane, Controlled, ModelProfile, Prices, Principal, PurposeKey, SqliteStore,

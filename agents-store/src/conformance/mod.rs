@@ -313,6 +313,7 @@ control_cases! {
     a_version_is_activated_again,
     of_two_operators_at_once_one_wins,
     a_refusal_changes_nothing_but_the_log,
+    a_circuit_opens_once_and_lets_one_request_through,
     holds_are_within_the_cap,
     many_tasks_never_exceed_the_cap,
     a_hold_is_settled_once,

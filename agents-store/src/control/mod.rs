@@ -28,7 +28,7 @@ pub(crate) use {
 
 use crate::StoreError;
 use async_trait::async_trait;
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 /// Store of a control plane. Every store of this crate is one.
 ///
@@ -69,6 +69,19 @@ pub trait ControlStore: Send + Sync + 'static {
 
     /// Returns the changes of profiles behind the one with this number, the oldest first.
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError>;
+
+    /// Returns the circuits that are open, with the time until a request may see whether the model answers again.
+    async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError>;
+
+    /// Opens a circuit for this time. Returns `true` if it was closed before.
+    async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
+
+    /// Lets one request through an open circuit whose time is over, and nobody else for this time. Returns `false` if
+    /// another request was let through, or the circuit is closed.
+    async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
+
+    /// Closes a circuit. Returns `true` if it was open before.
+    async fn close_circuit(&self, name: &str) -> Result<bool, StoreError>;
 
     /// Holds money for a request that is about to be sent, if rate and cap permit it.
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
@@ -119,6 +132,10 @@ forward! {
     deactivate_profile(version: u64, by: &str) -> StoredProfile;
     refuse_profile(new: &NewProfile, why: &str) -> ();
     profile_changes(after: u64) -> Vec<ProfileChange>;
+    circuits() -> Vec<(String, Duration)>;
+    open_circuit(name: &str, time: Duration) -> bool;
+    probe_circuit(name: &str, time: Duration) -> bool;
+    close_circuit(name: &str) -> bool;
     hold(hold: &Hold) -> HoldAnswer;
     settle_hold(settlement: &Settlement) -> bool;
     budget(key: &BudgetKey) -> Budget;

@@ -1,6 +1,7 @@
 //! What a control plane keeps in PostgreSQL.
 
 mod budgets;
+mod circuits;
 mod profiles;
 mod usage;
 
@@ -10,6 +11,7 @@ use crate::{
     StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
+use std::time::Duration;
 
 impl PostgresStore {
     /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
@@ -96,6 +98,31 @@ impl ControlStore for PostgresStore {
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError> {
         self.connections
             .read(move |db| Box::pin(async move { profiles::changes(db, after).await }))
+            .await
+    }
+
+    async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError> {
+        let clock = self.clock.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { circuits::list(db, &clock).await }))
+            .await
+    }
+
+    async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |db| Box::pin(async move { circuits::open(db, &name, time).await }))
+            .await
+    }
+
+    async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |db| Box::pin(async move { circuits::probe(db, &name, time).await }))
+            .await
+    }
+
+    async fn close_circuit(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |db| Box::pin(async move { circuits::close(db, &name).await }))
             .await
     }
 

@@ -1,6 +1,7 @@
 //! What a control plane keeps in SQLite.
 
 mod budgets;
+mod circuits;
 mod profiles;
 mod usage;
 
@@ -10,6 +11,7 @@ use crate::{
     StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
+use std::time::Duration;
 
 #[async_trait]
 impl ControlStore for SqliteStore {
@@ -68,6 +70,27 @@ impl ControlStore for SqliteStore {
 
     async fn profile_changes(&self, after: u64) -> Result<Vec<ProfileChange>, StoreError> {
         self.read(move |db| profiles::changes(db, after)).await
+    }
+
+    async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError> {
+        self.read(self.in_tx(circuits::list)).await
+    }
+
+    async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |tx| circuits::open(tx, &name, time))
+            .await
+    }
+
+    async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |tx| circuits::probe(tx, &name, time))
+            .await
+    }
+
+    async fn close_circuit(&self, name: &str) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |tx| circuits::close(tx, &name)).await
     }
 
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError> {

@@ -1,0 +1,52 @@
+//! A control plane in a runtime, on one store.
+
+use super::{activate, prices, reply, scoring};
+use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageFilter};
+use agents_core::{
+    Agent, AgentBuilder,
+    testing::{Script, ScriptedModel},
+};
+use agents_runtime::Runtime;
+
+#[tokio::test]
+async fn a_runtime_asks_its_control_plane_and_goes_on_after_a_change() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (model, handle) = ScriptedModel::always(Script::Reply(reply(10, 100)));
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .prices(prices());
+    // The control plane writes into the store before the runtime does.
+    activate(&control, scoring()).await;
+    let runtime = Runtime::open(store).control(&control);
+    let scorer = AgentBuilder::<String, String>::new("scorer")
+        .purpose(Scoring)
+        .build();
+    let scorer = runtime.agent(scorer);
+    let outcome = scorer.run("Norway").scope("acme").await.unwrap();
+    assert_eq!(outcome, "Oslo");
+    activate(&control, scoring().model("p", "other")).await;
+    let outcome = scorer.run("Sweden").scope("acme").await.unwrap();
+    assert_eq!(outcome, "Oslo");
+    assert_eq!(handle.count(), 2);
+    let rows = control.usage(&UsageFilter::default()).await.unwrap();
+    let models: Vec<_> = rows.iter().map(|row| &*row.model).collect();
+    assert_eq!(models, ["other", "m"]);
+    assert!(
+        rows.iter()
+            .all(|row| row.key.org_id == "acme" && !row.run_id.is_empty())
+    );
+}
+
+#[tokio::test]
+async fn a_runtime_refuses_a_model_that_is_not_admitted() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (raw, handle) = ScriptedModel::always(Script::text("Oslo"));
+    let control = ControlPlane::open(&store);
+    let runtime = Runtime::open(store).control(&control);
+    let agent = AgentBuilder::<String, String>::new("geographer")
+        .model(raw)
+        .build();
+    let error = runtime.agent(agent).run("Norway").await.unwrap_err();
+    assert!(error.to_string().contains("not admitted"), "{error}");
+    assert_eq!(handle.count(), 0);
+}
