@@ -40,6 +40,44 @@ fn greeter(name: String) -> String {
     format!("Hello, {name}.")
 }
 
+/// Draws a dot.
+#[agents::tool(none)]
+async fn test_image_content() -> Result<Media, Error> {
+    Media::bytes("image/png", DOT)
+}
+
+/// Makes a sound.
+#[agents::tool(none)]
+async fn test_audio_content() -> Result<Media, Error> {
+    Media::bytes("audio/wav", b"RIFF$\0\0\0WAVEfmt ")
+}
+
+/// Returns a file.
+#[agents::tool(none)]
+async fn test_embedded_resource() -> Result<Media, Error> {
+    let file = Media::bytes("text/plain", b"This is an embedded resource content.")?;
+    Ok(file.named("test://embedded-resource"))
+}
+
+/// Text, image and file at once.
+#[derive(serde::Serialize)]
+struct Several {
+    text: &'static str,
+    dot: Media,
+    data: Media,
+}
+
+/// Returns a text, an image and a file.
+#[agents::tool(none)]
+async fn test_multiple_content_types() -> Result<Several, Error> {
+    let data = Media::bytes("application/json", br#"{"test": "data", "value": 123}"#)?;
+    Ok(Several {
+        text: "Multiple content types test:",
+        dot: Media::bytes("image/png", DOT)?,
+        data: data.named("test://mixed-content-resource"),
+    })
+}
+
 fn host() -> Result<Host, HostError> {
     Ok(Host::current().expect("the tools are called by hosts"))
 }
@@ -216,6 +254,10 @@ async fn main() -> io::Result<()> {
     let server = mcp::serve()
         .tool(TestSimpleText)
         .tool(TestErrorHandling)
+        .tool(TestImageContent)
+        .tool(TestAudioContent)
+        .tool(TestEmbeddedResource)
+        .tool(TestMultipleContentTypes)
         .tool(TestToolWithLogging)
         .tool(TestToolWithProgress)
         .tool(TestReconnection)

@@ -8,7 +8,7 @@ use super::{
     handler::Handler,
     listing::{self, Listing, Pages},
     offers::{self, ListedPrompt, ListedResource},
-    output,
+    output::{self, Output},
 };
 use agents_core::{
     ToolFailure,
@@ -25,7 +25,6 @@ use rmcp::{
     },
     service::{ClientInitializeError, RunningService, ServiceError, serve_client},
 };
-use serde_json::Value;
 use std::{fmt::Display, sync::Arc};
 use tokio::sync::Mutex;
 
@@ -202,11 +201,16 @@ impl Connection {
     }
 
     /// Calls a tool. If the call is dropped, the server is told that it is cancelled.
-    pub(super) async fn call(&self, tool: &str, args: JsonObject) -> Result<Value, Failure> {
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        args: JsonObject,
+        has_schema: bool,
+    ) -> Result<Output, Failure> {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let error = match self.service.call_tool(request).await {
             Ok(result) => {
-                let output = output::of(result);
+                let output = output::of(result, has_schema);
                 return output
                     .map_err(|why| Failure::Answered(McpError::new(McpErrorKind::Failed, why)));
             }

@@ -1,11 +1,32 @@
 //! Results of calls, as outputs of tools.
+//!
+//! Images and files become attachments of the call. Other parts that are no text are named.
 
-use agents_core::model::Content;
+use super::media;
+use agents_core::model::{Content, Media};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
+use serde::Serialize;
 use serde_json::Value;
 
-/// Returns the output of a call: its structured content if it has any, else its text. Parts that are no text are named.
-pub(super) fn of(result: CallToolResult) -> Result<Value, String> {
+/// Output of a tool.
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum Output {
+    /// Structured content, or a text.
+    Plain(Value),
+    /// Images and files, with what came beside them.
+    WithFiles {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        structured: Option<Value>,
+        #[serde(skip_serializing_if = "String::is_empty")]
+        text: String,
+        files: Vec<Media>,
+    },
+}
+
+/// Returns the output of a call: its structured content if it has any, else its text, and its images and files. If the tool
+/// declares a schema for its output, the output is the structured content alone.
+pub(super) fn of(result: CallToolResult, has_schema: bool) -> Result<Output, String> {
     let CallToolResult {
         content,
         structured_content,
@@ -22,19 +43,45 @@ pub(super) fn of(result: CallToolResult) -> Result<Value, String> {
             (text, _) if text.is_empty() => "it did not say why".to_owned(),
             (text, _) => text,
         }),
-        (_, Some(structured)) => Ok(structured),
-        (_, None) => Ok(Value::from(text())),
+        (_, Some(structured)) if has_schema => Ok(Output::Plain(structured)),
+        (_, structured) => {
+            let mut shown = Content::default();
+            for block in &content {
+                match block {
+                    ContentBlock::Image(_) | ContentBlock::Audio(_) => {
+                        media::add_block(&mut shown, block)?;
+                    }
+                    ContentBlock::Resource(resource)
+                        if matches!(
+                            resource.resource,
+                            ResourceContents::BlobResourceContents { .. }
+                        ) =>
+                    {
+                        media::add_block(&mut shown, block)?;
+                    }
+                    other => media::add_text(&mut shown, &part(other)),
+                }
+            }
+            Ok(with_files(structured, shown))
+        }
     }
 }
 
-/// Returns what was read of a resource as text. Images and files are named.
-pub(super) fn text(content: &Content) -> String {
-    let files = content.media.iter().map(|file| {
-        let bytes = file.base64().map_or(0, |data| data.len() / 4 * 3);
-        format!("[file, {}, {bytes} bytes]", file.media_type())
-    });
-    let text = (!content.text.is_empty()).then(|| content.text.clone());
-    text.into_iter().chain(files).collect::<Vec<_>>().join("\n")
+fn with_files(structured: Option<Value>, content: Content) -> Output {
+    match (content.media.is_empty(), structured) {
+        (true, Some(structured)) => Output::Plain(structured),
+        (true, None) => Output::Plain(Value::from(content.text)),
+        (false, structured) => Output::WithFiles {
+            structured,
+            text: content.text,
+            files: content.media,
+        },
+    }
+}
+
+/// Returns what was read of a resource.
+pub(super) fn read(content: Content) -> Output {
+    with_files(None, content)
 }
 
 fn part(part: &ContentBlock) -> String {
@@ -70,7 +117,8 @@ mod tests {
     use serde_json::json;
 
     fn output(result: Value) -> Result<Value, String> {
-        of(serde_json::from_value(result).unwrap())
+        let output = of(serde_json::from_value(result).unwrap(), false)?;
+        Ok(serde_json::to_value(output).unwrap())
     }
 
     #[test]
@@ -93,16 +141,46 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_no_text_are_named() {
+    fn images_and_files_are_beside_the_text() {
         let parts = json!({"content": [
+            {"type": "text", "text": "Look:"},
             {"type": "image", "data": "AAAA", "mimeType": "image/png"},
             {"type": "audio", "data": "AAAAAAAA", "mimeType": "audio/wav"},
             {"type": "resource_link", "uri": "file:///a.txt", "name": "a"},
             {"type": "resource", "resource": {"uri": "file:///b.txt", "text": "B"}},
             {"type": "resource", "resource": {"uri": "file:///c", "blob": "AAAA"}},
         ]});
-        let said = "[image, image/png, 3 bytes]\n[audio, audio/wav, 6 bytes]\n[resource a: file:///a.txt]\n\
-                    file:///b.txt:\nB\n[file file:///c, of unknown type, 3 bytes]";
-        assert_eq!(output(parts), Ok(json!(said)));
+        // Outside of a run, the bytes are in the JSON.
+        assert_eq!(
+            output(parts),
+            Ok(
+                json!({"text": "Look:\n[resource a: file:///a.txt]\nfile:///b.txt:\nB", "files": [
+                    {"type": "image/png", "base64": "AAAA"},
+                    {"type": "audio/wav", "base64": "AAAAAAAA"},
+                    {"type": "application/octet-stream", "name": "file:///c", "base64": "AAAA"},
+                ]})
+            )
+        );
+        let image = json!({"type": "image", "data": "no base64!", "mimeType": "image/png"});
+        let broken = output(json!({"content": [image]})).unwrap_err();
+        assert!(
+            broken.contains("a part of type image/png is not Base64"),
+            "{broken}"
+        );
+    }
+
+    #[test]
+    fn a_tool_with_a_schema_gives_what_follows_it() {
+        let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
+        let both = json!({"content": [image], "structuredContent": {"degrees": 21}});
+        let read = || serde_json::from_value(both.clone()).unwrap();
+        assert_eq!(of(read(), true), Ok(Output::Plain(json!({"degrees": 21}))));
+        let Ok(Output::WithFiles {
+            structured, files, ..
+        }) = of(read(), false)
+        else {
+            panic!("it has a file")
+        };
+        assert_eq!((structured, files.len()), (Some(json!({"degrees": 21})), 1));
     }
 }

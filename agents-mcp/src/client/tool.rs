@@ -27,6 +27,7 @@ pub(super) fn of(
     let spec = spec(listed, server, &digest);
     let name: Arc<str> = listed.name.as_str().into();
     let writes = spec.effects == Effects::Writes;
+    let has_schema = spec.output_schema.is_some();
     let namespace = format!("mcp:{}", server.name());
     let tool = FnTool::with_causes(spec, move |args, cx| {
         let (name, digest) = (name.clone(), digest.clone());
@@ -38,13 +39,13 @@ pub(super) fn of(
                 let content =
                     link.asks(|connection| async move { connection.read(own_name).await });
                 let content = content.await.map_err(cause)?;
-                return Ok(output::text(&content).into());
+                return Ok(output::read(content));
             }
             let args = match args {
                 Value::Object(args) => args,
                 _ => Default::default(),
             };
-            let called = connection.call(own_name, args.clone()).await;
+            let called = connection.call(own_name, args.clone(), has_schema).await;
             let failure = match called {
                 Ok(output) => return Ok(output),
                 Err(failure) => failure,
@@ -57,7 +58,7 @@ pub(super) fn of(
                 return Err(failure.cause(writes));
             }
             let (connection, listed) = link.find(&name, &digest).await.map_err(cause)?;
-            let called = connection.call(&listed.own_name, args).await;
+            let called = connection.call(&listed.own_name, args, has_schema).await;
             called.map_err(|failure| failure.cause(writes))
         }
     });

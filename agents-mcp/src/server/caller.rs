@@ -2,11 +2,13 @@
 
 use agents_core::{
     async_trait,
-    model::{Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall},
+    model::{
+        Capabilities, Media, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall,
+    },
     tool::ToolSpec,
 };
 use std::sync::{
-    Arc, Mutex,
+    Arc, Mutex, PoisonError,
     atomic::{AtomicBool, Ordering::SeqCst},
 };
 
@@ -19,12 +21,29 @@ pub(super) struct OneCall {
     pub(super) arguments: String,
     pub(super) others: Option<Arc<dyn Model>>,
     pub(super) is_made: AtomicBool,
+    /// Images and files of the output, once the call has been made.
+    pub(super) files: Arc<Mutex<Vec<Media>>>,
 }
 
 #[async_trait]
 impl Model for OneCall {
     fn id(&self) -> &str {
         "mcp/host"
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        match &self.others {
+            Some(model) => Capabilities {
+                images: true,
+                files: true,
+                ..model.capabilities()
+            },
+            None => Capabilities {
+                images: true,
+                files: true,
+                ..Capabilities::default()
+            },
+        }
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
@@ -38,6 +57,10 @@ impl Model for OneCall {
             };
         }
         if self.is_made.swap(true, SeqCst) {
+            if let Some(message) = request.messages().last() {
+                let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+                *files = message.media().to_vec();
+            }
             return Ok(done());
         }
         let call = ToolCall {
@@ -63,10 +86,7 @@ impl Model for Looks {
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
-        let mut seen = self
-            .0
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *seen = request.tools().cloned().collect();
         Ok(done())
     }

@@ -10,6 +10,7 @@ use super::{
 };
 use agents_core::{
     Agent, Effects, Error, Json, Outcome,
+    model::{Content, Media},
     run::{Event, EventKind, ToolEnvelope},
     team::Team,
     tool::ToolSpec,
@@ -272,7 +273,9 @@ impl ServerHandler for Handler {
             arguments: Value::Object(arguments).to_string(),
             others: self.settings.model.clone(),
             is_made: AtomicBool::new(false),
+            files: Arc::default(),
         };
+        let files = model.files.clone();
         let approver = self.settings.approver.clone();
         let run = self
             .team
@@ -288,7 +291,9 @@ impl ServerHandler for Handler {
             None => run,
         };
         let outcome = host.at(run.outcome()).await.map_err(internal)?;
-        Ok(CallToolResponse::Complete(result(&request.name, &outcome)))
+        let files = std::mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
+        let result = result(&request.name, &outcome, files);
+        Ok(CallToolResponse::Complete(result))
     }
 }
 
@@ -335,14 +340,18 @@ fn said(event: &Event) -> Option<String> {
     }
 }
 
-/// Returns the result of a call: its output or its error as text, and its receipt as structured content.
-fn result(tool: &str, outcome: &Outcome<String>) -> CallToolResult {
+/// Returns the result of a call: its output with its images and files, or its error as text, and its receipt as structured
+/// content.
+fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolResult {
     let mut receipts = outcome.outputs.receipts();
     let receipt: Option<&ToolEnvelope> = receipts.find(|receipt| receipt.name == tool);
     let failed = |why: String| CallToolResult::error(vec![ContentBlock::text(why)]);
     let mut result = match receipt {
         Some(receipt) => match (&receipt.output, &receipt.error) {
-            (Some(output), _) => CallToolResult::success(vec![ContentBlock::text(text(output))]),
+            (Some(output), _) => CallToolResult::success(content::blocks(&Content {
+                text: text(output, &files),
+                media: files,
+            })),
             (None, Some(error)) => failed(format!("{}: {}", error.code, error.message)),
             (None, None) => failed("the call has neither an output nor an error".to_owned()),
         },
@@ -355,10 +364,13 @@ fn result(tool: &str, outcome: &Outcome<String>) -> CallToolResult {
     result
 }
 
-/// Returns an output as text: a string without its quotes, any other value as JSON.
-fn text(output: &Json) -> String {
+/// Returns an output as text: a string without its quotes, any other value as JSON. An output that is a file has no text.
+fn text(output: &Json, files: &[Media]) -> String {
     match output.to_value() {
         Ok(Value::String(text)) => text,
+        Ok(Value::Object(file)) if !files.is_empty() && file.contains_key("attachment") => {
+            String::new()
+        }
         _ => output.as_str().to_owned(),
     }
 }

@@ -56,6 +56,29 @@ async fn count_up() -> &'static str {
     "done"
 }
 
+/// Draws a seal.
+#[agents::tool(none)]
+async fn draw() -> Result<Media, Error> {
+    Media::bytes("image/png", b"PNG")
+}
+
+#[derive(serde::Serialize)]
+struct Folder {
+    title: &'static str,
+    pages: Vec<Media>,
+}
+
+/// Fetches a folder.
+#[agents::tool(none)]
+async fn fetch() -> Result<Folder, Error> {
+    let page = Media::bytes("text/plain", b"page one")?.named("office://page");
+    let pages = vec![page, Media::bytes("application/pdf", b"PDF")?];
+    Ok(Folder {
+        title: "October",
+        pages,
+    })
+}
+
 /// You translate.
 #[agent]
 async fn translator(text: String) -> String;
@@ -75,6 +98,8 @@ fn office() -> Serve {
         .tool(Book)
         .tool(SendLetter)
         .tool(CountUp)
+        .tool(Draw)
+        .tool(Fetch)
         .agent(Translator)
         .host_model()
         .host_approves()
@@ -261,16 +286,45 @@ async fn resources_are_knowledge_that_an_agent_loads_without_approval() {
     );
 
     let all = tools(server.clone().knowledge("*"));
-    assert_eq!(
-        told(&all, &[("office_read_seal", "{}")]).await,
-        ["[file, image/png, 3 bytes]"]
-    );
+    let script = [
+        Script::call("office_read_seal", "{}"),
+        Script::text("a seal"),
+    ];
+    let (model, handle) = ScriptedModel::new(script);
+    agent(&all).run("go").model(model).await.unwrap();
+    let requests = handle.requests();
+    let last = requests[1].messages.last().unwrap().media();
+    assert_eq!((last.len(), last[0].media_type()), (1, "image/png"));
     let none = tools(server);
     let listed = none.tools(&Scope::default()).await.unwrap();
     assert!(
         !listed.iter().any(|one| one.tool.name.contains("read")),
         "{listed:?}"
     );
+}
+
+#[tokio::test]
+async fn images_and_files_of_a_tool_reach_the_model_of_another_process() {
+    let mcp = tools(served(office()).await);
+    let calls = [("office_draw", "{}"), ("office_fetch", "{}")];
+    let (model, handle) = ScriptedModel::new([Script::calls(calls), Script::text("done")]);
+    let outcome = agent(&mcp).run("go").model(model).outcome().await.unwrap();
+    let requests = handle.requests();
+    let messages = &requests[1].messages;
+    let files = |nth: usize| -> Vec<_> {
+        let files = messages[messages.len() - 2 + nth].media().iter();
+        files
+            .map(|file| (file.media_type(), file.to_bytes().unwrap()))
+            .collect()
+    };
+    assert_eq!(files(0), [("image/png", b"PNG".to_vec())]);
+    // A file that is a text comes as a text.
+    assert_eq!(files(1), [("application/pdf", b"PDF".to_vec())]);
+    let told = requests[1].results();
+    assert!(told[1].1.contains("page one"), "{}", told[1].1);
+    let receipts = outcome.outputs.receipts();
+    let counts: Vec<_> = receipts.map(|receipt| receipt.attachments.len()).collect();
+    assert_eq!(counts, [1, 1]);
 }
 
 #[tokio::test]
