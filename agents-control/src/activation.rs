@@ -1,4 +1,4 @@
-//! Who may activate which profile.
+//! Rights to activate profiles.
 
 use crate::{
     ActiveProfiles, ControlError, ControlErrorKind, CredentialSource, ModelProfile, OverrideClass,
@@ -32,7 +32,7 @@ pub struct ProfileVersion {
     pub version: u64,
     /// The profile.
     pub profile: ModelProfile,
-    /// Who stored it.
+    /// Principal who stored it.
     pub created_by: String,
     /// Time of its last activation.
     pub activated_at: agents_core::run::Timestamp,

@@ -24,7 +24,7 @@ const LOOK: Duration = Duration::from_secs(1);
 /// Time for which the store may not know yet that this process has opened a circuit.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
-/// What a circuit is about: a model with the credential that it is asked with.
+/// Subject of a circuit: a model with the credential that it is asked with.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CircuitKey {
     pub(crate) provider: String,
@@ -46,7 +46,7 @@ enum State {
     Closed { failures: u32 },
     /// No request passes until then.
     Open { since: Instant, until: Instant },
-    /// One request is on its way, to see whether the model answers again.
+    /// Open, with one request on its way, to see whether the model answers again.
     Probing,
 }
 

@@ -16,9 +16,9 @@ pub struct ControlError {
 pub enum ControlErrorKind {
     /// The profile is not valid.
     Invalid,
-    /// Whoever asks may not do that.
+    /// The principal may not do that.
     Forbidden,
-    /// There is no such version of a profile.
+    /// The profile has no such version.
     NotFound,
     /// Another profile is active than the one that was to be replaced.
     Conflict,

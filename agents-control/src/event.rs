@@ -1,4 +1,4 @@
-//! What a control plane tells its subscribers.
+//! Events that a control plane tells its subscribers.
 
 use agents_core::PurposeKey;
 use std::{fmt, sync::Arc};
@@ -21,7 +21,7 @@ pub enum ControlEvent {
         /// Name of the model.
         model: String,
     },
-    /// What was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
+    /// The sum of what was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
     BudgetWarning {
         /// Id of the organisation.
         org_id: String,

@@ -27,7 +27,7 @@ pub struct ControlPlane {
     plane: Arc<Plane>,
 }
 
-/// What the clones of a control plane share.
+/// State that the clones of a control plane share.
 pub(crate) struct Plane {
     pub(crate) store: Arc<dyn ControlStore>,
     pub(crate) providers: Providers,
@@ -264,7 +264,7 @@ impl ControlPlane {
     }
 }
 
-/// What the names of models begin with that stand for a purpose.
+/// Begin of the names of models that stand for a purpose.
 const PURPOSE: &str = "purpose/";
 
 impl Purposes for ControlPlane {

@@ -1,4 +1,4 @@
-//! What requests cost, in billionths of a dollar.
+//! Prices of requests, in billionths of a dollar.
 
 use agents_core::{model::Usage, run::Cost, tool::Pattern};
 use std::collections::HashMap;

@@ -26,7 +26,7 @@ pub struct Target<'a> {
 
 type Make = Arc<dyn Fn(&Target<'_>) -> Arc<dyn Model> + Send + Sync>;
 
-/// What a client is for.
+/// Target of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ClientKey {
     pub(crate) provider: String,

@@ -1,4 +1,4 @@
-//! What every request passes: where it comes from, who sends it, and the headers of its answer.
+//! Checks of every request: its origin and its sender. The headers of every answer.
 
 use crate::{
     failure::Failure,

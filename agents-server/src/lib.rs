@@ -49,8 +49,9 @@
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
 //!
-//! An error is `{"error": {"kind", "message"}}`, with status 401 (nobody is signed in), 403 (may not), 404 (is not there
-//! for this principal), 409 (was decided before, or is over), 422 (does not fit) or 503 (the store cannot be reached).
+//! An error is `{"error": {"kind", "message"}}`. Its status is 401 if nobody is signed in, 403 if the principal may not, 404
+//! if it is not there for this principal, 409 if it was decided before or is over, 422 if it does not fit, and 503 if the
+//! store cannot be reached.
 //!
 //! # Security
 //!

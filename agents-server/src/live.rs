@@ -1,4 +1,4 @@
-//! What any process stores, as it comes: the audit trail, read by one task for all pages that are open.
+//! Live events: the audit trail of all processes, read by one task for all pages that are open.
 
 use agents_runtime::{AuditRecord, Client, RuntimeError};
 use agents_store::AuditFilter;

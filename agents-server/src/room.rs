@@ -1,4 +1,4 @@
-//! What all requests share.
+//! State that all requests share.
 
 use crate::{Authenticator, live::Live};
 use agents_runtime::{Client, Principal};
@@ -14,7 +14,7 @@ pub(crate) struct Room {
     secret: Arc<[u8; 32]>,
 }
 
-/// Whoever sends a request, and where the control room is.
+/// Sender of a request, and the place of the control room.
 #[derive(Clone)]
 pub(crate) struct Visitor {
     pub(crate) principal: Principal,

@@ -119,7 +119,7 @@ impl Server {
     }
 }
 
-/// What whoever enters has to show.
+/// Secrets and names that a visitor has to show.
 struct Door {
     cookie: String,
     session: String,

@@ -1,4 +1,4 @@
-//! What visitors decide and steer, as forms and JSON give it.
+//! Decisions and actions of visitors, as forms and JSON give them.
 
 use crate::{
     failure::Failure,
@@ -129,7 +129,7 @@ pub(crate) enum Kind<'a> {
     Number,
     Integer,
     Bool,
-    /// One of these strings.
+    /// Choice of these strings.
     OneOf(&'a [Value]),
     /// Any other value, as JSON.
     Json,

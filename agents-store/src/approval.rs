@@ -58,7 +58,7 @@ pub struct Approval {
     pub tenant_id: String,
     /// User whom the run works for.
     pub user_id: Option<String>,
-    /// Whoever started the run.
+    /// Principal who started the run.
     pub started_by: Option<String>,
     /// Name of the calling agent.
     pub agent_name: String,
@@ -82,7 +82,7 @@ pub struct Approval {
     pub status: ApprovalStatus,
     /// Exact request, encoded.
     pub detail: Vec<u8>,
-    /// Whoever decided.
+    /// Principal who decided.
     pub decided_by: Option<String>,
     /// Time of the decision.
     pub decided_at: Option<Timestamp>,
@@ -102,7 +102,7 @@ pub struct Approval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
-    /// Nobody has decided.
+    /// Undecided.
     Pending,
     /// The call may run.
     Approved,
@@ -111,7 +111,7 @@ pub enum ApprovalStatus {
     Denied,
     /// The call is to be changed.
     RevisionRequested,
-    /// Nobody has decided in time, or the approval was not used in time.
+    /// Not decided in time, or the approval was not used in time.
     Expired,
     /// The run has ended before.
     Cancelled,
@@ -136,7 +136,7 @@ pub struct Decision {
     pub id: String,
     /// Tenant of the decider; `None` for an operator of all tenants. The request of another tenant does not exist.
     pub tenant: Option<String>,
-    /// Whoever decides.
+    /// Principal who decides.
     pub by: String,
     /// Answer to the request.
     pub answer: Answer,

@@ -59,7 +59,7 @@ impl Execution {
 pub struct Settled {
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Whoever found it out.
+    /// Principal who found it out.
     pub by: String,
     /// Time of the verdict.
     pub at: Timestamp,
@@ -74,7 +74,7 @@ pub struct Settle {
     pub execution: String,
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Whoever found it out.
+    /// Principal who found it out.
     pub by: String,
     /// Proof of the verdict, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,

@@ -41,7 +41,7 @@ pub struct Renewed {
     pub until: Timestamp,
     /// Number of messages for the run so far.
     pub messages: u64,
-    /// Whoever cancelled the run, if somebody did.
+    /// Principal who cancelled the run, if somebody did.
     pub cancelled_by: Option<String>,
 }
 
@@ -61,7 +61,7 @@ pub enum Rest {
     Done {
         /// End of the run.
         end: End,
-        /// What was said so far in the conversation of the run, encoded; `None` if it stays as it was.
+        /// Messages so far in the conversation of the run, encoded; `None` if it stays as it was.
         conversation: Option<Vec<u8>>,
     },
     /// The run cannot go on until somebody releases it, for this reason.

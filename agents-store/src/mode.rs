@@ -16,7 +16,7 @@ pub struct StoredMode {
     pub tenant: Option<String>,
     /// Word for the mode.
     pub mode: String,
-    /// Whoever has set it.
+    /// Principal who has set it.
     pub set_by: String,
     /// Time at which it was set, by the clock of the store.
     pub set_at: Timestamp,
@@ -33,7 +33,7 @@ pub struct ModeChange {
     pub tenant: Option<String>,
     /// Word for the mode; `None` removes it.
     pub mode: Option<String>,
-    /// Whoever sets it.
+    /// Principal who sets it.
     pub by: String,
 }
 

@@ -18,7 +18,7 @@ pub struct NewRun {
     /// Conversation that the run is a part of. The runs of a conversation are worked on one after the other, in the order
     /// in which they were stored.
     pub conversation: Option<String>,
-    /// Whoever started the run.
+    /// Principal who started the run.
     pub started_by: Option<String>,
     /// Priority: of the runs that can go on, the one with the highest goes first. 0 by default.
     pub priority: i32,
@@ -43,7 +43,7 @@ pub struct Run {
     pub agent: String,
     /// Conversation that the run is a part of.
     pub conversation: Option<String>,
-    /// Whoever started the run.
+    /// Principal who started the run.
     pub started_by: Option<String>,
     /// Priority of the run.
     pub priority: i32,
@@ -61,9 +61,9 @@ pub struct Run {
     pub end: Option<End>,
     /// Reason why the run is held, if it is.
     pub held: Option<HeldReason>,
-    /// Whoever cancelled the run, if somebody did.
+    /// Principal who cancelled the run, if somebody did.
     pub cancelled_by: Option<String>,
-    /// Whoever has paused the run, until somebody releases it. A worker puts a paused run down.
+    /// Principal who has paused the run, until somebody releases it. A worker puts a paused run down.
     pub paused_by: Option<String>,
     /// Number of the last entry of its journal; 0 for an empty journal.
     pub last_seq: u64,

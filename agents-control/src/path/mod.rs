@@ -30,7 +30,7 @@ const FIRST_TOKEN: Duration = Duration::from_secs(10);
 /// Time without a byte.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// What became of a request: the reply or the error, and all that was sent for it.
+/// End of a request: the reply or the error, and all that was sent for it.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
@@ -76,7 +76,7 @@ struct Failed {
     all: ModelError,
 }
 
-/// What became of one model of the chain.
+/// End of the try of one model of the chain.
 enum Asked {
     Answered(Box<Reply>),
     /// Another model may answer.

@@ -1,4 +1,4 @@
-//! Which models are asked: the profile that is active, and the clients of its models.
+//! Models that are asked: the profile that is active, and the clients of its models.
 
 use super::Call;
 use crate::{

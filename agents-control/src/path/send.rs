@@ -1,4 +1,4 @@
-//! One request on the wire.
+//! Sending of one request.
 
 use super::{Call, Sent, hold::Holding};
 use crate::Candidate;

@@ -1,4 +1,4 @@
-//! What a request has cost: its row in the log of usage.
+//! Cost of a request: its row in the log of usage.
 
 use super::{Call, hold::Holding, span};
 use crate::{Candidate, ControlEvent};

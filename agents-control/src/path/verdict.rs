@@ -1,4 +1,4 @@
-//! What a failure means for the models of the chain.
+//! Meaning of a failure for the models of the chain.
 
 use agents_core::{
     model::{ModelError, ModelErrorKind},
@@ -9,10 +9,10 @@ use std::{
     time::Duration,
 };
 
-/// What to do after a failure.
+/// Next step after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The same model may answer if it is asked again.
+    /// Ask the same model again: it may answer.
     Again,
     /// Another model may answer.
     Next,

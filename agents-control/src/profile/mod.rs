@@ -15,12 +15,12 @@ use std::time::Duration;
 pub enum Tier {
     /// Every organisation.
     Global,
-    /// One organisation.
+    /// An organisation.
     Org {
         /// Id of the organisation.
         org_id: String,
     },
-    /// One workspace of an organisation.
+    /// A workspace of an organisation.
     Domain {
         /// Id of the organisation.
         org_id: String,
@@ -47,11 +47,11 @@ impl Tier {
     }
 }
 
-/// Who may override the global profile of a purpose.
+/// Right to override the global profile of a purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverrideClass {
-    /// Nobody.
+    /// Override by nobody.
     Locked,
     /// Organisations and workspaces, with the models of the global profile and those that it approves.
     OperatorAllowed,
@@ -69,7 +69,7 @@ impl OverrideClass {
     }
 }
 
-/// Whose credential a model is asked with.
+/// Owner of the credential that a model is asked with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CredentialSource {
@@ -161,13 +161,13 @@ pub struct ModelProfile {
     pub provider: String,
     /// Name of the model.
     pub model: String,
-    /// Who may override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
+    /// Right to override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub override_class: Option<OverrideClass>,
     /// Models with which the profile may be overridden, beside its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
-    /// Whose credential the model is asked with.
+    /// Owner of the credential that the model is asked with.
     #[serde(default)]
     pub credential_source: CredentialSource,
     /// Name of the credential.
@@ -191,7 +191,7 @@ pub struct ModelProfile {
     /// Largest number of tokens of a reply, on which the largest cost of a call depends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// When a run goes on with the models of another purpose.
+    /// Condition under which a run goes on with the models of another purpose.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degradation: Option<Degradation>,
 }

@@ -1,4 +1,4 @@
-//! Which profile is active for a scope: a pure function.
+//! The active profile of a scope: a pure function.
 
 use super::{
     Candidate, CredentialSource, Degradation, ModelProfile, OverrideClass, RateLimit, Tier,
@@ -51,7 +51,7 @@ pub struct ResolvedProfile {
     pub version: u64,
     /// Models, in the order in which they are asked.
     pub chain: Vec<Candidate>,
-    /// Whose credential they are asked with.
+    /// Owner of the credential that they are asked with.
     pub credential_source: CredentialSource,
     /// Name of the credential.
     pub credential_ref: Option<String>,
@@ -61,7 +61,7 @@ pub struct ResolvedProfile {
     pub daily_cap_nanos: Option<u64>,
     /// Largest number of tokens of a reply.
     pub max_output_tokens: Option<u32>,
-    /// When a run goes on with the models of another purpose.
+    /// Condition under which a run goes on with the models of another purpose.
     pub degradation: Option<Degradation>,
 }
 

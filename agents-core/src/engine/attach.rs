@@ -71,9 +71,6 @@ async fn keep(cx: &RunContext, collected: Collected) -> Attached {
 
 /// Loads the images and files of a conversation that the blob store keeps, as after a restart.
 pub(super) async fn load(cx: &RunContext, history: &History) -> Result<(), ModelError> {
-    if !history.has_images() && !history.has_files() {
-        return Ok(());
-    }
     let media = history.messages().iter().flat_map(Message::media);
     for media in media {
         if let Some(url) = media.to_load() {

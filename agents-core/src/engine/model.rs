@@ -147,7 +147,9 @@ async fn send(
         .with_run(cx.run_id())
         .of_run(cx);
     request.check_media(&**model)?;
-    Box::pin(attach::load(cx, &history)).await?;
+    if history.has_images() || history.has_files() {
+        Box::pin(attach::load(cx, &history)).await?;
+    }
     request = match format {
         Some(format) => request.with_format(format),
         None => request.with_tools(&definition.tools),

@@ -1,4 +1,4 @@
-//! What pages show, as JSON.
+//! JSON of what pages show.
 
 pub(crate) mod approvals;
 pub(crate) mod audit;

@@ -1,4 +1,4 @@
-//! What a store of a control plane promises.
+//! Promises of a store of a control plane.
 
 use crate::{
     Budget, BudgetKey, ControlStore, ErrorKind, Hold, HoldAnswer, NewProfile, ProfileAction,

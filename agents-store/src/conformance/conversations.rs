@@ -1,4 +1,4 @@
-//! What a store promises of conversations.
+//! Promises of a store about conversations.
 
 use super::{Checked, LONG, claim, claimed, new_run, refused};
 use crate::{

@@ -1,4 +1,4 @@
-//! What a store promises of streamed text.
+//! Promises of a store about streamed text.
 
 use super::{Checked, LONG, SHORT, claim, claimed, create, refused, step};
 use crate::{Commit, ErrorKind, NewText};

@@ -1,4 +1,4 @@
-//! What a control plane keeps in a store: profiles, limits, and the usage of models.
+//! Data of a control plane in a store: profiles, limits, and the usage of models.
 
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),

@@ -15,7 +15,7 @@ pub struct NewProfile {
     pub domain_id: String,
     /// The profile, as the control plane encodes it.
     pub profile: String,
-    /// Who stores it.
+    /// Principal who stores it.
     pub by: String,
     /// Version that has to be active; any or none if it is `None`.
     pub replaces: Option<u64>,
@@ -34,7 +34,7 @@ pub struct StoredProfile {
     pub domain_id: String,
     /// The profile, as the control plane encodes it.
     pub profile: String,
-    /// Who stored it.
+    /// Principal who stored it.
     pub created_by: String,
     /// Time of the last activation.
     pub activated_at: Timestamp,
@@ -42,17 +42,17 @@ pub struct StoredProfile {
     pub deactivated_at: Option<Timestamp>,
 }
 
-/// What was done with a profile.
+/// Action on a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProfileAction {
-    /// It was stored and activated.
+    /// Stored and activated.
     Activated,
-    /// It was activated again.
+    /// Activated again.
     RolledBack,
-    /// It is active no more.
+    /// Made inactive.
     Deactivated,
-    /// Whoever wanted to activate it was refused.
+    /// Refused to whoever wanted to activate it.
     Refused,
 }
 
@@ -89,7 +89,7 @@ pub struct ProfileChange {
     pub number: u64,
     /// Time.
     pub at: Timestamp,
-    /// What was done.
+    /// Action.
     pub action: ProfileAction,
     /// Version; 0 if it was refused.
     pub version: u64,
@@ -99,7 +99,7 @@ pub struct ProfileChange {
     pub org_id: String,
     /// Id of the workspace; empty for the organisation itself.
     pub domain_id: String,
-    /// Who did it.
+    /// Principal who did it.
     pub by: String,
     /// The profile, or why it was refused.
     pub detail: String,

@@ -3,7 +3,7 @@
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// What a limit is for.
+/// Subject of a limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BudgetKey {
     /// Id of the organisation.
@@ -28,7 +28,7 @@ pub struct RateRule {
 pub struct Hold {
     /// Id of the request.
     pub id: String,
-    /// What the limits are for.
+    /// Subject of the limits.
     pub key: BudgetKey,
     /// Limit of the rate, if this request counts for it.
     pub rate: Option<RateRule>,
@@ -60,24 +60,24 @@ pub enum HoldAnswer {
         /// Is `true` if the day's sum has just reached 80 % of the cap.
         warns: bool,
     },
-    /// There were too many calls.
+    /// Refused: too many calls came before.
     TooOften {
         /// Time until the next call may be made.
         wait: Duration,
     },
     /// The cap does not permit it.
     CapReached {
-        /// What is spent and held.
+        /// Amounts that are spent and held.
         budget: Budget,
     },
 }
 
-/// What is spent and held on a day, in billionths of a dollar.
+/// Amounts that are spent and held on a day, in billionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// What was spent.
+    /// Amount that was spent.
     pub spent_nanos: u64,
-    /// What is held for requests under way.
+    /// Amount that is held for requests under way.
     pub held_nanos: u64,
 }
 
@@ -86,7 +86,7 @@ pub struct Budget {
 pub struct Settlement {
     /// Id of the request.
     pub id: String,
-    /// What it has cost; `None` if that is not known, and then it counts as what was held.
+    /// Cost of the request; `None` if that is not known, and then it counts as what was held.
     pub cost_nanos: Option<u64>,
     /// Number of tokens read.
     pub input_tokens: u64,
@@ -96,7 +96,7 @@ pub struct Settlement {
     pub cache_write_tokens: u64,
     /// Number of tokens written.
     pub output_tokens: u64,
-    /// What became of the request: `answered`, or the kind of its error.
+    /// End of the request: `answered`, or the kind of its error.
     pub outcome: String,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
@@ -113,7 +113,7 @@ pub struct UsageRow {
     pub at: Timestamp,
     /// Day of the hold, in UTC.
     pub date: String,
-    /// What the limits are for.
+    /// Subject of the limits.
     pub key: BudgetKey,
     /// Bounded context.
     pub bc: String,
@@ -137,13 +137,13 @@ pub struct UsageRow {
     pub output_tokens: u64,
     /// Cost in billionths of a dollar; `None` if no price is known.
     pub cost_nanos: Option<u64>,
-    /// What became of the request: `answered`, the kind of its error, or `unsettled` if nobody has settled it in time.
+    /// End of the request: `answered`, the kind of its error, or `unsettled` if nobody has settled it in time.
     pub outcome: String,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
 }
 
-/// Which rows of the log to return.
+/// Choice of rows of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {
     /// Rows of this organisation.
@@ -160,7 +160,7 @@ pub struct UsageFilter {
     pub limit: Option<u32>,
 }
 
-/// What the log is summed by.
+/// Column that the log is summed by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UsageBy {
@@ -192,7 +192,7 @@ impl UsageBy {
 /// Sum of rows of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageSum {
-    /// What the rows have in common.
+    /// Value that the rows have in common.
     pub of: String,
     /// Number of requests.
     pub call_count: u64,
@@ -211,7 +211,7 @@ pub struct UsageSum {
 pub struct UsageDay {
     /// Day, in UTC.
     pub date: String,
-    /// What the limits are for.
+    /// Subject of the limits.
     pub key: BudgetKey,
     /// Bounded context.
     pub bc: String,

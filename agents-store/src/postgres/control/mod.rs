@@ -1,4 +1,4 @@
-//! What a control plane keeps in PostgreSQL.
+//! Data of a control plane in PostgreSQL.
 
 mod budgets;
 mod circuits;

@@ -1,4 +1,4 @@
-//! What a control plane keeps in SQLite.
+//! Data of a control plane in SQLite.
 
 mod budgets;
 mod circuits;
