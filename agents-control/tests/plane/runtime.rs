@@ -3,7 +3,7 @@
 use super::{activate, prices, reply, scoring};
 use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageFilter};
 use agents_core::{
-    Agent, AgentBuilder,
+    AgentBuilder,
     testing::{Script, ScriptedModel},
 };
 use agents_runtime::Runtime;
