@@ -245,6 +245,13 @@ impl Client {
         allowed
     }
 
+    /// Returns `true` if a principal may see the contents of all runs of its tenant: the exact arguments of calls of any
+    /// risk, and all that was made of them.
+    pub fn may_see_contents(&self, by: &Principal) -> bool {
+        let may_read = self.roles.allow(Action::ReadArguments, by).is_ok();
+        may_read && self.roles.at_most(by) == Risk::High
+    }
+
     /// Returns a run that a principal may do this with. A refusal is in the audit trail of the run.
     pub(crate) async fn steered(
         &self,

@@ -44,7 +44,7 @@
 //! | `GET /api/approvals/ID` | the request, with its exact arguments |
 //! | `POST /api/approvals/ID` | decides: `{"decision": "approve" \| "deny" \| "revise", "note", "arguments"}` |
 //! | `GET /api/runs` | runs, the newest first; `?status=`, `?agent=`, `?before=ID`, `?limit=` |
-//! | `GET /api/runs/ID` | the run, and its events so far |
+//! | `GET /api/runs/ID` | the run, and its events so far, for whoever may see the exact arguments of all calls |
 //! | `POST /api/runs/ID` | steers: `{"action": "pause" \| "release" \| "cancel"}` |
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |

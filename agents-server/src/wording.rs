@@ -15,6 +15,10 @@ pub(crate) const EDITED_IN_VAIN: &str = "edited arguments are for an approval; t
 pub(crate) const DENIED: &str = "denied in the control room";
 pub(crate) const REVISE: &str = "change this call, or do without it";
 
+pub(crate) fn not_all(decided: u32, why: &str) -> String {
+    format!("decided: {decided}; the others could not be, first of all because {why}")
+}
+
 pub(crate) fn unreadable_arguments(error: impl std::fmt::Display) -> String {
     format!("`arguments` is no JSON: {error}")
 }

@@ -53,7 +53,9 @@ struct Summary {
 struct Whole {
     #[serde(flatten)]
     run: Summary,
-    events: Vec<Event>,
+    /// Events so far; missing if the visitor may not see the contents of runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Vec<Event>>,
 }
 
 #[derive(Deserialize)]
@@ -111,10 +113,13 @@ pub(crate) async fn one(
 ) -> Response {
     let whole = async {
         let run = room.client.stored(&id, &visitor.principal).await?;
-        let recorded = room.client.recorded(&id).await?;
-        let events = recorded
-            .map(|recorded| recorded.events())
-            .unwrap_or_default();
+        let events = match room.client.may_see_contents(&visitor.principal) {
+            true => {
+                let recorded = room.client.recorded(&id).await?;
+                Some(recorded.map_or_else(Vec::new, |recorded| recorded.events()))
+            }
+            false => None,
+        };
         Ok::<_, Failure>(Whole {
             run: run.into(),
             events,

@@ -193,12 +193,20 @@ pub(crate) async fn decide_all(
         let results = approvals
             .decide_all(&form.ids, &approval, &visitor.principal)
             .await;
-        let mut count = 0;
+        let (mut count, mut failed) = (0, None);
         for result in results {
-            result?;
-            count += 1;
+            match result {
+                Ok(_) => count += 1,
+                Err(error) => failed = failed.or(Some(Failure::from(error))),
+            }
         }
-        Ok(count)
+        match failed {
+            None => Ok(count),
+            Some(failure) => Err(Failure {
+                message: wording::not_all(count, &failure.message),
+                ..failure
+            }),
+        }
     };
     match decided.await {
         Ok(count) => back(&visitor, count, form.decision()),

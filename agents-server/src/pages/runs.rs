@@ -126,7 +126,14 @@ pub(crate) async fn one(
 
 async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Markup, Failure> {
     let run = room.client.stored(id, &visitor.principal).await?;
-    let events = room.client.recorded(id).await;
+    let steps = match room.client.may_see_contents(&visitor.principal) {
+        true => match room.client.recorded(id).await {
+            Ok(Some(recorded)) => steps(&recorded.events()),
+            Ok(None) => html! { p.empty { "The run has not begun." } },
+            Err(error) => html! { p.failure { (inert::text(&error.to_string())) "." } },
+        },
+        false => html! { p.empty { "The steps hold exact arguments, which are for others." } },
+    };
     let base = &visitor.base;
     Ok(html! {
         div #list data-list="" {
@@ -146,11 +153,7 @@ async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Markup, Failu
                 p { a href={ (base) "/approvals" } { "To the requests that wait" } }
             }
             h2 { "Steps" }
-            @match events {
-                Ok(Some(recorded)) => (steps(&recorded.events())),
-                Ok(None) => p.empty { "The run has not begun." },
-                Err(error) => p.failure { (inert::text(&error.to_string())) "." },
-            }
+            (steps)
         }
     })
 }

@@ -181,6 +181,16 @@ async fn a10_those_that_are_ticked_are_decided_in_one_go() {
     ];
     let answer = house.post("acme/grace", "/approvals", &both).await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let third = house.ask("acme", r#"{"amount": 3}"#).await;
+    let late = [
+        ("token", &*token),
+        ("id", &first.id),
+        ("id", &third.id),
+        ("decision", "approve"),
+    ];
+    let answer = house.post("acme/grace", "/approvals", &late).await;
+    assert_eq!(answer.status, StatusCode::CONFLICT);
+    assert!(answer.body.contains("decided: 1;"), "{}", answer.body);
     let filter = ApprovalFilter {
         status: Some(ApprovalStatus::Denied),
         ..ApprovalFilter::default()

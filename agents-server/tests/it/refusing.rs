@@ -52,6 +52,19 @@ async fn a11_another_tenant_finds_nothing_and_a_role_that_is_missing_is_403() {
         "{page}"
     );
     assert!(!page.contains("name=\"arguments\""));
+    // The steps of the run hold them as well.
+    let run = house
+        .get("acme/carl", &format!("/runs/{}", request.run_id))
+        .await
+        .body;
+    assert!(
+        run.contains("for others") && !run.contains("amount"),
+        "{run}"
+    );
+    let run = house
+        .get("acme/carl", &format!("/api/runs/{}", request.run_id))
+        .await;
+    assert!(run.json()["events"].is_null() && !run.body.contains("amount"));
     let treasurer = house
         .post_json("acme/tess/treasurer", &path, &approve)
         .await;
