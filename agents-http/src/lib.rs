@@ -26,6 +26,7 @@ mod credential;
 mod error;
 mod frames;
 mod headers;
+mod hidden;
 mod limits;
 mod pool;
 mod reply;
@@ -43,6 +44,7 @@ pub use credential::{
 pub use error::{TimeLimit, TransportError};
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;
+pub use hidden::Hidden;
 pub use limits::Limits;
 pub use reply::{
     Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,

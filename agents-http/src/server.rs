@@ -1,8 +1,8 @@
 //! A server, and requests to it.
 
 use crate::{
-    Address, Body, Headers, Limits, TransportError, body::exchange, connection::HttpRequest,
-    limits::Clock, pool::Pool, route::Route, wording,
+    Address, Body, Headers, Hidden, Limits, TransportError, body::exchange,
+    connection::HttpRequest, limits::Clock, pool::Pool, route::Route, wording,
 };
 use http::{
     Method, Response, Uri,
@@ -99,6 +99,14 @@ impl Server {
         self.headers.values().filter(|value| value.is_sensitive())
     }
 
+    /// Returns the secrets of all requests to the server, for whoever writes messages about them.
+    pub fn hidden(&self) -> Hidden<'_> {
+        Hidden {
+            server: self,
+            own: Vec::new(),
+        }
+    }
+
     /// Returns a path on the server, relative to the path of its address. The path may have a query.
     ///
     /// # Errors
@@ -144,7 +152,7 @@ pub struct Call<'a> {
     own: Vec<HeaderValue>,
 }
 
-impl Call<'_> {
+impl<'a> Call<'a> {
     /// Sets a header of this request alone, whose value no error message shows.
     pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
@@ -153,9 +161,12 @@ impl Call<'_> {
         self
     }
 
-    /// Returns the values of the headers that were set for this request alone.
-    pub(crate) fn own_secrets(&self) -> Vec<HeaderValue> {
-        self.own.clone()
+    /// Returns the secrets of the request, for whoever writes messages about it.
+    pub fn hidden(&self) -> Hidden<'a> {
+        Hidden {
+            server: self.server,
+            own: self.own.clone(),
+        }
     }
 
     /// Sends the request, and waits for the head of the response. Redirects are not followed.

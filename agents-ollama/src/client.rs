@@ -14,7 +14,7 @@ use agents_core::model::{
     Capabilities, Message, Model, ModelError, ModelErrorKind, Reply, Request, prompted,
 };
 use agents_http::{
-    Body, Limits, TransportError,
+    Body, Hidden, Limits, TransportError,
     http::{Response, StatusCode},
 };
 use async_trait::async_trait;
@@ -130,8 +130,10 @@ impl Ollama {
         &'a self,
         template: &'a RequestTemplate,
         path: &'static str,
+        hidden: Hidden<'a>,
     ) -> ErrorContext<'a> {
         ErrorContext {
+            hidden,
             model: &self.config.name,
             server: template.server.name(),
             path,
@@ -150,9 +152,9 @@ impl Ollama {
         let sink = if grammar { None } else { request.sink() };
 
         let body = body(template, request, mode, stream);
-        let context = self.error_context(template, "api/chat");
         let post = template.server.post(&template.chat, body);
         let post = self.config.authorize(post, request).await?;
+        let context = self.error_context(template, "api/chat", post.hidden());
         let response = post
             .send(&template.limits.within(request.patience()))
             .await
@@ -245,7 +247,7 @@ impl Ollama {
             name: String,
         }
         let template = self.config.template()?;
-        let context = self.error_context(template, "api/tags");
+        let context = self.error_context(template, "api/tags", template.server.hidden());
         let response = self
             .get(template, "api/tags", &template.limits)
             .await

@@ -3,7 +3,7 @@
 use crate::{answer::AnswerError, wire::error_text};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    TransportError, excerpt,
+    Hidden, TransportError, excerpt,
     http::{
         Response, StatusCode,
         header::{HeaderName, LOCATION, RETRY_AFTER},
@@ -13,13 +13,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::time::Duration;
 
-/// The client's settings that error messages name.
-#[derive(Clone, Copy)]
+/// The client's settings that error messages name, and the secrets that they hide.
 pub(crate) struct ErrorContext<'a> {
     pub(crate) model: &'a str,
     pub(crate) server: &'a str,
     /// Path of the request, such as `api/chat`.
     pub(crate) path: &'static str,
+    pub(crate) hidden: Hidden<'a>,
 }
 
 /// The head of a response with another status than 200.
@@ -56,41 +56,45 @@ impl Refusal {
 }
 
 impl ErrorContext<'_> {
+    fn error(&self, kind: Kind, message: impl AsRef<str>) -> ModelError {
+        ModelError::new(kind, self.hidden.in_text(message.as_ref()))
+    }
+
     /// Describes a failure of the transport.
     pub(crate) fn transport(&self, failure: &TransportError) -> ModelError {
         let ErrorContext { server, .. } = self;
         match failure {
-            TransportError::Connect(why) => ModelError::new(
+            TransportError::Connect(why) => self.error(
                 Kind::Unreachable,
                 format!(
                     "no server answers at {server} ({why}): start Ollama with `ollama serve`, or say where it is with \
                      the environment variable OLLAMA_HOST or `.url(..)`"
                 ),
             ),
-            TransportError::Interrupted(why) => ModelError::new(
+            TransportError::Interrupted(why) => self.error(
                 Kind::Interrupted,
                 format!("{server} broke off before it replied ({why})"),
             ),
-            TransportError::TimedOut { after, .. } => ModelError::new(
+            TransportError::TimedOut { after, .. } => self.error(
                 Kind::TimedOut,
                 format!(
                     "no byte from {server} for {after:?}: the model may still be loading; wait longer with \
                      `.timeout(..)`, or keep it loaded with `.keep_alive(..)`"
                 ),
             ),
-            TransportError::TooLong(bytes) => ModelError::new(
+            TransportError::TooLong(bytes) => self.error(
                 Kind::Malformed,
                 format!(
                     "{server} sent more than {} MiB: no reply is as long as that",
                     bytes >> 20
                 ),
             ),
-            TransportError::Setup(why) => ModelError::new(Kind::Setup, why.clone()),
-            TransportError::NoRuntime => ModelError::new(
+            TransportError::Setup(why) => self.error(Kind::Setup, why),
+            TransportError::NoRuntime => self.error(
                 Kind::Setup,
                 "a model can only be asked inside a tokio runtime",
             ),
-            other => ModelError::new(Kind::Interrupted, format!("{server}: {other}")),
+            other => self.error(Kind::Interrupted, format!("{server}: {other}")),
         }
     }
 
@@ -101,11 +105,11 @@ impl ErrorContext<'_> {
             Some(failure @ (TransportError::TimedOut { .. } | TransportError::TooLong(_))) => {
                 self.transport(failure)
             }
-            Some(TransportError::Interrupted(why)) => ModelError::new(
+            Some(TransportError::Interrupted(why)) => self.error(
                 Kind::Interrupted,
                 format!("the reply of {server} broke off after {said} characters ({why})"),
             ),
-            _ => ModelError::new(
+            _ => self.error(
                 Kind::Interrupted,
                 format!(
                     "the reply of {server} broke off after {said} characters: it never said `\"done\": true`"
@@ -118,14 +122,14 @@ impl ErrorContext<'_> {
     pub(crate) fn invalid_answer(&self, error: AnswerError, body: &[u8]) -> ModelError {
         let ErrorContext { server, .. } = self;
         match error {
-            AnswerError::NotJson(error) => ModelError::new(
+            AnswerError::NotJson(error) => self.error(
                 Kind::Malformed,
                 format!(
                     "{server} did not answer as Ollama does ({error}): `{}`",
                     excerpt(body)
                 ),
             ),
-            AnswerError::Reported(text) => ModelError::new(
+            AnswerError::Reported(text) => self.error(
                 Kind::Refused,
                 format!("Ollama at {server} reported: {text}"),
             ),
@@ -135,7 +139,7 @@ impl ErrorContext<'_> {
     /// Describes an answer without a `message`.
     pub(crate) fn no_message(&self, body: &[u8]) -> ModelError {
         let ErrorContext { server, .. } = self;
-        ModelError::new(
+        self.error(
             Kind::Malformed,
             format!(
                 "{server} did not answer as Ollama does (no `message`): `{}`",
@@ -214,7 +218,7 @@ impl ErrorContext<'_> {
                 format!("Ollama at {server} failed ({code}): {text}"),
             ),
         };
-        let error = ModelError::new(kind, message).with_status(code);
+        let error = self.error(kind, message).with_status(code);
         match refusal.retry_after {
             Some(wait) => error.with_retry_after(wait),
             None => error,

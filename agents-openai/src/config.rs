@@ -218,7 +218,7 @@ impl Config {
     }
 }
 
-/// What to do about a missing or wrong key.
+/// Advice about a missing or wrong key.
 pub(crate) const KEY: &str = "set `.api_key(..)`, or the environment variable OPENAI_API_KEY (which is sent only to \
      the server that the environment names, not to that of `.base_url(..)`)";
 

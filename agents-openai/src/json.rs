@@ -1,4 +1,4 @@
-//! What both formats write: fields, and calls in the form that servers accept.
+//! JSON that both formats write: fields, and calls in the form that servers accept.
 
 use agents_core::model::prompted;
 use serde::Serialize;

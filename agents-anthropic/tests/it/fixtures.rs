@@ -6,26 +6,10 @@
 use agents_anthropic::MessagesReply;
 use agents_core::model::Reply;
 use agents_http::{
-    Decoder, Ending, Framing, Problem,
+    Problem,
     testing::fixtures::{Recorded, read},
 };
 use serde_json::Value;
-
-fn decode(recorded: &Recorded, chunk: usize, stop: usize) -> (Reply, Result<(), Problem>) {
-    let (body, ending) = match stop < recorded.body.len() {
-        true => (&recorded.body.as_bytes()[..stop], Ending::BrokeOff),
-        false => (recorded.body.as_bytes(), Ending::Closed),
-    };
-    let mut decoder = match recorded.is_lines {
-        true => Decoder::framed(MessagesReply::default(), Framing::Lines),
-        false => Decoder::new(MessagesReply::default()),
-    };
-    let read = body
-        .chunks(chunk)
-        .try_for_each(|piece| decoder.on(piece, None))
-        .and_then(|()| decoder.end(ending, None));
-    (decoder.into_reply(), read)
-}
 
 /// Contents that a recorded reply has to have.
 #[derive(Debug, Default, PartialEq)]
@@ -137,7 +121,7 @@ fn recorded_replies() {
     for recorded in &all {
         let at = &recorded.file;
         let body = &recorded.body;
-        let (reply, read) = decode(recorded, usize::MAX, usize::MAX);
+        let (reply, read) = recorded.decode::<MessagesReply>(usize::MAX, usize::MAX);
         if recorded.status != 200 {
             assert!(read.is_err(), "{at}: an error is no reply");
             refusals += 1;
@@ -146,7 +130,7 @@ fn recorded_replies() {
         replies += 1;
         assert_eq!(read, Ok(()), "{at}");
         assert_eq!(decoded(&reply, recorded), expected(recorded), "{at}");
-        let bytewise = decode(recorded, 1, usize::MAX);
+        let bytewise = recorded.decode::<MessagesReply>(1, usize::MAX);
         assert_eq!(bytewise, (reply.clone(), Ok(())), "{at}, byte by byte");
         // A message that begins anew is not the beginning of the whole one.
         let is_spliced = body.matches("\"message_start\"").count() > 2;
@@ -155,7 +139,7 @@ fn recorded_replies() {
             if body.as_bytes()[stop..].trim_ascii().is_empty() {
                 continue;
             }
-            let (part, read) = decode(recorded, usize::MAX, stop);
+            let (part, read) = recorded.decode::<MessagesReply>(usize::MAX, stop);
             // A gateway may send something behind the end of the message.
             let is_behind = String::from_utf8_lossy(&body.as_bytes()[..stop])
                 .contains("\"message_stop\"")

@@ -6,26 +6,10 @@
 use agents_core::model::Reply;
 use agents_gemini::ContentReply;
 use agents_http::{
-    Decoder, Ending, Framing, Problem,
+    Problem,
     testing::fixtures::{Recorded, read},
 };
 use serde_json::{Value, json};
-
-fn decode(recorded: &Recorded, chunk: usize, stop: usize) -> (Reply, Result<(), Problem>) {
-    let (body, ending) = match stop < recorded.body.len() {
-        true => (&recorded.body.as_bytes()[..stop], Ending::BrokeOff),
-        false => (recorded.body.as_bytes(), Ending::Closed),
-    };
-    let mut decoder = match recorded.is_lines {
-        true => Decoder::framed(ContentReply::default(), Framing::Lines),
-        false => Decoder::new(ContentReply::default()),
-    };
-    let read = body
-        .chunks(chunk)
-        .try_for_each(|piece| decoder.on(piece, None))
-        .and_then(|()| decoder.end(ending, None));
-    (decoder.into_reply(), read)
-}
 
 /// Contents that a recorded reply has to have.
 #[derive(Debug, Default, PartialEq)]
@@ -107,7 +91,7 @@ fn recorded_replies() {
     for recorded in &all {
         let at = &recorded.file;
         let body = &recorded.body;
-        let (reply, read) = decode(recorded, usize::MAX, usize::MAX);
+        let (reply, read) = recorded.decode::<ContentReply>(usize::MAX, usize::MAX);
         if recorded.status != 200 {
             assert!(read.is_err(), "{at}: an error is no reply");
             refusals += 1;
@@ -116,14 +100,14 @@ fn recorded_replies() {
         replies += 1;
         assert_eq!(read, Ok(()), "{at}");
         assert_eq!(decoded(&reply, recorded), expected(recorded), "{at}");
-        let bytewise = decode(recorded, 1, usize::MAX);
+        let bytewise = recorded.decode::<ContentReply>(1, usize::MAX);
         assert_eq!(bytewise, (reply.clone(), Ok(())), "{at}, byte by byte");
         // All cuts of a short body, and a thousand of a long one.
         for stop in (0..body.len()).step_by(1 + body.len() / 1_000) {
             if body.as_bytes()[stop..].trim_ascii().is_empty() {
                 continue;
             }
-            let (part, read) = decode(recorded, usize::MAX, stop);
+            let (part, read) = recorded.decode::<ContentReply>(usize::MAX, stop);
             assert_eq!(read, Err(Problem::Unfinished), "{at}, cut at {stop}");
             let is_start =
                 reply.content.starts_with(&part.content) && reply.calls.starts_with(&part.calls);

@@ -4,7 +4,7 @@ use super::{
 };
 use crate::{Body, Call, Limits, TransportError};
 use agents_core::model::{ModelError, RateLimits, Reply};
-use http::{HeaderMap, HeaderValue, Response};
+use http::{HeaderMap, Response};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub struct Words<'a> {
 
 impl<'a> Call<'a> {
     /// Returns what the messages about this request name.
-    fn failures<'f>(&self, words: &'f Words<'f>, own: &'f [HeaderValue]) -> Failures<'f>
+    fn failures<'f>(&self, words: &'f Words<'f>) -> Failures<'f>
     where
         'a: 'f,
     {
@@ -33,7 +33,7 @@ impl<'a> Call<'a> {
             words,
             server: self.server,
             path: self.endpoint.path(),
-            own,
+            hidden: self.hidden(),
         }
     }
 }
@@ -50,8 +50,7 @@ pub async fn ask<F: Format>(
     sink: Sink<'_>,
     words: &Words<'_>,
 ) -> Result<Reply, ModelError> {
-    let own = call.own_secrets();
-    let failures = call.failures(words, &own);
+    let failures = call.failures(words);
     let response = call.send(limits).await;
     let response = response.map_err(|failure| failures.transport(&failure, 0))?;
     if !response.status().is_success() {
@@ -86,8 +85,7 @@ pub async fn get_json<T: DeserializeOwned>(
     limits: &Limits,
     words: &Words<'_>,
 ) -> Result<T, ModelError> {
-    let own = call.own_secrets();
-    let failures = call.failures(words, &own);
+    let failures = call.failures(words);
     let response = call.send(limits).await;
     let response = response.map_err(|failure| failures.transport(&failure, 0))?;
     if !response.status().is_success() {

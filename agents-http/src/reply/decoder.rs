@@ -34,7 +34,7 @@ pub trait Format {
 /// Amount of a reply that was read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
-    /// Nothing of the reply itself.
+    /// No part of the reply itself.
     #[default]
     Nothing,
     /// A part of the reply.
@@ -48,7 +48,7 @@ pub enum Progress {
 /// Frames of a response's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// One JSON document.
+    /// JSON document.
     Document,
     /// Server-sent events.
     Events,

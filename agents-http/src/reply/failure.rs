@@ -4,9 +4,9 @@ use super::{
     Problem, Words,
     retry_after::{retry_after, retry_info},
 };
-use crate::{Server, TimeLimit, TransportError};
+use crate::{Hidden, Server, TimeLimit, TransportError};
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use http::{HeaderMap, HeaderValue, StatusCode, header::LOCATION};
+use http::{HeaderMap, StatusCode, header::LOCATION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -15,8 +15,7 @@ pub(super) struct Failures<'a> {
     pub(super) words: &'a Words<'a>,
     pub(super) server: &'a Server,
     pub(super) path: &'a str,
-    /// Values of the headers of this request alone, which no message may show.
-    pub(super) own: &'a [HeaderValue],
+    pub(super) hidden: Hidden<'a>,
 }
 
 /// The head of a response that has no reply.
@@ -27,20 +26,7 @@ pub(super) struct Refusal {
 
 impl Failures<'_> {
     fn error(&self, kind: Kind, message: &str) -> ModelError {
-        ModelError::new(kind, self.hidden(message))
-    }
-
-    /// Replaces secrets by `***`: some servers repeat the key that they refuse.
-    fn hidden(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for value in self.server.secrets().chain(self.own) {
-            let Ok(value) = value.to_str() else { continue };
-            let bare = value.split_once(' ').map_or(value, |(_, bare)| bare);
-            if bare.len() > 3 {
-                text = text.replace(bare, "***");
-            }
-        }
-        text
+        ModelError::new(kind, self.hidden.in_text(message))
     }
 
     /// Describes a failure of the transport, after `said` characters of the reply.
@@ -124,6 +110,7 @@ impl Failures<'_> {
         let Words { model, url, key } = words;
         let text = error_text(body).unwrap_or_else(|| excerpt(body));
         let code = refusal.status.as_u16();
+        let named = code_of(body, MOST_NESTED);
         let wait = retry_after(&refusal.headers).or_else(|| retry_info(body));
         let (kind, message) = match code {
             300..400 => {
@@ -175,14 +162,14 @@ impl Failures<'_> {
                     "the request is too large for {server} ({code}: `{text}`): shorten the conversation"
                 ),
             ),
-            400..=499 if code_of(body) == Some(Kind::TooLong) => (
+            400..=499 if named == Some(Kind::TooLong) => (
                 Kind::TooLong,
                 format!(
                     "the conversation is too long for `{model}` ({code}: `{text}`): shorten it, or use a model that \
                      reads more"
                 ),
             ),
-            400..=499 if code_of(body) == Some(Kind::Filtered) => (
+            400..=499 if named == Some(Kind::Filtered) => (
                 Kind::Filtered,
                 format!(
                     "a filter of {server} refused the request ({code}: `{text}`): change what it says"
@@ -213,8 +200,11 @@ impl Failures<'_> {
     }
 }
 
+/// Number of errors within errors that are looked into.
+const MOST_NESTED: u8 = 4;
+
 /// Returns the kind of error that a body names, if it is one that a status does not tell.
-fn code_of(body: &[u8]) -> Option<Kind> {
+fn code_of(body: &[u8], nested: u8) -> Option<Kind> {
     #[derive(Deserialize)]
     struct Coded<'a> {
         #[serde(borrow)]
@@ -238,7 +228,7 @@ fn code_of(body: &[u8]) -> Option<Kind> {
         return Some(Kind::Filtered);
     }
     if let Some(inner) = coded.error {
-        return code_of(inner.get().as_bytes());
+        return code_of(inner.get().as_bytes(), nested.checked_sub(1)?);
     }
     // Anthropic and Google say it in words alone.
     let text = error_text(body)?.to_lowercase();
@@ -271,6 +261,10 @@ fn is_about_money(text: &str) -> bool {
 /// assert_eq!(error_text(b"<html>"), None);
 /// ```
 pub fn error_text(body: &[u8]) -> Option<String> {
+    nested_text(body, MOST_NESTED)
+}
+
+fn nested_text(body: &[u8], nested: u8) -> Option<String> {
     #[derive(Deserialize)]
     struct Body<'a> {
         #[serde(borrow)]
@@ -287,7 +281,7 @@ pub fn error_text(body: &[u8]) -> Option<String> {
     let said = body.error.or(body.message).or(body.detail)?.get();
     serde_json::from_str::<String>(said)
         .ok()
-        .or_else(|| error_text(said.as_bytes()))
+        .or_else(|| nested_text(said.as_bytes(), nested.checked_sub(1)?))
         .or_else(|| Some(excerpt(said.as_bytes())))
 }
 
@@ -316,7 +310,7 @@ pub fn excerpt(body: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, code_of, excerpt};
+    use super::{Kind, MOST_NESTED, code_of, error_text, excerpt};
 
     #[test]
     fn codes_of_refusals() {
@@ -338,12 +332,29 @@ mod tests {
             ("invalid_value", "no", None),
         ] {
             assert_eq!(
-                code_of(body(code, text).as_bytes()),
+                code_of(body(code, text).as_bytes(), MOST_NESTED),
                 expect,
                 "{code} {text}"
             );
         }
-        assert_eq!(code_of(b"<html>"), None);
+        assert_eq!(code_of(b"<html>", MOST_NESTED), None);
+    }
+
+    #[test]
+    fn errors_within_errors_are_looked_into_a_few_times() {
+        let nested = |depth: usize| {
+            let (begin, end) = (r#"{"error":"#.repeat(depth), "}".repeat(depth));
+            format!(r#"{begin}{{"message":"no"}}{end}"#)
+        };
+        assert_eq!(error_text(nested(2).as_bytes()).as_deref(), Some("no"));
+        // A worker's stack holds some thousands of frames.
+        let hostile = nested(100_000);
+        let said = error_text(hostile.as_bytes()).unwrap();
+        assert!(
+            said.starts_with(r#"{"error":"#) && said.len() < 500,
+            "{said}"
+        );
+        assert_eq!(code_of(hostile.as_bytes(), MOST_NESTED), None);
     }
 
     #[test]

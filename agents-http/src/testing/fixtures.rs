@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+use crate::{Decoder, Ending, Format, Framing, Problem};
+use agents_core::model::Reply;
 use std::{
     env, fs,
     path::{Path, PathBuf},
@@ -22,6 +24,29 @@ pub struct Recorded {
     pub body: String,
     /// `true` if the body has a JSON event on each line.
     pub is_lines: bool,
+}
+
+impl Recorded {
+    /// Decodes the body up to `stop`, `chunk` bytes at a time.
+    pub fn decode<F: Format + Default>(
+        &self,
+        chunk: usize,
+        stop: usize,
+    ) -> (Reply, Result<(), Problem>) {
+        let (body, ending) = match stop < self.body.len() {
+            true => (&self.body.as_bytes()[..stop], Ending::BrokeOff),
+            false => (self.body.as_bytes(), Ending::Closed),
+        };
+        let mut decoder = match self.is_lines {
+            true => Decoder::framed(F::default(), Framing::Lines),
+            false => Decoder::new(F::default()),
+        };
+        let read = body
+            .chunks(chunk)
+            .try_for_each(|piece| decoder.on(piece, None))
+            .and_then(|()| decoder.end(ending, None));
+        (decoder.into_reply(), read)
+    }
 }
 
 /// Reads the exchanges below the folder that `AGENTS_FIXTURES` names, as far as they are `wanted`; `None` without the

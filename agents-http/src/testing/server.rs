@@ -117,6 +117,15 @@ impl Answer {
     }
 }
 
+impl IntoIterator for Answer {
+    type Item = Step;
+    type IntoIter = std::vec::IntoIter<Step>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
+}
+
 pub(super) fn chunk(piece: &[u8]) -> Vec<u8> {
     let mut out = format!("{:x}\r\n", piece.len()).into_bytes();
     out.extend_from_slice(piece);

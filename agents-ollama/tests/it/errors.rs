@@ -1,9 +1,12 @@
 //! Error kinds and messages of the client.
 
 use crate::{HELLO, ask, history, listen, server::*, user};
-use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
-use agents_ollama::{Ollama, ollama};
-use std::time::Duration;
+use agents_core::{
+    Agent, AgentBuilder,
+    model::{ModelError, ModelErrorKind as Kind, Request},
+};
+use agents_ollama::{Bundle, MemoryBundles, OAuth, Ollama, ollama};
+use std::{sync::Arc, time::Duration};
 
 /// Returns the error of a request without and with streaming, with the server's address as `SERVER`.
 async fn both(answer: Answer, set: impl Fn(Ollama) -> Ollama) -> [ModelError; 2] {
@@ -396,4 +399,23 @@ async fn an_endless_answer() {
     let answer = (0..66).fold(Answer::begun(), |answer, _| answer.piece(&line));
     let message = "SERVER sent more than 64 MiB: no reply is as long as that";
     check(answer, Kind::Malformed, None, message).await;
+}
+
+#[tokio::test]
+async fn a_secret_that_the_server_repeats_is_not_shown() {
+    let body = r#"{"error":"the token hunter2-of-a-gateway is not valid"}"#;
+    let set = |model: Ollama| model.header("x-token", "hunter2-of-a-gateway");
+    for error in both(Answer::json(401, body), set).await {
+        let said = error.to_string();
+        assert!(said.contains("the token *** is not valid"), "{said}");
+    }
+    let token = Bundle::new("hunter2-of-a-gateway", "http://127.0.0.1:1/token");
+    let token = token.expires_in(Duration::from_secs(3600));
+    let tokens = Arc::new(MemoryBundles::new().with("acme", token));
+    let server = Server::plays([Answer::json(401, body)]).await;
+    let model = server.model().credential(OAuth::new(tokens));
+    let greeter = AgentBuilder::<String, String>::new("greeter").model(model);
+    let refused = greeter.build().run("hi").scope("acme").await.unwrap_err();
+    let said = refused.to_string();
+    assert!(said.contains("the token *** is not valid"), "{said}");
 }

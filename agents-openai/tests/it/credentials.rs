@@ -39,16 +39,8 @@ async fn issuer(access: &str, refresh: &str, wait: u64) -> Server {
     let body = format!(
         r#"{{"access_token":"{access}","refresh_token":"{refresh}","expires_in":3600,"token_type":"Bearer"}}"#
     );
-    let answer = Answer::nothing().wait(wait).and(granted(&body));
+    let answer = Answer::nothing().wait(wait).and(Answer::json(200, &body));
     Server::plays([answer]).await
-}
-
-fn granted(body: &str) -> [agents_http::testing::Step; 1] {
-    let length = body.len();
-    let text = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-    );
-    [agents_http::testing::Step::Send(text.into_bytes())]
 }
 
 /// Returns a bundle whose access token has expired.

@@ -1,4 +1,4 @@
-//! What the environment sets, in a process of its own.
+//! Settings from the environment, in a process of its own.
 
 use crate::{HELLO, ask, replies};
 use agents_http::testing::Answer;

@@ -3,30 +3,12 @@
 //! `AGENTS_FIXTURES` names a folder with rig's `tests/cassettes` and with the `__fixtures__` of vercel/ai. Each reply is
 //! decoded whole, byte by byte, and cut short; a simple reading of the same JSON says what has to come out.
 
-use agents_core::model::Reply;
 use agents_http::{
-    Decoder, Ending, Framing, Problem,
+    Problem,
     testing::fixtures::{Recorded, read},
 };
 use agents_openai::ChatReply;
 use serde_json::Value;
-
-fn decode(recorded: &Recorded, chunk: usize, stop: usize) -> (Reply, Result<(), Problem>) {
-    let (body, ending) = match stop < recorded.body.len() {
-        true => (&recorded.body[..stop], Ending::BrokeOff),
-        false => (&recorded.body[..], Ending::Closed),
-    };
-    let mut decoder = match recorded.is_lines {
-        true => Decoder::framed(ChatReply::default(), Framing::Lines),
-        false => Decoder::new(ChatReply::default()),
-    };
-    let read = body
-        .as_bytes()
-        .chunks(chunk)
-        .try_for_each(|piece| decoder.on(piece, None))
-        .and_then(|()| decoder.end(ending, None));
-    (decoder.into_reply(), read)
-}
 
 /// Returns the text, the number of calls and the input tokens of a reply, read in the simplest way.
 fn expected(recorded: &Recorded) -> (String, usize, u64) {
@@ -87,7 +69,7 @@ fn recorded_replies() {
     for recorded in &all {
         let at = &recorded.file;
         let body = &recorded.body;
-        let (reply, read) = decode(recorded, usize::MAX, usize::MAX);
+        let (reply, read) = recorded.decode::<ChatReply>(usize::MAX, usize::MAX);
         if recorded.status != 200 {
             assert!(read.is_err(), "{at}: an error is no reply");
             refusals += 1;
@@ -104,7 +86,7 @@ fn recorded_replies() {
         let read = (&*reply.content, reply.calls.len(), reply.usage.input_tokens);
         assert_eq!(read, (&*text, calls, input), "{at}");
         assert_eq!(
-            decode(recorded, 1, usize::MAX),
+            recorded.decode::<ChatReply>(1, usize::MAX),
             (reply.clone(), Ok(())),
             "{at}, byte by byte"
         );
@@ -113,7 +95,7 @@ fn recorded_replies() {
             if !body.is_char_boundary(stop) || body[stop..].trim().is_empty() {
                 continue;
             }
-            let (part, read) = decode(recorded, usize::MAX, stop);
+            let (part, read) = recorded.decode::<ChatReply>(usize::MAX, stop);
             assert_eq!(read, Err(Problem::Unfinished), "{at}, cut at {stop}");
             assert!(
                 reply.content.starts_with(&part.content) && reply.calls.starts_with(&part.calls),

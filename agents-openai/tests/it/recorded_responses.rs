@@ -1,30 +1,12 @@
 //! Recorded replies of Responses, which are no part of the project: each is decoded whole, byte by byte, and cut short.
 //! `AGENTS_FIXTURES` is as for the replies of Chat Completions.
 
-use agents_core::model::Reply;
 use agents_http::{
-    Decoder, Ending, Framing, Problem,
+    Problem,
     testing::fixtures::{Recorded, read},
 };
 use agents_openai::ResponsesReply;
 use serde_json::Value;
-
-fn decode(recorded: &Recorded, chunk: usize, stop: usize) -> (Reply, Result<(), Problem>) {
-    let (body, ending) = match stop < recorded.body.len() {
-        true => (&recorded.body[..stop], Ending::BrokeOff),
-        false => (&recorded.body[..], Ending::Closed),
-    };
-    let mut decoder = match recorded.is_lines {
-        true => Decoder::framed(ResponsesReply::default(), Framing::Lines),
-        false => Decoder::new(ResponsesReply::default()),
-    };
-    let read = body
-        .as_bytes()
-        .chunks(chunk)
-        .try_for_each(|piece| decoder.on(piece, None))
-        .and_then(|()| decoder.end(ending, None));
-    (decoder.into_reply(), read)
-}
 
 /// Returns the text, the number of calls and the input tokens of a reply, read in the simplest way: from the items that
 /// are done, or else from the last response.
@@ -82,7 +64,7 @@ fn recorded_replies() {
             eprintln!("{at} has events over several lines");
             continue;
         }
-        let (reply, read) = decode(recorded, usize::MAX, usize::MAX);
+        let (reply, read) = recorded.decode::<ResponsesReply>(usize::MAX, usize::MAX);
         if recorded.status != 200 {
             assert!(read.is_err(), "{at}: an error is no reply");
             refusals += 1;
@@ -98,7 +80,7 @@ fn recorded_replies() {
         let (text, calls, input) = expected(recorded);
         let read = (&*reply.content, reply.calls.len(), reply.usage.input_tokens);
         assert_eq!(read, (&*text, calls, input), "{at}");
-        let split = decode(recorded, 1, usize::MAX);
+        let split = recorded.decode::<ResponsesReply>(1, usize::MAX);
         assert_eq!(split, (reply.clone(), Ok(())), "{at}, byte by byte");
         if body.matches("\"type\":\"response.created\"").count() > 1 {
             continue;
@@ -108,7 +90,7 @@ fn recorded_replies() {
             if !body.is_char_boundary(stop) || body[stop..].trim().is_empty() {
                 continue;
             }
-            let (part, read) = decode(recorded, usize::MAX, stop);
+            let (part, read) = recorded.decode::<ResponsesReply>(usize::MAX, stop);
             assert_eq!(read, Err(Problem::Unfinished), "{at}, cut at {stop}");
             assert!(reply.calls.starts_with(&part.calls), "{at}, cut at {stop}");
             cuts += 1;

@@ -1,4 +1,4 @@
-//! What a request looks like on the wire.
+//! Requests on the wire.
 
 use crate::{
     HELLO, HELLO_STREAM, ask, bodies, call, client, listen, replies, result, said, tools, user,
