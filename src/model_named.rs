@@ -38,16 +38,17 @@ const PROVIDERS: [&str; 4] = ["anthropic", "gemini", "ollama", "openai"];
 /// When the name has no provider or no model, when the provider is not known, or when its feature is off.
 pub fn model_named(name: impl AsRef<str>) -> Result<Arc<dyn Model>, Error> {
     let name = name.as_ref().trim();
-    let Some((provider, model)) = name.split_once(':') else {
-        return Err(incomplete(name, &format!("ollama:{name}")));
-    };
     let at = ["@http://", "@https://"]
         .iter()
-        .filter_map(|at| model.find(at))
+        .filter_map(|at| name.find(at))
         .min();
-    let (model, url) = match at {
-        Some(at) => (&model[..at], Some(&model[at + 1..])),
-        None => (model, None),
+    // An address may hold a password, so no error shows it.
+    let (name, url) = match at {
+        Some(at) => (&name[..at], Some(&name[at + 1..])),
+        None => (name, None),
+    };
+    let Some((provider, model)) = name.split_once(':') else {
+        return Err(incomplete(name, &format!("ollama:{name}")));
     };
     if model.trim().is_empty() {
         return Err(incomplete(name, &format!("{provider}:MODEL")));

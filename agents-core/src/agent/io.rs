@@ -99,7 +99,14 @@ fn text_beside(json: &Json, media: usize) -> Option<String> {
 fn references(value: &Value) -> Option<usize> {
     match value {
         Value::Array(items) => items.iter().map(references).sum(),
-        Value::Object(fields) => fields.contains_key("attachment").then_some(1),
+        Value::Object(fields) => {
+            let is_part = |(name, value): (&String, &Value)| match &**name {
+                "type" | "name" => value.is_string(),
+                "attachment" => value.is_u64(),
+                _ => false,
+            };
+            (fields.contains_key("attachment") && fields.iter().all(is_part)).then_some(1)
+        }
         _ => None,
     }
 }
@@ -112,6 +119,22 @@ mod tests {
 
     fn dot(name: &str) -> Media {
         Media::bytes("image/gif", b"GIF89a").unwrap().named(name)
+    }
+
+    #[test]
+    fn a_struct_with_a_field_attachment_keeps_its_other_fields() {
+        #[derive(serde::Serialize, serde::Deserialize)]
+        struct Mail {
+            attachment: Media,
+            note: String,
+        }
+        let mail = Mail {
+            attachment: dot("one"),
+            note: "look at the corner".to_owned(),
+        };
+        let prompt = prompt_of(&("Read it.".to_owned(), mail));
+        assert!(prompt.text.contains("look at the corner"), "{prompt:?}");
+        assert_eq!(prompt.media, [dot("one")]);
     }
 
     #[test]

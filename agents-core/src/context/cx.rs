@@ -461,6 +461,10 @@ impl fmt::Debug for RunContext {
 
 #[async_trait]
 impl OfRun for RunContext {
+    fn of_id(&self) -> &str {
+        self.run_id()
+    }
+
     fn of_scope(&self) -> &Scope {
         self.scope()
     }

@@ -94,7 +94,9 @@ impl Settings {
         let purposes = self.purposes.as_ref();
         // The model of tests and of recorded runs is no model that is paid for.
         let purposes = purposes.filter(|_| self.override_model.is_none());
-        purposes.is_none_or(|purposes| purposes.admits(model.id()))
+        // The id of a model with a fallback has the ids of both.
+        let mut ids = model.id().split('|');
+        purposes.is_none_or(|purposes| ids.all(|id| purposes.admits(id)))
     }
 
     /// Returns the model with this name, if the run was told of one.

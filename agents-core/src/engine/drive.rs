@@ -68,6 +68,9 @@ pub(crate) async fn drive<O>(
         } = cx.earlier();
         let task = match is_said {
             true => None,
+            false if task.media.is_empty() || cx.root.settings.executor.blobs.is_none() => {
+                Some(task)
+            }
             false => Some(Box::pin(attach::kept(cx, task)).await),
         };
         cx.node.add(Fact::Said {

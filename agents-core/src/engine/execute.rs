@@ -206,7 +206,10 @@ async fn run(
     let result = work.instrument(span.clone()).await;
     let result = kept(result.map_err(|cause| of_tool(tool.spec(), cause)), context);
     open.ended();
-    call.execution.collect(context.execution.take_collected());
+    let collected = context.execution.take_collected();
+    if result.is_ok() {
+        call.execution.collect(collected);
+    }
     spans::executed(&span, context, &result);
     result
 }

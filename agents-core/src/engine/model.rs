@@ -144,7 +144,6 @@ async fn send(
     let mut request = Request::new(&history)
         .with_masker(masker)
         .with_place(&place)
-        .with_run(cx.run_id())
         .of_run(cx);
     request.check_media(&**model)?;
     if history.has_images() || history.has_files() {

@@ -17,7 +17,7 @@ use std::fmt;
 pub enum DenialReason {
     /// The approver refused the call.
     ApprovalDenied,
-    /// Nobody decided in time, or the approval was not used in time.
+    /// The request was not decided in time, or the approval was not used in time.
     ApprovalExpired,
 }
 

@@ -67,6 +67,10 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
         }
     }
 
+    fn knows_cost(&self) -> bool {
+        self.first.knows_cost() && self.second.knows_cost()
+    }
+
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let streamed = Streamed::default();
         let error = match streamed.ask(&self.first, request).await {

@@ -1,4 +1,4 @@
-//! What a model is used for.
+//! Purposes: the uses of models.
 
 use super::Model;
 use crate::scope::Scope;

@@ -57,13 +57,15 @@ pub struct Request<'a> {
     place: Option<&'a (dyn fmt::Display + Send + Sync)>,
     failures: Option<Failures<'a>>,
     patience: Patience,
-    run: Option<&'a str>,
     asker: Option<&'a dyn OfRun>,
 }
 
 /// Run that makes a request, as far as a client may ask it.
 #[async_trait]
 pub(crate) trait OfRun: Send + Sync {
+    /// Returns the id of the run.
+    fn of_id(&self) -> &str;
+
     /// Returns the scope for which the run works.
     fn of_scope(&self) -> &Scope;
 
@@ -104,7 +106,6 @@ impl<'a> Request<'a> {
             place: None,
             failures: None,
             patience: Patience::default(),
-            run: None,
             asker: None,
         }
     }
@@ -187,16 +188,9 @@ impl<'a> Request<'a> {
         self.place.map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Sets the id of the run that makes the request.
-    #[must_use]
-    pub(crate) fn with_run(mut self, run: &'a str) -> Self {
-        self.run = Some(run);
-        self
-    }
-
     /// Returns the id of the run that makes the request; `None` outside of a run.
     pub fn run_id(&self) -> Option<&'a str> {
-        self.run
+        self.asker.map(OfRun::of_id)
     }
 
     /// Sets the callback for requests that fail and are followed by another one.
@@ -280,7 +274,7 @@ impl<'a> Request<'a> {
             ModelErrorKind::Setup,
             format!(
                 "the conversation has {what}, which the model `{id}` cannot read: leave it out, use another model, \
-                 or say what the model can do with `.capable_of(..)`"
+                 or, if its client has `.capable_of(..)`, say there what the model can do"
             ),
         ))
     }

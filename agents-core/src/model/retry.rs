@@ -86,6 +86,10 @@ impl<M: Model> Model for Retry<M> {
         self.model.capabilities()
     }
 
+    fn knows_cost(&self) -> bool {
+        self.model.knows_cost()
+    }
+
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let streamed = Streamed::default();
         let mut attempt = 1;

@@ -99,7 +99,7 @@ pub enum EarlierOutcome {
     Succeeded,
     /// The tool failed.
     Failed,
-    /// It is not known whether the tool took effect.
+    /// The effect of the tool is not known.
     Unknown,
 }
 

@@ -34,7 +34,7 @@ fn figures() -> Table {
     Table::new(["city", "sum"]).row([json!("Ulm"), json!(3)])
 }
 
-/// What a tool found.
+/// Findings of a tool.
 #[derive(serde::Serialize)]
 struct Report {
     title: &'static str,

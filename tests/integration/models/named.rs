@@ -1,6 +1,7 @@
 //! Models that are named by a text.
 
 use agents::{ErrorKind, model_named};
+use agents_http::testing::{Answer, Server};
 
 #[test]
 fn a_name_is_the_provider_and_its_model() {
@@ -23,20 +24,13 @@ fn a_name_is_the_provider_and_its_model() {
 
 #[tokio::test]
 async fn the_address_behind_the_name_is_asked() {
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/v1", listener.local_addr().unwrap());
-    let accepted = tokio::spawn(async move {
-        use tokio::io::AsyncReadExt;
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let mut bytes = vec![0; 4096];
-        let read = stream.read(&mut bytes).await.unwrap();
-        String::from_utf8_lossy(&bytes[..read]).into_owned()
-    });
+    let server = Server::plays([Answer::json(400, "{}")]).await;
+    let url = format!("{}/v1", server.url);
     let model = model_named(format!("openai:local@{url}")).unwrap();
     let history = agents::model::History::new();
     let asked = model.chat(agents::model::Request::new(&history));
     asked.await.unwrap_err();
-    let head = accepted.await.unwrap();
+    let head = &server.seen()[0].head;
     assert!(head.starts_with("POST /v1/chat/completions"), "{head}");
     // The key of the environment is for the provider alone.
     assert!(!head.to_lowercase().contains("authorization"), "{head}");
@@ -49,6 +43,11 @@ fn a_name_that_does_not_fit_is_refused_with_what_to_write() {
         ("", "does not name a provider and its model"),
         ("anthropic:", "write `anthropic:MODEL`"),
         ("openai:@http://localhost:8000", "write `openai:MODEL`"),
+        // No error shows the password of an address.
+        (
+            "mistral:large@https://ada:hunter2@host",
+            "`mistral` of `mistral:large` is no provider",
+        ),
         (
             "mistral:large",
             "`mistral` of `mistral:large` is no provider",

@@ -1,8 +1,8 @@
 //! Agents that name a purpose in place of a model.
 
 use agents::{
-    Agent, AgentBuilder, ErrorKind, Model, PurposeKey, agent,
-    model::Purposes,
+    Agent, AgentBuilder, ErrorKind, Model, PurposeKey, agent, async_trait,
+    model::{ModelError, Purposes, Reply, Request},
     structure,
     testing::{Script, ScriptedModel},
     tool::Scope,
@@ -106,4 +106,52 @@ async fn a_delegate_names_its_own_purpose() {
     for purpose in ["agent_turn for ", "scoring for "] {
         assert!(asked.iter().any(|asked| asked == purpose), "{asked:?}");
     }
+}
+
+/// Model of a control plane: it tells the cost of its replies.
+struct Priced;
+
+#[async_trait]
+impl Model for Priced {
+    fn id(&self) -> &str {
+        "priced"
+    }
+
+    fn knows_cost(&self) -> bool {
+        true
+    }
+
+    async fn chat(&self, _: Request<'_>) -> Result<Reply, ModelError> {
+        Ok(Reply::default())
+    }
+}
+
+#[tokio::test]
+async fn a_fallback_is_admitted_only_with_both_of_its_models() {
+    let admitted = || ScriptedModel::new([Script::text("7")]).0;
+    let agent = |model: Arc<dyn Model>| {
+        AgentBuilder::<String, String>::new("scorer")
+            .model(model)
+            .build()
+    };
+    let purposes = Noting::new([]);
+    let both = agent(Arc::new(admitted().or(admitted())));
+    assert_eq!(
+        both.run("Norway").purposes(purposes.clone()).await.unwrap(),
+        "7"
+    );
+    for model in [
+        Arc::new(admitted().or(Priced)) as Arc<dyn Model>,
+        Arc::new(Priced.or(admitted())),
+    ] {
+        let error = agent(model).run("Norway").purposes(purposes.clone()).await;
+        assert_eq!(error.unwrap_err().kind(), ErrorKind::Build);
+    }
+}
+
+#[test]
+fn models_around_a_model_know_what_its_replies_cost() {
+    let (unpriced, _) = ScriptedModel::new([]);
+    assert!(Priced.retry(3).knows_cost() && Priced.or(Priced).knows_cost());
+    assert!(!Priced.or(unpriced).knows_cost());
 }

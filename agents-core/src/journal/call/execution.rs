@@ -189,7 +189,7 @@ pub(super) enum Step {
     Began,
     Withdrawn,
     Ended,
-    /// It is known now, as far as it can be, what an interrupted execution did.
+    /// The effect of an interrupted execution is known now, as far as it can be.
     FoundOut {
         has_run: bool,
     },

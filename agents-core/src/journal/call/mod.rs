@@ -344,6 +344,8 @@ impl Call {
             // rule allowed.
             (CallFact::Begun { .. }, Stage::Execute { args } | Stage::Interrupted { args }) => {
                 self.begun.get_or_insert(at);
+                // What an execution had attached before it was interrupted is not what this one attaches.
+                self.attached.clear();
                 self.stage = Stage::Running { args: args.clone() };
                 After::default()
             }
