@@ -362,7 +362,7 @@ pub struct AuditEvent {
 pub enum AuditKind {
     /// The run was stored.
     Started,
-    /// Somebody has paused the run; it is held when its worker has put it down.
+    /// The run was paused by a principal; it is held when its worker has put it down.
     Paused,
     /// The run is held.
     Held,

@@ -19,7 +19,7 @@ pub enum ErrorKind {
     LeaseLost,
     /// Entries were stored since the caller has read them.
     Conflict,
-    /// There is no such run, request or execution, or it belongs to another tenant.
+    /// The run, request or execution is not there, or it belongs to another tenant.
     NotFound,
     /// The request was decided before, or its time is over; the execution is not in doubt.
     Settled,

@@ -37,7 +37,7 @@ pub struct ModeChange {
     pub by: String,
 }
 
-/// What belongs to no run.
+/// Modes and the end of the trail that belong to no run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
     /// Modes that are set.

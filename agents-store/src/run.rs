@@ -149,13 +149,14 @@ impl std::fmt::Display for HeldReason {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum HeldKind {
-    /// Somebody has paused the run.
+    /// A principal has paused the run.
     Paused,
     /// An operator holds all runs, as after a restore.
     All,
     /// Several workers in a row took the run and stored nothing.
     Poisoned,
-    /// The worker lacks what the run needs, or cannot read its journal: a tool, a model, a policy, a later format.
+    /// The worker lacks what the run needs, or cannot read its journal: a tool, a model, a policy, a later format. Or the
+    /// store refuses what the worker stores.
     Incompatible,
     /// Contents of the run were altered, or their keys are gone.
     Altered,

@@ -41,7 +41,7 @@ use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 /// Store that a case checks.
 pub type Checked = Arc<dyn Store>;
 
-/// One promise, and the check of it.
+/// Promise of a store, and the check of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     /// Promise, as the name of a function.
@@ -281,7 +281,7 @@ fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>, kind: ErrorKind) {
 /// Store of a control plane that a case checks.
 type ControlChecked = Arc<dyn ControlStore>;
 
-/// One promise of a [`ControlStore`](crate::ControlStore), and the check of it.
+/// Promise of a [`ControlStore`](crate::ControlStore), and the check of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
     /// Promise, as the name of a function.

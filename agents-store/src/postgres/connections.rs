@@ -14,7 +14,7 @@ use std::{
 };
 use tokio::{runtime, sync::oneshot};
 
-/// What a transaction begins with. Whoever waits for a lock is told so after a while, and whoever holds one and does
+/// Statements that a transaction begins with. Whoever waits for a lock is told so after a while, and whoever holds one and does
 /// nothing loses it. A commit has to be on the disk when it returns, whatever the server's default is.
 const BEGIN: &str = "SET LOCAL lock_timeout = '10s';
     SET LOCAL idle_in_transaction_session_timeout = '30s';

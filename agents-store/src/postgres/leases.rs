@@ -23,7 +23,7 @@ const TENANTS: i32 = 0x6167_6e74;
 pub(super) enum Claimed {
     /// The worker has a run.
     Lease(Box<Lease>),
-    /// There is no run to claim.
+    /// No run can be claimed.
     Nothing,
     /// Another worker was faster, and this tenant has as many runs under way as it may have.
     Full(String),

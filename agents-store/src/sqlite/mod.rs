@@ -11,6 +11,7 @@ mod executions;
 mod leases;
 mod metrics;
 mod modes;
+mod open;
 mod runs;
 mod texts;
 mod thread;
@@ -18,13 +19,14 @@ mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
-    Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind,
-    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed,
-    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
+    Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
+    ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed, Rest, Run,
+    RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
-use rusqlite::{Connection, OpenFlags};
+use open::{connection, create, identity, is_there, joined, patiently, prepared};
+use rusqlite::Connection;
 use std::{
     ops::Deref,
     path::{Path, PathBuf},
@@ -32,16 +34,9 @@ use std::{
         Arc, OnceLock,
         atomic::{AtomicU64, Ordering::SeqCst},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 use thread::Thread;
-
-mod embedded {
-    refinery::embed_migrations!("migrations/sqlite");
-}
-
-/// Time for which SQLite waits for another process that writes.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Store in one SQLite file, or in memory. Clones share their connection.
 ///
@@ -189,7 +184,6 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
-        self.check_place()?;
         let is_tied = self.key.get().is_some();
         let work = move |tx: &Tx<'_>| {
             if !is_tied {
@@ -197,7 +191,7 @@ impl SqliteStore {
             }
             work(tx)
         };
-        self.writer.run(self.in_tx(work)).await
+        self.write_apart(work).await
     }
 
     /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
@@ -248,133 +242,6 @@ impl std::fmt::Debug for SqliteStore {
         f.debug_struct("SqliteStore")
             .field("path", &self.path())
             .finish_non_exhaustive()
-    }
-}
-
-fn joined<T>(
-    result: Result<Result<T, StoreError>, tokio::task::JoinError>,
-) -> Result<T, StoreError> {
-    result.unwrap_or_else(|error| Err(StoreError::new(ErrorKind::Failed, error.to_string())))
-}
-
-/// Returns the identity of the file at this path; `None` if there is no file, or if files have none here.
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let file = std::fs::metadata(path).ok()?;
-        Some((file.dev(), file.ino()))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        None
-    }
-}
-
-/// Opens a store again and again while another process creates it.
-fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T, StoreError> {
-    let began = Instant::now();
-    loop {
-        match open() {
-            Err(error) if error.may_pass() && began.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            opened => return opened,
-        }
-    }
-}
-
-/// Creates a missing file, readable by its owner alone.
-fn create(path: &Path) -> Result<(), StoreError> {
-    let mut how = std::fs::OpenOptions::new();
-    how.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut how, 0o600);
-    let opened = how.open(path).map(drop);
-    opened.map_err(|error| wording::not_opened(ErrorKind::Failed, path, &error))
-}
-
-/// Checks that there is a store at this path.
-fn is_there(path: &Path) -> Result<(), StoreError> {
-    if !path.exists() {
-        return Err(wording::no_file(path));
-    }
-    match has_tables(&connection(path, true)?) {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(wording::no_tables(path)),
-        Err(error) => Err(wording::not_opened(error.kind(), path, &error)),
-    }
-}
-
-fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'agent_runs')";
-    Ok(connection.query_row(sql, [], |row| row.get(0))?)
-}
-
-fn connection(path: &Path, reads: bool) -> Result<Connection, StoreError> {
-    let flags = match reads {
-        true => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        false => OpenFlags::SQLITE_OPEN_READ_WRITE,
-    };
-    let connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(PATIENCE)?;
-    Ok(connection)
-}
-
-/// Sets a connection up, and brings its tables up to date.
-fn prepared(mut connection: Connection) -> Result<Connection, StoreError> {
-    connection.busy_timeout(PATIENCE)?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    connection.pragma_update(None, "foreign_keys", true)?;
-    migrate(&mut connection)?;
-    Ok(connection)
-}
-
-fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    // In one transaction: a process that ends in the middle leaves nothing behind.
-    let runner = embedded::migrations::runner().set_grouped(true);
-    let known = runner
-        .get_migrations()
-        .iter()
-        .map(refinery::Migration::version)
-        .max();
-    if is_up_to_date(connection, known)? {
-        return Ok(());
-    }
-    let Err(error) = runner.run(connection) else {
-        return Ok(());
-    };
-    // Another process may have done it at the same time.
-    match is_up_to_date(connection, known)? {
-        true => Ok(()),
-        // Another process is about to do it, or it is not possible.
-        false => Err(crate::wording::not_migrated(ErrorKind::Unavailable, &error)),
-    }
-}
-
-/// Returns `true` if the tables are those of this version. Tables of a later version are refused.
-fn is_up_to_date(connection: &Connection, known: Option<i32>) -> Result<bool, StoreError> {
-    let has_any: bool = connection.query_row(
-        "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'refinery_schema_history')",
-        [],
-        |row| row.get(0),
-    )?;
-    if !has_any {
-        return Ok(false);
-    }
-    let found: Option<i32> = connection.query_row(
-        "SELECT max(version) FROM refinery_schema_history",
-        [],
-        |row| row.get(0),
-    )?;
-    match found.filter(|found| Some(*found) > known) {
-        Some(found) => {
-            let known = known.unwrap_or(0);
-            Err(crate::wording::newer(found, known))
-        }
-        None => Ok(found == known),
     }
 }
 
