@@ -14,7 +14,7 @@ pub(crate) enum Failure {
     Failed(String),
     /// The answer is no, and was printed: exit code 1.
     No,
-    /// Nobody reads the output any more.
+    /// The reader of the output has gone.
     Unread,
 }
 

@@ -16,7 +16,7 @@ use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision};
 use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Time within which an approval has to be used, unless another one is set.
 pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
@@ -72,7 +72,7 @@ pub struct Request {
     pub status: ApprovalStatus,
     /// Digest of the exact arguments, made with a key of the run.
     pub args_digest: String,
-    /// Whoever decided.
+    /// Principal who decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
     /// Reason or note of the decider.
@@ -89,6 +89,10 @@ pub struct RequestDetail {
     /// JSON Schema of the arguments.
     pub schema: Option<Value>,
 }
+
+/// Request, with its exact arguments. They are missing for a principal who may not see them, and an error if they cannot
+/// be read: the keys of the run are gone, or somebody has altered them.
+pub type Readable = (Request, Option<Result<RequestDetail, RuntimeError>>);
 
 impl RequestDetail {
     pub(crate) fn new(request: ApprovalRequest, schema: Option<Value>) -> Self {
@@ -172,14 +176,27 @@ impl Approvals {
         filter: &ApprovalFilter,
         by: &Principal,
     ) -> Result<Vec<Request>, RuntimeError> {
+        let found = self.stored(filter, by).await?;
+        Ok(found.into_iter().map(Request::from).collect())
+    }
+
+    /// Returns the stored requests that are there for this principal.
+    async fn stored(
+        &self,
+        filter: &ApprovalFilter,
+        by: &Principal,
+    ) -> Result<Vec<agents_store::Approval>, RuntimeError> {
         let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
             return Ok(Vec::new());
         };
+        if let Some(after) = &filter.after {
+            self.visible(after, by).await?;
+        }
         let filter = ApprovalFilter {
             tenant,
             ..filter.clone()
         };
-        self.client.requests(&filter).await
+        Ok(self.client.bare_store().approvals(&filter).await?)
     }
 
     /// Returns the exact request, with all of its arguments, for whoever [may see them](crate::Roles). A refusal is
@@ -215,21 +232,18 @@ impl Approvals {
     }
 
     /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). Other than
-    /// [`detail`](Approvals::detail), a principal who may not is no refusal.
+    /// [`detail`](Approvals::detail), a principal who may not is no refusal. Arguments that cannot be read are an error in
+    /// their place.
     ///
     /// # Errors
     /// When the request does not exist for this principal, or the store fails.
-    pub async fn get_readable(
-        &self,
-        id: &str,
-        by: &Principal,
-    ) -> Result<(Request, Option<RequestDetail>), RuntimeError> {
+    pub async fn get_readable(&self, id: &str, by: &Principal) -> Result<Readable, RuntimeError> {
         let stored = self.visible(id, by).await?;
-        self.readable(stored, by).await
+        self.readable(stored, by, &mut BTreeMap::new()).await
     }
 
     /// Returns requests of the principal's tenant, the oldest first, each with its exact arguments if the principal
-    /// [may see them](crate::Roles).
+    /// [may see them](crate::Roles). Arguments that cannot be read are an error in their place.
     ///
     /// # Errors
     /// When the store fails.
@@ -237,37 +251,34 @@ impl Approvals {
         &self,
         filter: &ApprovalFilter,
         by: &Principal,
-    ) -> Result<Vec<(Request, Option<RequestDetail>)>, RuntimeError> {
-        let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
-            return Ok(Vec::new());
-        };
-        let filter = ApprovalFilter {
-            tenant,
-            ..filter.clone()
-        };
-        let mut all = Vec::new();
-        for stored in self.client.bare_store().approvals(&filter).await? {
-            all.push(self.readable(stored, by).await?);
+    ) -> Result<Vec<Readable>, RuntimeError> {
+        let (mut all, mut keys) = (Vec::new(), BTreeMap::new());
+        for stored in self.stored(filter, by).await? {
+            all.push(self.readable(stored, by, &mut keys).await?);
         }
         Ok(all)
     }
 
-    /// Adds the exact arguments to a request, if the principal may see them and they can be read.
+    /// Adds the exact arguments to a request, if the principal may see them. The keys of runs are opened once.
     async fn readable(
         &self,
         stored: agents_store::Approval,
         by: &Principal,
-    ) -> Result<(Request, Option<RequestDetail>), RuntimeError> {
-        let detail = match self.may_see(&stored, by) {
-            Ok(()) => {
-                let run = self.client.known(&stored.run).await?;
-                let key = key_of(&run, &*self.client.keys()?);
-                key.and_then(|key| opened(&key, &detail_of(&stored.request), &stored.detail))
-                    .ok()
-            }
-            Err(_) => None,
+        keys: &mut BTreeMap<String, Result<RunKey, RuntimeError>>,
+    ) -> Result<Readable, RuntimeError> {
+        if self.may_see(&stored, by).is_err() {
+            return Ok((stored.into(), None));
+        }
+        if !keys.contains_key(&stored.run) {
+            let run = self.client.known(&stored.run).await?;
+            let key = key_of(&run, &*self.client.keys()?);
+            keys.insert(stored.run.clone(), key);
+        }
+        let detail = match &keys[&stored.run] {
+            Ok(key) => opened(key, &detail_of(&stored.request), &stored.detail),
+            Err(error) => Err(error.clone()),
         };
-        Ok((stored.into(), detail))
+        Ok((stored.into(), Some(detail)))
     }
 
     /// Decides about a request. The first decision counts.

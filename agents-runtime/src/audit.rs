@@ -50,7 +50,7 @@ pub struct AuditRecord {
     pub run_id: String,
     /// Number of the event in its run, from 1.
     pub seq: u64,
-    /// Whoever caused the event.
+    /// Principal who caused the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Id of the request or the execution that the event is about; the mode that was set.

@@ -1,4 +1,4 @@
-//! What any process may do with the runs of a store, without their agents.
+//! The client: what any process may do with the runs of a store, without their agents.
 
 use crate::{
     Action, Approvals, Audit, Events, Keyring, Modes, Principal, Roles, RunRef, RuntimeError,

@@ -25,7 +25,7 @@ pub(crate) struct RunData {
     /// Is `true` if the text of models is stored as it is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) streamed: bool,
-    /// What the run undoes, if it is an undo.
+    /// Execution that the run undoes, if it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo: Option<UndoData>,
 }

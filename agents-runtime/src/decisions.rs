@@ -26,7 +26,7 @@ pub(crate) struct Decisions {
     key: RunKey,
     known: Mutex<Known>,
     changed: Notify,
-    /// What people have found out about calls in doubt.
+    /// Findings of people about calls in doubt.
     pub(crate) findings: Findings,
     waiting: AtomicUsize,
 }

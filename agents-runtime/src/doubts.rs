@@ -150,8 +150,8 @@ impl Doubts {
 
     /// Settles the doubt about an execution, and about the earlier ones of its call. The first finding counts.
     ///
-    /// Whoever started the run, or is the user whom it works for, may not settle its doubts, and neither may whoever has not
-    /// the [roles](crate::Roles) for the risk of the call.
+    /// Whoever started the run, or is the user whom it works for, may not settle its doubts. The
+    /// [roles](crate::Roles) for the risk of the call are needed as well.
     ///
     /// # Errors
     /// When there is no such execution for this principal, it is not in doubt, the principal may not settle it, or the keys

@@ -1,4 +1,4 @@
-//! What an operator does with the contents of runs: gives them another key, erases them, holds them after a restore.
+//! Contents of runs in the hands of an operator, who gives them another key, erases them, holds them after a restore.
 
 use crate::{Action, Client, Principal, RuntimeError, keys::RunKey};
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
@@ -11,8 +11,8 @@ impl Client {
     /// Gives a tenant a new key, and wraps the keys of all of its runs with it. Returns the number of runs.
     ///
     /// # Errors
-    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, or the store fails. Calling it again goes
-    /// on.
+    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, the keyring cannot be written, or the
+    /// store fails. Calling it again goes on.
     pub async fn rotate(&self, tenant: &str, by: &Principal) -> Result<u64, RuntimeError> {
         self.allowed(Action::Rotate, Some(tenant), by).await?;
         let keys = self.keys()?;

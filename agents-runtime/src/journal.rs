@@ -49,7 +49,7 @@ pub(crate) struct StoredJournal {
     rests: Notify,
 }
 
-/// What a journal needs to know of its run.
+/// Facts about its run that a journal needs.
 pub(crate) struct ForRun {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) held: Arc<Held>,

@@ -88,7 +88,7 @@ pub use agents_core::run::{Approval, Finding};
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
 pub use agents_store::{AuditKey, AuditKind, HeldKind, HeldReason, SqliteStore};
-pub use approvals::{Approvals, Request, RequestDetail};
+pub use approvals::{Approvals, Readable, Request, RequestDetail};
 pub use audit::{Audit, AuditRecord, Head};
 pub use chat::Chat;
 pub use client::Client;

@@ -14,9 +14,9 @@ use std::fmt;
 /// Mode in which people are asked about calls. Operators set it, and all workers go by it.
 ///
 /// A mode decides about questions that a rule asks: a policy of the run, a condition (`approval = when(..)`), or the
-/// default for tools that write outside of the organisation. A person is asked in every mode about calls of a tool that
-/// declares `approval = always` or is irreversible, about calls that a place in a team confirms, about calls in doubt, and
-/// about calls that have run before. Code can tighten a mode so, and cannot loosen it.
+/// default for tools that write outside of the organisation. In every mode, a person is asked about some calls: those of a
+/// tool that declares `approval = always` or is irreversible, those that a place in a team confirms, those in doubt, and
+/// those that have run before. Code can tighten a mode so, and cannot loosen it.
 ///
 /// ```
 /// use agents_runtime::Mode;
@@ -36,7 +36,7 @@ pub enum Mode {
     UpTo(Risk),
     /// A person is asked only about tools whose effects leave the organisation.
     ExternalOnly,
-    /// Nobody is asked.
+    /// No person is asked.
     Off,
 }
 
@@ -119,7 +119,7 @@ pub struct ModeSetting {
     pub tenant_id: Option<String>,
     /// Mode.
     pub mode: Mode,
-    /// Whoever has set it.
+    /// Principal who has set it.
     pub set_by: String,
     /// Time at which it was set.
     pub set_at: Timestamp,

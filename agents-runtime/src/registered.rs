@@ -33,7 +33,7 @@ pub(crate) trait Registered: Send + Sync {
     fn profile(&self, scope: &Scope) -> Profile;
 }
 
-/// What a run goes on with.
+/// Parts that a run goes on with.
 pub(crate) struct With {
     pub(crate) id: String,
     pub(crate) data: RunData,

@@ -1,4 +1,4 @@
-//! Who may do what: one table for decisions and for steering.
+//! Roles: one table for decisions and for steering.
 
 use crate::{Client, Principal, RuntimeError, approvals::BY_POLICY, wording};
 use agents_core::tool::Risk;

@@ -162,7 +162,7 @@ pub(crate) fn unreadable(what: &str, error: &impl Display) -> RuntimeError {
 }
 
 pub(crate) fn commit_missing(after: u64) -> RuntimeError {
-    RuntimeError::unreadable(format!(
+    RuntimeError::sealed(format!(
         "the journal has no entries behind {after}: a commit was removed, or another one put in its place"
     ))
 }

@@ -83,7 +83,7 @@ impl Runtime {
             while under_way.join_next().await.is_some() {}
             aside.join_all().await;
         };
-        let mut ended = std::pin::pin!(ended);
+        let mut ended = Box::pin(ended);
         for order in [&put_down.safely, &put_down.at_once] {
             let half = self.settings.grace / 2;
             if tokio::time::timeout(half, &mut ended).await.is_ok() {
@@ -91,7 +91,9 @@ impl Runtime {
             }
             order.cancel();
         }
-        ended.await;
+        // Messages under way are dropped here, and are sent again by the next worker.
+        drop(ended);
+        while under_way.join_next().await.is_some() {}
     }
 
     /// Starts what a worker does beside its runs: messages of webhooks, erasure. It ends with `stop`.

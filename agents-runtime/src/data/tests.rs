@@ -1,7 +1,7 @@
 //! Journals that a later version has written.
 
 use super::*;
-use crate::{Progress, Runtime, SqliteStore};
+use crate::{HeldKind, HeldReason, Progress, Runtime, SqliteStore};
 use agents_core::{
     AgentBuilder,
     testing::{Script, ScriptedModel},
@@ -10,7 +10,7 @@ use agents_store::{Claim, Commit, Rest, Store};
 use std::time::Duration;
 
 /// Goes on with a run that has these entries, and returns the reason why it is held.
-async fn held_with(entries: &[u8]) -> String {
+async fn held_with(entries: &[u8]) -> HeldReason {
     let store = SqliteStore::in_memory().await.unwrap();
     let (model, _) = ScriptedModel::new([Script::text("Done.")]);
     let runtime = Runtime::open(store.clone()).model(model);
@@ -37,22 +37,25 @@ async fn held_with(entries: &[u8]) -> String {
     store.release(&lease, &Rest::Ready).await.unwrap();
     assert!(runtime.step(run.id()).await.unwrap());
     match run.progress().await.unwrap() {
-        Progress::Held(held) => held.to_string(),
+        Progress::Held(held) => held,
         other => panic!("the run is not held: {other:?}"),
     }
 }
 
 #[tokio::test]
 async fn a_run_whose_entries_have_a_later_format_is_held_and_says_so() {
-    let why = held_with(&[2, 0, 0]).await;
-    assert!(why.contains("use the later program"), "{why}");
+    let held = held_with(&[2, 0, 0]).await;
+    assert!(held.why.contains("use the later program"), "{held}");
+    assert_eq!(held.kind, HeldKind::Incompatible);
 }
 
 #[tokio::test]
 async fn a_run_with_a_fact_of_a_later_version_is_held_and_says_so() {
-    let why = held_with(br#"[[1,5,0,0,{"teleported":{"to":"mars"}}]]"#).await;
+    let why = held_with(br#"[[1,5,0,0,{"teleported":{"to":"mars"}}]]"#)
+        .await
+        .why;
     assert!(why.contains("teleported"), "{why}");
     let rules = br#"[[1,5,0,0,{"started":{"rules":99,"run_id":"r","agent":"clerk","input":"Go.","terms":{"scope":{"org_id":""},"limited":false,"answer":"","max_output_bytes":1},"began":"2026-11-23T18:46:15.979Z"}}]]"#;
-    let why = held_with(rules).await;
+    let why = held_with(rules).await.why;
     assert!(why.contains("99"), "{why}");
 }

@@ -3,6 +3,10 @@
 //! An undo is a run of its own. Its model is a fixed plan: it calls the tool's undo, and reports what that came to. So an
 //! undo is gated, journaled and audited like every call.
 
+mod plan;
+
+pub(crate) use plan::{Restored, Undoing};
+
 use crate::{
     Action, Client, Principal, Request, RunRef, Runtime, RuntimeError,
     audit::reason,
@@ -13,14 +17,10 @@ use crate::{
     work::{PAUSE, in_words},
 };
 use agents_core::{
-    AgentBuilder, Effects, Json, Model,
-    agent::ModelAgent,
-    async_trait,
+    Effects, Json,
     journal::{CallStep, Follower, Recorded},
-    model::{Message, ModelError, Reply, Request as ToModel, ToolCall},
     run::ToolEnvelope,
-    secret::{SecretStore, SecretValue, restore},
-    tool::{Scope, SharedTool, undo_tool},
+    tool::{Scope, SharedTool},
 };
 use agents_store::{
     ApprovalFilter, ApprovalStatus, AuditKind, Execution, ExecutionFilter, NewEvent, NewRun, Run,
@@ -45,7 +45,7 @@ pub struct UndoRun<'a> {
     run: String,
 }
 
-/// What became of an undo.
+/// Result of an undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -59,7 +59,7 @@ pub enum UndoOutcome {
         /// Reason.
         why: String,
     },
-    /// Something else has happened since. Nothing was changed.
+    /// Refused, since something else has happened meanwhile. No value was changed.
     Conflict {
         /// Description of what stands in the way.
         what: String,
@@ -71,7 +71,7 @@ pub enum UndoOutcome {
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
-    /// It is not known whether the execution, or its undo, took effect.
+    /// In doubt: the execution, or its undo, may or may not have taken effect.
     InDoubt {
         /// Description of the doubt.
         what: String,
@@ -164,7 +164,8 @@ impl Undo<'_> {
         let Undo { runtime, execution } = self;
         let execution = runtime.client.execution(&execution, by).await?;
         let run = runtime.client.steered(Action::Undo, &execution.run, by);
-        runtime.undo_execution(&run.await?, &execution, by).await
+        let run = runtime.client.opened(run.await?)?;
+        runtime.undo_execution(&run, &execution, by).await
     }
 }
 
@@ -181,10 +182,11 @@ impl UndoRun<'_> {
         if !matches!(run.status, RunStatus::Done | RunStatus::Held) {
             return Err(crate::wording::run_not_over(&run.id, run.status));
         }
+        let run = runtime.client.opened(run)?;
         let mut steps = Vec::new();
-        for execution in runtime.executions(&run.id).await?.into_iter().rev() {
+        for execution in runtime.executions(&run.stored.id).await?.into_iter().rev() {
             let has_failed = execution.output.is_none() && !execution.effect_unknown;
-            if has_failed || !runtime.writes(&run, &execution).await? {
+            if has_failed || !runtime.writes(&run, &execution)? {
                 continue;
             }
             let id = execution.id.clone();
@@ -216,10 +218,9 @@ impl Runtime {
         }
     }
 
-    async fn writes(&self, run: &Run, execution: &Execution) -> Result<bool, RuntimeError> {
-        let key = key_of(run, &*self.client.keys()?)?;
-        let data = RunData::of(run, &key)?;
-        let tool = self.tool(run, &data, &execution.tool_name, &execution.version)?;
+    fn writes(&self, run: &Opened, execution: &Execution) -> Result<bool, RuntimeError> {
+        let Opened { stored, data, .. } = run;
+        let tool = self.tool(stored, data, &execution.tool_name, &execution.version)?;
         Ok(tool.spec().effects == Effects::Writes)
     }
 
@@ -238,13 +239,12 @@ impl Runtime {
 
     async fn undo_execution(
         &self,
-        run: &Run,
+        run: &Opened,
         execution: &Execution,
         by: &Principal,
     ) -> Result<UndoOutcome, RuntimeError> {
-        let key = key_of(run, &*self.client.keys()?)?;
-        let data = RunData::of(run, &key)?;
-        self.tool(run, &data, &execution.tool_name, &execution.version)?;
+        let Opened { stored, data, .. } = run;
+        self.tool(stored, data, &execution.tool_name, &execution.version)?;
         match self.client.asked(run, execution, by).await? {
             Asked::Told(undone) => Ok(undone),
             Asked::Run(undo) => self.follow(&undo).await,
@@ -308,6 +308,13 @@ impl Runtime {
     }
 }
 
+/// Stored run whose executions are undone, with what it was given.
+struct Opened {
+    stored: Run,
+    key: RunKey,
+    data: RunData,
+}
+
 /// Answer to the wish to undo an execution.
 enum Asked {
     /// The outcome is known.
@@ -329,7 +336,7 @@ impl Client {
     ) -> Result<Option<RunRef<String>>, RuntimeError> {
         let execution = self.execution(execution, by).await?;
         let run = self.steered(Action::Undo, &execution.run, by).await?;
-        match self.asked(&run, &execution, by).await? {
+        match self.asked(&self.opened(run)?, &execution, by).await? {
             Asked::Run(undo) => Ok(Some(self.run(undo))),
             Asked::Told(UndoOutcome::AlreadyUndone) => Ok(None),
             Asked::Told(other) => Err(RuntimeError::new(
@@ -350,9 +357,16 @@ impl Client {
         own.ok_or_else(|| crate::wording::no_execution(id))
     }
 
+    /// Opens what a run was given.
+    fn opened(&self, stored: Run) -> Result<Opened, RuntimeError> {
+        let key = key_of(&stored, &*self.keys()?)?;
+        let data = RunData::of(&stored, &key)?;
+        Ok(Opened { stored, key, data })
+    }
+
     async fn asked(
         &self,
-        run: &Run,
+        run: &Opened,
         execution: &Execution,
         by: &Principal,
     ) -> Result<Asked, RuntimeError> {
@@ -368,8 +382,12 @@ impl Client {
                 false => Err(crate::wording::output_missing(&execution.id, tool)),
             };
         }
-        let key = key_of(run, &*self.keys()?)?;
-        let (args, output) = self.exact(run, &key, execution).await?;
+        let Opened {
+            stored: run,
+            key,
+            data,
+        } = run;
+        let (args, output) = self.exact(run, key, execution).await?;
         let undo = UndoData {
             args,
             output,
@@ -378,11 +396,12 @@ impl Client {
             tool: tool.clone(),
             version: execution.version.clone(),
         };
-        let scope = RunData::of(run, &key)?.scope;
         // An undo that has failed, or that stood in a conflict, may be tried again; each try is a run.
         let mut attempt = 1;
         loop {
-            let (stored, is_new) = self.start_undo(run, &scope, &undo, attempt, by).await?;
+            let (stored, is_new) = self
+                .start_undo(run, &data.scope, &undo, attempt, by)
+                .await?;
             if is_new {
                 let asked = event(AuditKind::UndoAsked, execution, Some(by.id()), None);
                 self.store().await?.record(&asked).await?;
@@ -537,97 +556,5 @@ fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> UndoOutcome {
             what: what.to_owned(),
         },
         _ => failed(crate::wording::undo_without_outcome().to_owned()),
-    }
-}
-
-/// Agent of the run of an undo.
-pub(crate) type Undoing = ModelAgent<'static, String, String>;
-
-/// Secrets of the undone call, by the names under which the run of its undo shows them.
-pub(crate) type Restored = Vec<(String, SecretValue)>;
-
-impl Runtime {
-    /// Returns the agent that undoes an execution of a run of this agent, and the secrets that it gives to the undo.
-    pub(crate) async fn undoes(
-        &self,
-        run: &Run,
-        data: &RunData,
-        undo: &UndoData,
-    ) -> Result<(Undoing, Restored), RuntimeError> {
-        let tool = self.tool(run, data, &undo.tool, &undo.version)?;
-        let (spec, name) = (tool.spec(), &undo.tool);
-        let agent = AgentBuilder::<String, String>::new("undo");
-        let why = match (&spec.irreversible, undo_tool(&tool)) {
-            (Some(why), _) => why.to_string(),
-            (None, _) if spec.effects != Effects::Writes => crate::wording::changes_nothing(name),
-            (None, None) => crate::wording::says_no_undo(name),
-            (None, Some(undoing)) => {
-                let (args, mut secrets) = self.restored(&undo.args, data).await?;
-                let (output, more) = self.restored(&undo.output, data).await?;
-                secrets.extend(more);
-                let call = ToolCall {
-                    id: String::new(),
-                    name: undoing.spec().name.to_string(),
-                    arguments: format!(
-                        r#"{{"args": {}, "output": {}}}"#,
-                        args.as_str(),
-                        output.as_str()
-                    ),
-                };
-                let agent = agent.tool(undoing).model(Plan::Call(call)).build();
-                return Ok((agent, secrets));
-            }
-        };
-        Ok((agent.model(Plan::Say(why)).build(), Vec::new()))
-    }
-
-    /// Puts secrets in the place of their references. They get names of their own: the undo asks for the secrets of today
-    /// under the names that it knows.
-    async fn restored(
-        &self,
-        value: &Json,
-        data: &RunData,
-    ) -> Result<(Json, Restored), RuntimeError> {
-        let none = SecretStore::new();
-        let secrets = self.settings.secrets.as_deref().unwrap_or(&none);
-        let restored = restore(value, secrets, &data.scope).await;
-        let (value, found) = restored.map_err(RuntimeError::unreadable)?;
-        let named = found
-            .into_iter()
-            .map(|(name, value)| (format!("undone.{name}"), value));
-        Ok((value, named.collect()))
-    }
-}
-
-/// Model of an undo.
-enum Plan {
-    /// Makes this call, and reports what it is told.
-    Call(ToolCall),
-    /// Says this.
-    Say(String),
-}
-
-#[async_trait]
-impl Model for Plan {
-    fn id(&self) -> &str {
-        "agents/undo"
-    }
-
-    async fn chat(&self, request: ToModel<'_>) -> Result<Reply, ModelError> {
-        let told = request
-            .messages()
-            .iter()
-            .rev()
-            .find_map(|message| match message {
-                Message::Tool { content, .. } => Some(content.text.clone()),
-                _ => None,
-            });
-        let mut reply = Reply::default();
-        match (self, told) {
-            (Plan::Say(text), _) => reply.content.clone_from(text),
-            (Plan::Call(_), Some(told)) => reply.content = told,
-            (Plan::Call(call), None) => reply.calls.push(call.clone()),
-        }
-        Ok(reply)
     }
 }

@@ -47,7 +47,7 @@ async fn office(
     (runtime, clerk, handle, ran)
 }
 
-/// What people and models said, without the prompt.
+/// Messages of people and models, without the prompt.
 fn said(messages: &[Message]) -> Vec<String> {
     let words = messages.iter().filter_map(|message| match message {
         Message::System { .. } => None,

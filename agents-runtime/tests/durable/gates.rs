@@ -1,4 +1,4 @@
-//! Which calls ask: by their arguments, their risk, and after a repair.
+//! Calls that ask for approval: by their arguments, their risk, and after a repair.
 
 use crate::office::*;
 use agents::{

@@ -185,7 +185,7 @@ async fn a_nested_run_is_under_the_policies_of_the_runtime() {
     }
 }
 
-/// What a tool at the bottom has seen.
+/// Context that a tool at the bottom has seen.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Seen {
     tenant: String,

@@ -1,7 +1,7 @@
 //! Rows that somebody without the keys has changed.
 
 use crate::office::*;
-use agents_runtime::Approval;
+use agents_runtime::{Approval, HeldKind, Progress};
 
 #[tokio::test]
 async fn a12_a_decision_that_was_written_by_hand_runs_nothing() {
@@ -53,6 +53,11 @@ async fn a12_altered_removed_and_exchanged_entries_hold_the_run() {
         files.by_hand(&format!("{sql}; UPDATE agent_runs SET status = 'ready'"));
         let _worker = Worker::start(&office.runtime);
         held(&run).await;
+        let kind = match run.progress().await.unwrap() {
+            Progress::Held(held) => held.kind,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(kind, HeldKind::Altered, "{name}");
         assert!(office.ran.lock().unwrap().is_empty(), "{name}");
     }
 }

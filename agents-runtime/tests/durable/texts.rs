@@ -322,7 +322,7 @@ async fn d1_a_conversation_is_followed_from_message_to_message() {
     .await;
 }
 
-/// Whether the events are the same, apart from pieces of text and from requests that come again.
+/// Returns `true` if the events are the same, apart from pieces of text and from requests that come again.
 fn whole(events: &[Event]) -> Vec<u64> {
     let mut numbers: Vec<u64> = Vec::new();
     for event in events {

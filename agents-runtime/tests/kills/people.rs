@@ -1,4 +1,4 @@
-//! What people do while workers are killed: decisions, pauses, findings. And what webhooks are told meanwhile.
+//! Decisions, pauses and findings of people while workers are killed, and the messages of webhooks meanwhile.
 //!
 //! A worker is a process of its own: this program, run again. Whoever starts runs, decides and steers is this process, which
 //! works on no run.
@@ -207,7 +207,7 @@ async fn counts(run: &RunRef<String>) -> (usize, usize) {
     (paid, receipts.len() - paid)
 }
 
-/// One process asks and is killed, another one decides, and a third one goes on. Some are killed after the decision.
+/// Kills the process that asks. Another one decides, and a third one goes on; some are killed after the decision.
 #[tokio::test(flavor = "multi_thread")]
 async fn a1_a_request_outlives_its_process_is_decided_by_another_and_a_third_goes_on() {
     everywhere("a1", true, async |scene| {

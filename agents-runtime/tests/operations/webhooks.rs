@@ -359,3 +359,22 @@ fn an_address_that_is_none_of_http_is_refused() {
     let way = HttpDelivery::to("http://127.0.0.1:1/?token=t0ken", secret()).unwrap();
     assert!(!format!("{way:?}").contains("t0ken"));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_worker_that_is_stopped_waits_for_no_receiver() {
+    everywhere("unanswered", async |place| {
+        let (runtime, _) = place.runtime([]);
+        let taken = Arc::<Mutex<Vec<String>>>::default();
+        let way = Slow(taken.clone(), Duration::from_secs(60));
+        let runtime = runtime.webhook(Webhook::new("desk", way).tenant("acme"));
+        let payer = payer(&runtime, &Till::open());
+        let runtime = runtime.grace(Duration::from_millis(400));
+        let worker = known(place, &runtime).await;
+        start(&payer).await;
+        until("a message", async || !taken.lock().unwrap().is_empty()).await;
+        let stopped = std::time::Instant::now();
+        worker.stop().await;
+        assert!(stopped.elapsed() < Duration::from_secs(10));
+    })
+    .await;
+}
