@@ -5,10 +5,23 @@ use std::fmt::Write;
 
 /// Returns `true` for a character that is not seen as itself: it controls a terminal, hides, or reverses text.
 fn is_unseen(c: char) -> bool {
-    let is_mark = matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
-    is_mark || (c.is_control() && c != '\n' && c != '\t')
+    c != '\n' && c != '\t' && !is_plain(c)
+}
+
+/// Returns `true` for a visible character. Not visible are control characters, zero-width characters, and
+/// characters that set the direction of writing. Separators of lines, fillers, and tags in which text can be
+/// hidden are not visible either.
+fn is_plain(c: char) -> bool {
+    let unseen = matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{180e}'
+        | '\u{200b}'..='\u{200f}'
+        | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}'
+        | '\u{e0000}'..='\u{e007f}'
+    );
+    !c.is_control() && !unseen
 }
 
 /// Returns the text, in which characters that cannot be seen are shown by their numbers: `⟨U+202E⟩`.
@@ -110,5 +123,17 @@ mod tests {
             exact,
             "{\n  \"n\": 1.50,\n  \"m\": 9007199254740993000001\n}"
         );
+    }
+
+    /// The console of `agents` shows text of models, too.
+    #[test]
+    fn the_table_of_characters_is_that_of_the_console() {
+        let table = |source: &str| {
+            let (_, table) = source.split_once("\nfn is_plain(").unwrap();
+            table.split_once("\n}\n").unwrap().0.to_owned()
+        };
+        let console = concat!(env!("CARGO_MANIFEST_DIR"), "/../src/screen.rs");
+        let console = std::fs::read_to_string(console).unwrap();
+        assert_eq!(table(&console), table(include_str!("inert.rs")));
     }
 }

@@ -33,8 +33,8 @@
 //! # }
 //! ```
 //!
-//! Every page works without JavaScript. With it, pages are live: they show what any process has stored within half a
-//! second. What pages show is also [JSON](#json).
+//! Every page works without JavaScript. With it, pages are live: they are loaded anew when the audit trail tells of
+//! something, whichever process has stored it. What pages show is also [JSON](#json).
 //!
 //! # JSON
 //!
@@ -49,9 +49,18 @@
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
 //!
-//! An error is `{"error": {"kind", "message"}}`. Its status is 401 if nobody is signed in, 403 if the principal may not, 404
-//! if it is not there for this principal, 409 if it was decided before or is over, 422 if it does not fit, and 503 if the
-//! store cannot be reached.
+//! An error is `{"error": {"kind", "message"}}`:
+//!
+//! | status | reason |
+//! |-|-|
+//! | 400, 415 | the body is no JSON, or does not say that it is |
+//! | 401 | nobody is signed in |
+//! | 403 | the principal may not do this |
+//! | 404 | there is no such thing for this principal |
+//! | 409 | the request was decided before, or the run is over |
+//! | 410 | the keys of the run are gone |
+//! | 422 | a field does not fit |
+//! | 503 | the store cannot be reached |
 //!
 //! # Security
 //!

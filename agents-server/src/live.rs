@@ -13,6 +13,9 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// Number of events that a slow reader may be behind. It then loses some, and is told so.
 const BEHIND: usize = 1024;
 
+/// Number of events that are read at once.
+const PAGE: usize = 100;
+
 /// Source of the events of a store. Nothing is read while nobody listens.
 #[derive(Clone)]
 pub(crate) struct Live {
@@ -94,13 +97,20 @@ async fn newest(client: &Client) -> Result<u64, RuntimeError> {
 async fn follow(client: Client, begin: u64, tail: Weak<Tail>) {
     let mut filter = AuditFilter {
         after: begin,
+        limit: PAGE as u32,
         ..AuditFilter::default()
     };
+    let mut is_behind = false;
     loop {
-        tokio::time::sleep(PAUSE).await;
+        if !is_behind {
+            tokio::time::sleep(PAUSE).await;
+        }
         let Some(tail) = tail.upgrade() else { return };
+        is_behind = false;
         match client.audit().events(&filter).await {
             Ok(found) => {
+                // A full page may have another one behind it.
+                is_behind = found.len() >= PAGE;
                 for event in found {
                     filter.after = event.number;
                     // Whoever has left hears nothing.

@@ -48,6 +48,13 @@ impl Room {
     }
 }
 
+impl Visitor {
+    /// Returns the tenant whose runs there are for the visitor; `None` for all.
+    pub(crate) fn tenant(&self) -> Option<String> {
+        self.principal.tenant().map(str::to_owned)
+    }
+}
+
 /// Returns random bytes of the operating system.
 ///
 /// # Panics

@@ -8,7 +8,7 @@ use crate::{
 };
 use agents_core::Json;
 use agents_runtime::{Approval, RequestDetail};
-use agents_store::{ApprovalStatus, RunStatus};
+use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 use std::collections::BTreeMap;
 
@@ -68,7 +68,8 @@ impl Form {
     pub(crate) fn approval(&self, detail: Option<&RequestDetail>) -> Result<Approval, Failure> {
         let edited = match detail {
             Some(detail) => self.edited(detail)?,
-            None => None,
+            None if self.arguments.trim().is_empty() && self.fields.is_empty() => None,
+            None => return Err(Failure::invalid(wording::EDITED_UNSEEN)),
         };
         let note = |default: &str| match self.note.trim() {
             "" => default.to_owned(),
@@ -94,7 +95,7 @@ impl Form {
         let shown = inert::json(before);
         let all = match self.arguments.trim() {
             "" => None,
-            text if text == shown || text == before.as_str() => None,
+            text if text == sent(&shown) || text == sent(before.as_str()) => None,
             text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
         };
         let fields = with_fields(detail, &self.fields)?;
@@ -109,6 +110,12 @@ impl From<String> for Failure {
     fn from(message: String) -> Self {
         Failure::invalid(message)
     }
+}
+
+/// Returns a text as a browser sends it back from a field that nobody has edited, with its line breaks as one character.
+fn sent(text: &str) -> String {
+    let lines = text.replace("\r\n", "\n").replace('\r', "\n");
+    lines.replace('\0', "\u{fffd}")
 }
 
 /// Argument that a form shows in a field of its own.
@@ -203,7 +210,7 @@ fn with_fields(
         if field
             .text
             .as_ref()
-            .map_or(text.is_empty(), |before| before == text)
+            .map_or(text.is_empty(), |before| sent(before) == *text)
         {
             continue;
         }
@@ -268,20 +275,8 @@ pub(crate) async fn steer(
     Ok(())
 }
 
-/// Reads the state of requests.
-pub(crate) fn status(
-    word: Option<&str>,
-    default: ApprovalStatus,
-) -> Result<ApprovalStatus, Failure> {
-    let Some(word) = word.filter(|word| !word.is_empty()) else {
-        return Ok(default);
-    };
-    let read = serde_json::from_value(Value::from(word));
-    read.map_err(|_| Failure::invalid(wording::unknown_status(word)))
-}
-
-/// Reads the state of runs; `None` for all.
-pub(crate) fn run_status(word: Option<&str>) -> Result<Option<RunStatus>, Failure> {
+/// Reads the word for a state; `None` for all states.
+pub(crate) fn state<T: DeserializeOwned>(word: Option<&str>) -> Result<Option<T>, Failure> {
     let Some(word) = word.filter(|word| !word.is_empty()) else {
         return Ok(None);
     };

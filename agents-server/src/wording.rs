@@ -11,6 +11,8 @@ pub(crate) const NO_DECISION: &str = "`decision` is none of `approve`, `deny`, `
 pub(crate) const NO_ACTION: &str = "`action` is none of `pause`, `release`, `cancel`";
 pub(crate) const NOTHING_CHOSEN: &str = "no request is chosen: tick those that you decide about";
 pub(crate) const EDITED_TWICE: &str = "the arguments were edited both in single fields and in the field `arguments`; edit one of them";
+pub(crate) const EDITED_UNSEEN: &str =
+    "the arguments cannot be edited by somebody who does not see them";
 pub(crate) const EDITED_IN_VAIN: &str = "edited arguments are for an approval; to have the call changed, ask for a revision with a note";
 pub(crate) const DENIED: &str = "denied in the control room";
 pub(crate) const REVISE: &str = "change this call, or do without it";

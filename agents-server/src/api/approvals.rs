@@ -1,6 +1,6 @@
 //! Requests for approval.
 
-use super::{answer, body};
+use super::{answer, body, query};
 use crate::{
     failure::Failure,
     room::{Room, Visitor},
@@ -12,7 +12,10 @@ use agents_runtime::{Request, RequestDetail};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension, Json,
-    extract::{Path, Query, State, rejection::JsonRejection},
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -53,9 +56,10 @@ pub(crate) struct Decision {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    Query(choice): Query<Choice>,
+    choice: Result<Query<Choice>, QueryRejection>,
 ) -> Response {
-    answer(page(&room, &visitor, choice).await)
+    let page = async { page(&room, &visitor, query(choice)?).await };
+    answer(page.await)
 }
 
 async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Failure> {
@@ -63,10 +67,7 @@ async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Fa
     let filter = ApprovalFilter {
         tenant: None,
         run: choice.run,
-        status: Some(steering::status(
-            choice.status.as_deref(),
-            ApprovalStatus::Pending,
-        )?),
+        status: steering::state(choice.status.as_deref())?.or(Some(ApprovalStatus::Pending)),
         after: choice.after,
         limit,
     };

@@ -1,6 +1,6 @@
 //! The audit trail.
 
-use super::answer;
+use super::{answer, query};
 use crate::{
     failure::Failure,
     room::{Room, Visitor},
@@ -9,7 +9,7 @@ use agents_runtime::AuditRecord;
 use agents_store::AuditFilter;
 use axum::{
     Extension,
-    extract::{Query, State},
+    extract::{Query, State, rejection::QueryRejection},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -31,11 +31,12 @@ struct Page {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    Query(choice): Query<Choice>,
+    choice: Result<Query<Choice>, QueryRejection>,
 ) -> Response {
     let page = async {
+        let choice = query(choice)?;
         let filter = AuditFilter {
-            tenant: visitor.principal.tenant().map(str::to_owned),
+            tenant: visitor.tenant(),
             run: choice.run,
             after: choice.after,
             limit: choice.limit,

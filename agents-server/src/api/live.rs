@@ -26,7 +26,9 @@ struct Reader {
     client: Client,
     listening: Listening,
     tenant: Option<String>,
-    /// Events that were stored before the reader came back.
+    /// Number behind which the store is read, until it has no more: a reader has come back, or was too slow.
+    behind: Option<u64>,
+    /// Events that were read there.
     earlier: VecDeque<AuditRecord>,
     /// Number of the last event that was sent.
     last: u64,
@@ -44,13 +46,12 @@ pub(crate) async fn events(
         let mut reader = Reader {
             client: room.client.clone(),
             listening,
-            tenant: visitor.principal.tenant().map(str::to_owned),
+            tenant: visitor.tenant(),
+            behind: last,
             earlier: VecDeque::new(),
-            last: 0,
+            last: last.unwrap_or(0),
         };
-        if let Some(last) = last {
-            reader.catch_up(last).await?;
-        }
+        reader.read_stored().await?;
         Ok::<_, Failure>(reader)
     };
     match reader.await {
@@ -67,29 +68,36 @@ pub(crate) async fn events(
 }
 
 impl Reader {
-    /// Reads the events behind the last one that the reader has got.
-    async fn catch_up(&mut self, last: u64) -> Result<(), Failure> {
-        let mut filter = AuditFilter {
-            tenant: self.tenant.clone(),
-            after: last,
-            ..AuditFilter::default()
-        };
-        loop {
-            let page = self.client.audit().events(&filter).await?;
-            let Some(end) = page.last() else {
-                return Ok(());
+    /// Reads a page of the events that the reader has missed, if there are any and none is left to be sent.
+    async fn read_stored(&mut self) -> Result<(), Failure> {
+        while let Some(after) = self.behind.filter(|_| self.earlier.is_empty()) {
+            let filter = AuditFilter {
+                tenant: self.tenant.clone(),
+                after,
+                ..AuditFilter::default()
             };
-            filter.after = end.number;
+            let page = self.client.audit().events(&filter).await?;
+            self.behind = page.last().map(|end| end.number);
             self.earlier.extend(page);
         }
+        Ok(())
     }
 
     async fn next(&mut self) -> Event {
         loop {
+            if self.read_stored().await.is_err() {
+                self.behind = None;
+                return Event::default().event(MISSED).data("{}");
+            }
             let event = match self.earlier.pop_front() {
                 Some(event) => event,
                 None => match self.listening.next().await {
                     Some(event) => event,
+                    // The reader was too slow: the store has what it has missed.
+                    None if self.last > 0 => {
+                        self.behind = Some(self.last);
+                        continue;
+                    }
                     None => return Event::default().event(MISSED).data("{}"),
                 },
             };

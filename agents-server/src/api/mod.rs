@@ -8,7 +8,10 @@ pub(crate) mod runs;
 use crate::failure::Failure;
 use axum::{
     Json,
-    extract::rejection::JsonRejection,
+    extract::{
+        Query,
+        rejection::{JsonRejection, QueryRejection},
+    },
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
@@ -18,6 +21,14 @@ fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
         Err(failure) => failure.json(),
+    }
+}
+
+/// Returns the query of a request.
+fn query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Failure> {
+    match query {
+        Ok(Query(query)) => Ok(query),
+        Err(rejection) => Err(Failure::invalid(rejection.body_text())),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs.
 
-use super::{answer, body};
+use super::{answer, body, query};
 use crate::{
     failure::Failure,
     room::{Room, Visitor},
@@ -10,7 +10,10 @@ use agents_core::run::{Event, Timestamp};
 use agents_store::{HeldReason, Run, RunFilter};
 use axum::{
     Extension, Json,
-    extract::{Path, Query, State, rejection::JsonRejection},
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -86,15 +89,16 @@ impl From<Run> for Summary {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    Query(choice): Query<Choice>,
+    choice: Result<Query<Choice>, QueryRejection>,
 ) -> Response {
     let page = async {
+        let choice = query(choice)?;
         let filter = RunFilter {
-            status: steering::run_status(choice.status.as_deref())?,
+            status: steering::state(choice.status.as_deref())?,
             agent: choice.agent,
             before: choice.before,
             limit: choice.limit.unwrap_or(0),
-            tenant: visitor.principal.tenant().map(str::to_owned),
+            tenant: visitor.tenant(),
             ..RunFilter::default()
         };
         let found = room.client.runs(&filter).await?;

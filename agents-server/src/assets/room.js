@@ -53,7 +53,10 @@
     const events = new EventSource(live);
     let isOpen = false;
     events.onopen = () => { if (isOpen) load(); isOpen = true; };
-    for (const kind of kinds) events.addEventListener(kind, load);
+    // The page of a run hears of this run alone.
+    const own = main.dataset.run;
+    const hear = (event) => { if (!own || event.type === "missed" || JSON.parse(event.data).run_id === own) load(); };
+    for (const kind of kinds) events.addEventListener(kind, hear);
   }
 
   document.addEventListener("keydown", (event) => {

@@ -2,7 +2,7 @@
 
 use super::{
     encoded,
-    frame::{Tab, page},
+    frame::{Live, Tab, page},
 };
 use crate::{
     failure::Failure,
@@ -34,7 +34,7 @@ pub(crate) async fn list(
     Query(choice): Query<Choice>,
 ) -> Response {
     match rows(&room, &visitor, choice).await {
-        Ok(body) => page(&visitor, "Audit", Tab::Audit, false, &body).into_response(),
+        Ok(body) => page(&visitor, "Audit", Tab::Audit, Live::None, &body).into_response(),
         Err(failure) => failure.page(&visitor),
     }
 }
@@ -43,7 +43,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Markup, 
     let base = &visitor.base;
     let audit = room.client.audit();
     let filter = AuditFilter {
-        tenant: visitor.principal.tenant().map(str::to_owned),
+        tenant: visitor.tenant(),
         run: choice.run.filter(|run| !run.is_empty()),
         before: Some(choice.before.unwrap_or(u64::MAX)),
         limit: ROWS,

@@ -7,9 +7,11 @@ use crate::{
     steering::{self, ARGUMENT, Field, Kind},
 };
 use agents_core::{run::Timestamp, tool::Risk};
-use agents_runtime::{Request, RequestDetail};
+use agents_runtime::{Request, RequestDetail, RuntimeError};
 use agents_store::ApprovalStatus;
 use maud::{Markup, html};
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
 
 /// Length of arguments, in bytes, up to which they can be edited on the page.
 const EDITABLE: usize = 64 * 1024;
@@ -19,12 +21,14 @@ const EDITABLE: usize = 64 * 1024;
 pub(super) fn card(
     visitor: &Visitor,
     request: &Request,
-    detail: Option<&RequestDetail>,
+    detail: Option<&Result<RequestDetail, RuntimeError>>,
     now: Timestamp,
     is_one_of_many: bool,
 ) -> Markup {
     let base = &visitor.base;
     let heading = format!("heading-{}", request.id);
+    let readable = detail.and_then(|detail| detail.as_ref().ok());
+    let args = readable.map(Args::of);
     html! {
         article.card
             id={ "request-" (request.id) }
@@ -44,7 +48,7 @@ pub(super) fn card(
                     a href={ (base) "/approvals/" (encoded(&request.id)) } { (inert::text(&request.tool_name)) }
                     " " small.version { (inert::text(&request.tool_version)) }
                 }
-                (badges(request, detail))
+                (badges(request, readable))
             }
             @if !request.effect_description.is_empty() {
                 p.effect { (inert::text(&request.effect_description)) }
@@ -65,15 +69,39 @@ pub(super) fn card(
                 }
             }
             @match detail {
-                Some(detail) => (arguments(detail)),
+                Some(Err(error)) => p.failure { "The exact arguments cannot be read: " (inert::text(&error.to_string())) "." },
+                Some(Ok(_)) => @if let Some(args) = &args { (arguments(args)) },
                 None => p.summary { (inert::text(&request.args_summary)) " " small { "(in short; the exact arguments are for others)" } },
             }
             p.digest { "digest " code { (request.args_digest) } }
             @match request.status {
-                ApprovalStatus::Pending => (form(visitor, request, detail)),
+                ApprovalStatus::Pending => (form(visitor, request, args.as_ref())),
                 _ => (decided(request)),
             }
         }
+    }
+}
+
+/// Exact arguments, as the card shows them.
+struct Args<'a> {
+    detail: &'a RequestDetail,
+    /// All of them as JSON.
+    exact: String,
+    /// One by one, if they are an object.
+    single: BTreeMap<String, Box<RawValue>>,
+}
+
+impl<'a> Args<'a> {
+    fn of(detail: &'a RequestDetail) -> Self {
+        Args {
+            detail,
+            exact: inert::json(&detail.request.args),
+            single: steering::arguments(&detail.request.args),
+        }
+    }
+
+    fn are_editable(&self) -> bool {
+        self.exact.len() <= EDITABLE
     }
 }
 
@@ -95,14 +123,17 @@ fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
 }
 
 /// Returns the exact arguments, and the way from what the model wrote to them.
-fn arguments(detail: &RequestDetail) -> Markup {
-    let exact = inert::json(&detail.request.args);
-    let single = steering::arguments(&detail.request.args);
+fn arguments(args: &Args<'_>) -> Markup {
+    let Args {
+        detail,
+        exact,
+        single,
+    } = args;
     html! {
-        @if !single.is_empty() && exact.len() <= EDITABLE {
+        @if !single.is_empty() && args.are_editable() {
             table.arguments {
                 caption.unseen { "Arguments" }
-                @for (name, value) in &single {
+                @for (name, value) in single {
                     tr {
                         th scope="row" { (inert::text(name)) }
                         td { bdi { (inert::text(value.get())) } }
@@ -128,13 +159,13 @@ fn arguments(detail: &RequestDetail) -> Markup {
     }
 }
 
-fn form(visitor: &Visitor, request: &Request, detail: Option<&RequestDetail>) -> Markup {
+fn form(visitor: &Visitor, request: &Request, args: Option<&Args<'_>>) -> Markup {
     let id = &request.id;
     html! {
         form.decision method="post" action={ (visitor.base) "/approvals/" (encoded(id)) } {
             input type="hidden" name="token" value=(visitor.token);
-            @if let Some(detail) = detail {
-                (editing(id, detail))
+            @if let Some(args) = args {
+                (editing(id, args))
             }
             label for={ "note-" (id) } { "Note " small { "for the agent: why not, or what to change" } }
             input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
@@ -148,14 +179,17 @@ fn form(visitor: &Visitor, request: &Request, detail: Option<&RequestDetail>) ->
 }
 
 /// Returns the fields in which the arguments are edited: one for each, and one for all.
-fn editing(id: &str, detail: &RequestDetail) -> Markup {
-    let exact = inert::json(&detail.request.args);
-    if exact.len() > EDITABLE {
+fn editing(id: &str, args: &Args<'_>) -> Markup {
+    if !args.are_editable() {
         return html! { p.note { "The arguments are too long to be edited here." } };
     }
-    let single = steering::arguments(&detail.request.args);
+    let Args {
+        detail,
+        exact,
+        single,
+    } = args;
     let fields = match &detail.schema {
-        Some(schema) => steering::fields(schema, &single),
+        Some(schema) => steering::fields(schema, single),
         None => Vec::new(),
     };
     html! {
@@ -190,7 +224,7 @@ fn field(id: &str, field: &Field<'_>) -> Markup {
                 input id=(own) name=(name) type="text" value=[text] autocomplete="off";
             }
             Kind::Text | Kind::Json => {
-                textarea id=(own) name=(name) rows="3" spellcheck="false" { (text.unwrap_or_default()) }
+                textarea id=(own) name=(name) rows="3" spellcheck="false" { "\n" (text.unwrap_or_default()) }
             }
         }
     }

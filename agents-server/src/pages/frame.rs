@@ -13,12 +13,21 @@ pub(super) enum Tab {
     None,
 }
 
-/// Returns a whole page. `live` says whether the page shows what is stored meanwhile.
+/// Changes of the store that a page shows as they come.
+#[derive(Clone, Copy)]
+pub(super) enum Live<'a> {
+    None,
+    All,
+    /// Those of one run.
+    Run(&'a str),
+}
+
+/// Returns a whole page.
 pub(super) fn page(
     visitor: &Visitor,
     title: &str,
     tab: Tab,
-    live: bool,
+    live: Live<'_>,
     body: &Markup,
 ) -> Html<String> {
     let base = &visitor.base;
@@ -27,6 +36,10 @@ pub(super) fn page(
         (Tab::Runs, "Runs", "/runs"),
         (Tab::Audit, "Audit", "/audit"),
     ];
+    let own_run = match live {
+        Live::Run(run) => Some(run),
+        Live::None | Live::All => None,
+    };
     let whole = whole(
         title,
         base,
@@ -41,7 +54,7 @@ pub(super) fn page(
                 }
                 span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
             }
-            main #main data-live=[live.then(|| format!("{base}/api/live"))] tabindex="-1" {
+            main #main data-live=[(!matches!(live, Live::None)).then(|| format!("{base}/api/live"))] data-run=[own_run] tabindex="-1" {
                 h1 { (title) }
                 p #status role="status" aria-live="polite" {}
                 (body)
@@ -57,7 +70,7 @@ pub(crate) fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
         p.failure { (inert::text(&failure.message)) "." }
         p { a href={ (visitor.base) "/approvals" } { "Back to the requests" } }
     };
-    page(visitor, title_of(failure), Tab::None, false, &body)
+    page(visitor, title_of(failure), Tab::None, Live::None, &body)
 }
 
 /// Returns the page of a failure for somebody who is not signed in.

@@ -3,7 +3,7 @@
 use super::{
     card::card,
     encoded,
-    frame::{Tab, page},
+    frame::{Live, Tab, page},
 };
 use crate::{
     failure::Failure,
@@ -13,7 +13,6 @@ use crate::{
     wording,
 };
 use agents_core::run::Timestamp;
-use agents_runtime::{Request, RequestDetail};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension,
@@ -36,21 +35,19 @@ pub(crate) struct Choice {
     how: Option<String>,
 }
 
-type Shown = (Request, Option<RequestDetail>);
-
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Query(choice): Query<Choice>,
 ) -> Response {
     match cards(&room, &visitor, &choice).await {
-        Ok(body) => page(&visitor, "Approvals", Tab::Approvals, true, &body).into_response(),
+        Ok(body) => page(&visitor, "Approvals", Tab::Approvals, Live::All, &body).into_response(),
         Err(failure) => failure.page(&visitor),
     }
 }
 
 async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
-    let status = steering::status(choice.status.as_deref(), ApprovalStatus::Pending)?;
+    let status = steering::state(choice.status.as_deref())?.unwrap_or(ApprovalStatus::Pending);
     let filter = ApprovalFilter {
         status: Some(status),
         after: choice.after.clone(),
@@ -144,13 +141,13 @@ pub(crate) async fn one(
     let shown = async {
         let approvals = room.client.approvals();
         let (request, detail) = approvals.get_readable(&id, &visitor.principal).await?;
-        Ok::<Shown, Failure>((request, detail))
+        Ok::<_, Failure>((request, detail))
     };
     match shown.await {
         Ok((request, detail)) => {
             let card = card(&visitor, &request, detail.as_ref(), Timestamp::now(), false);
             let body = html! { div #list data-list="" { (card) } };
-            page(&visitor, "Request", Tab::Approvals, true, &body).into_response()
+            page(&visitor, "Request", Tab::Approvals, Live::All, &body).into_response()
         }
         Err(failure) => failure.page(&visitor),
     }
@@ -167,7 +164,7 @@ pub(crate) async fn decide(
         check_token(form.token.as_deref(), &visitor)?;
         let approvals = room.client.approvals();
         let (_, detail) = approvals.get_readable(&id, &visitor.principal).await?;
-        let approval = form.approval(detail.as_ref())?;
+        let approval = form.approval(detail.transpose()?.as_ref())?;
         approvals.decide(&id, approval, &visitor.principal).await?;
         Ok::<_, Failure>(())
     };

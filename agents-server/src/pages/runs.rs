@@ -2,7 +2,7 @@
 
 use super::{
     ago, encoded,
-    frame::{Tab, page},
+    frame::{Live, Tab, page},
     steps::steps,
 };
 use crate::{
@@ -44,7 +44,7 @@ pub(crate) async fn list(
     Query(choice): Query<Choice>,
 ) -> Response {
     match rows(&room, &visitor, &choice).await {
-        Ok(body) => page(&visitor, "Runs", Tab::Runs, true, &body).into_response(),
+        Ok(body) => page(&visitor, "Runs", Tab::Runs, Live::All, &body).into_response(),
         Err(failure) => failure.page(&visitor),
     }
 }
@@ -52,11 +52,11 @@ pub(crate) async fn list(
 async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
     let agent = choice.agent.clone().filter(|agent| !agent.is_empty());
     let filter = RunFilter {
-        status: steering::run_status(choice.status.as_deref())?,
+        status: steering::state(choice.status.as_deref())?,
         agent,
         before: choice.before.clone(),
         limit: ROWS,
-        tenant: visitor.principal.tenant().map(str::to_owned),
+        tenant: visitor.tenant(),
         ..RunFilter::default()
     };
     let runs = room.client.runs(&filter).await?;
@@ -119,7 +119,7 @@ pub(crate) async fn one(
     Path(id): Path<String>,
 ) -> Response {
     match whole(&room, &visitor, &id).await {
-        Ok(body) => page(&visitor, "Run", Tab::Runs, true, &body).into_response(),
+        Ok(body) => page(&visitor, "Run", Tab::Runs, Live::Run(&id), &body).into_response(),
         Err(failure) => failure.page(&visitor),
     }
 }

@@ -1,7 +1,8 @@
 //! Decisions in forms and as JSON.
 
 use crate::house::{House, attribute, fields};
-use agents_runtime::{Principal, Roles};
+use agents_core::run::EventKind;
+use agents_runtime::{Action, Approval, Principal, Roles};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::http::{StatusCode, header};
 use serde_json::json;
@@ -255,4 +256,53 @@ async fn a_form_holds_what_a_browser_sends() {
         Some("{\r\n  \"amount\": 12,\r\n  \"to\": \"<b>\"\r\n}")
     );
     assert_eq!(value("note"), Some(""));
+}
+
+#[tokio::test]
+async fn a_text_that_a_browser_sends_back_changed_counts_as_not_edited() {
+    let house = House::new(Roles::new()).await;
+    for text in ["a\r\nb", "a\rb", "\na", "\r\n", "a\u{0}b", "a\u{202e}b\n"] {
+        let args = json!({"amount": 12, "to": text}).to_string();
+        for decision in ["approve", "deny"] {
+            let request = house.ask("acme", &args).await;
+            let answer = house.decide("acme/grace", &request.id, decision, &[]).await;
+            assert_eq!(
+                answer.status,
+                StatusCode::SEE_OTHER,
+                "{text:?}: {}",
+                answer.body
+            );
+            paid(&house, &request.run_id).await;
+            let recorded = house.client().recorded(&request.run_id).await.unwrap();
+            let events = recorded.unwrap().events();
+            let decided = events.iter().find_map(|event| match &event.kind {
+                EventKind::ApprovalDecided { approval, .. } => Some(approval),
+                _ => None,
+            });
+            let is_as_asked = match decided.unwrap() {
+                Approval::Approve => decision == "approve",
+                Approval::Deny { .. } => decision == "deny",
+                _ => false,
+            };
+            assert!(is_as_asked, "{text:?}: {decided:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn whoever_does_not_see_the_arguments_cannot_edit_them_unseen() {
+    let roles = Roles::new().for_action(Action::ReadArguments, "auditor");
+    let house = House::new(roles).await;
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let edit = [("arguments", r#"{"amount": 1}"#)];
+    let answer = house
+        .decide("acme/grace", &request.id, "approve", &edit)
+        .await;
+    assert_eq!(answer.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert!(answer.body.contains("does not see them"), "{}", answer.body);
+    let answer = house
+        .decide("acme/grace", &request.id, "approve", &[])
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    assert_eq!(paid(&house, &request.run_id).await, "paid 12");
 }

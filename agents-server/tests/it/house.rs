@@ -208,8 +208,14 @@ pub(crate) fn fields(page: &str) -> Vec<(String, String)> {
             true => attribute(attributes, "value"),
             false => text,
         };
-        // A browser ends the lines of a text with CR and LF.
-        let value = plain(value).replace('\n', "\r\n");
+        // A browser drops the first line break of a text field, ends all lines with CR and LF, and shows no NUL.
+        let value = plain(value);
+        let value = match tag.starts_with("textarea") {
+            true => value.strip_prefix('\n').unwrap_or(&value),
+            false => &value,
+        };
+        let lines = value.replace("\r\n", "\n").replace('\r', "\n");
+        let value = lines.replace('\n', "\r\n").replace('\0', "\u{fffd}");
         fields.push((plain(attribute(attributes, "name")), value));
     }
     fields

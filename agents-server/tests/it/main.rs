@@ -3,9 +3,13 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../../tests/examples/built.rs"]
+mod built;
 mod deciding;
 mod house;
 mod live;
 mod program;
 mod refusing;
+#[path = "../room/mod.rs"]
+mod room;
 mod showing;

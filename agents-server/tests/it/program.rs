@@ -1,44 +1,23 @@
 //! The example `control_room`, driven from outside: two servers of one store, and a kill.
 
-#[path = "../../../tests/examples/built.rs"]
-mod built;
-
+use crate::room::{Program, command, folder, ledger, until};
 use std::{
     fs,
-    io::{BufRead, BufReader, Read, Write},
+    io::{Read, Write},
     net::TcpStream,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    path::Path,
+    time::Duration,
 };
 
+/// Control room that a visitor has signed in to.
 struct Room {
-    child: Child,
+    program: Program,
     address: String,
     cookie: String,
-    url: String,
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }
 
 /// Status, head and body of an answer.
 struct Answer(u16, String, String);
-
-fn exe() -> PathBuf {
-    built::EXAMPLES.join(format!("control_room{}", std::env::consts::EXE_SUFFIX))
-}
-
-fn folder(name: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("agents-room-{name}-{}", std::process::id()));
-    let _ = fs::remove_dir_all(&folder);
-    fs::create_dir(&folder).unwrap();
-    folder
-}
 
 fn send(address: &str, request: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
@@ -55,24 +34,9 @@ fn send(address: &str, request: &str) -> Answer {
 
 impl Room {
     fn open(folder: &Path) -> Room {
-        let mut child = Command::new(exe())
-            .args(["--listen", "127.0.0.1:0", "--store"])
-            .arg(format!("sqlite:{}", folder.join("room.db").display()))
-            .arg("--ledger")
-            .arg(folder.join("ledger"))
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap())
-            .read_line(&mut line)
-            .unwrap();
-        let url = line
-            .strip_prefix("listening on ")
-            .unwrap()
-            .trim()
-            .to_owned();
-        let (address, path) = url
+        let program = Program::start(folder);
+        let (address, path) = program
+            .url
             .strip_prefix("http://")
             .unwrap()
             .split_once('/')
@@ -87,10 +51,9 @@ impl Room {
             .unwrap();
         let cookie = cookie.split(';').next().unwrap().to_owned();
         Room {
-            child,
+            program,
             address,
             cookie,
-            url,
         }
     }
 
@@ -127,35 +90,17 @@ impl Room {
 
     /// Waits until the inbox has this many cards, and returns them.
     fn cards(&self, count: usize) -> Vec<String> {
-        let began = Instant::now();
-        loop {
+        until("the cards", || {
             let page = self.get("/approvals").2;
             let cards: Vec<_> = page.split("<article").skip(1).map(str::to_owned).collect();
-            if cards.len() == count {
-                return cards;
-            }
-            assert!(began.elapsed() < Duration::from_secs(20), "{page}");
-            std::thread::sleep(Duration::from_millis(50));
-        }
+            (cards.len() == count).then_some(cards)
+        })
     }
 }
 
 fn attribute<'a>(text: &'a str, name: &str) -> &'a str {
     let (_, rest) = text.split_once(&format!("{name}=\"")).unwrap();
     rest.split_once('"').unwrap().0
-}
-
-fn lines(folder: &Path, count: usize) -> Vec<String> {
-    let began = Instant::now();
-    loop {
-        let text = fs::read_to_string(folder.join("ledger")).unwrap_or_default();
-        let lines: Vec<_> = text.lines().map(str::to_owned).collect();
-        if lines.len() == count {
-            return lines;
-        }
-        assert!(began.elapsed() < Duration::from_secs(20), "{text}");
-        std::thread::sleep(Duration::from_millis(50));
-    }
 }
 
 #[test]
@@ -177,7 +122,7 @@ fn two_servers_of_one_store_decide_once_and_a_killed_one_goes_on() {
 
     assert_eq!(first.decide(&cards[0], "approve").0, 303);
     assert_eq!(second.cards(2).len(), 2);
-    let paid = lines(&folder, 1);
+    let paid = ledger(&folder, 1);
     let (_, amount) = paid[0].rsplit_once(' ').unwrap();
     assert!(["12", "88.5", "940"].contains(&amount), "{paid:?}");
 
@@ -201,7 +146,7 @@ fn two_servers_of_one_store_decide_once_and_a_killed_one_goes_on() {
     };
     assert_eq!(attribute(&again, "data-correlation-id"), correlation);
     assert_eq!(third.decide(&again, "approve").0, 303);
-    assert_eq!(lines(&folder, 2).len(), 2);
+    assert_eq!(ledger(&folder, 2).len(), 2);
     let _ = fs::remove_dir_all(&folder);
 }
 
@@ -225,7 +170,7 @@ fn only_the_url_signs_in_and_only_this_host_is_answered() {
         ask("/approvals", &format!("localhost:{port}"), &room.cookie),
         200
     );
-    assert!(room.url.contains("token="));
+    assert!(room.program.url.contains("token="));
     let _ = fs::remove_dir_all(&folder);
 }
 
@@ -236,7 +181,7 @@ fn a_wrong_command_line_is_a_usage_error() {
         &["--listen", "127.0.0.1:0"],
         &["--store", "file"],
     ] {
-        let output = Command::new(exe()).args(args).output().unwrap();
+        let output = command().args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.is_empty() && !output.stderr.is_empty());
     }

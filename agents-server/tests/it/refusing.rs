@@ -1,4 +1,4 @@
-//! Who is refused, and what nobody gets.
+//! Refusals: by tenant, role, token and site. Hostile arguments and paths that are not there.
 
 use crate::house::House;
 use agents_core::tool::Risk;
@@ -231,6 +231,9 @@ async fn what_is_not_there_is_404_and_what_cannot_be_done_is_405() {
             "{path}"
         );
     }
+    let query = house.get("operator", "/api/runs?limit=many").await;
+    assert_eq!(query.status, StatusCode::UNPROCESSABLE_ENTITY);
+    assert_eq!(query.json()["error"]["kind"], "invalid");
     let put = Request::builder().method(Method::PUT).uri("/approvals");
     let put = put
         .header("x-user", "operator")
