@@ -73,7 +73,7 @@ prop_compose! {
     }
 }
 
-/// What the resolver has to find, looked up in a plain list: the profile, and the profiles from the nearest tier on.
+/// Result that the resolver has to find, looked up in a plain list: the profile, and the profiles from the nearest tier on.
 fn naive<'a>(
     list: &'a [ModelProfile],
     domain: Option<&str>,

@@ -28,7 +28,7 @@ fn spent(spent_nanos: u64) -> Budget {
     }
 }
 
-/// What a reply of 100 tokens costs: the most that is held for one.
+/// Cost of a reply of 100 tokens: the most that is held for one.
 const MOST: u64 = 100_000_000;
 
 /// Creates a plane whose first model fails with this error, and whose second model answers.

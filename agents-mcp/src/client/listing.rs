@@ -26,7 +26,7 @@ const LARGEST_TOOL: usize = 64 << 10;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ListedTool {
-    /// What the server says of the tool.
+    /// Tool, as the server describes it.
     pub tool: RemoteTool,
     /// Digest of all that the server says of the tool; see [`Server::pin`](super::Server::pin).
     pub digest: String,
@@ -41,7 +41,7 @@ pub(super) type Listing = BTreeMap<String, ListedTool>;
 pub(super) struct Pages<'a> {
     server: &'a Server,
     name: &'a str,
-    /// What is listed, in the plural.
+    /// Name of the kind that is listed, in the plural.
     what: &'static str,
     /// Request for the next page; `None` after the last one.
     next: Option<PaginatedRequestParams>,

@@ -1,4 +1,4 @@
-//! What servers offer besides tools: resources and prompts.
+//! Resources and prompts of servers.
 
 use super::media;
 use agents_core::model::{Content, Message};

@@ -44,7 +44,7 @@ pub struct Handler {
     session: Arc<Session>,
 }
 
-/// What a server offers besides tools.
+/// Resources and prompts of a server.
 pub(super) struct Offer {
     pub(super) resources: Vec<Resource>,
     pub(super) prompts: Vec<Prompt>,

@@ -1,4 +1,4 @@
-//! What a host has asked to be told of, and the changes that it is told of.
+//! Subscriptions of hosts, and the changes that they are told of.
 
 #![expect(deprecated)]
 
@@ -90,7 +90,7 @@ impl fmt::Debug for Changes {
     }
 }
 
-/// What one host has asked to be told of.
+/// Subscriptions of one host.
 pub(super) struct Session {
     subscriptions: Mutex<BTreeSet<String>>,
     level: AtomicU8,

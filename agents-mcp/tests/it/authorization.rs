@@ -38,7 +38,7 @@ struct Books {
     url: String,
     /// Tokens that are valid.
     valid: Vec<String>,
-    /// What was asked of the token endpoint.
+    /// Requests to the token endpoint.
     asked: Vec<BTreeMap<String, String>>,
     registered: u32,
     tokens: u32,
@@ -166,7 +166,7 @@ async fn token(State(issuer): State<Issuer>, body: String) -> Response {
     }))
 }
 
-/// Where the page leads a person who clicks on "allow".
+/// Returns the address that the page leads to if a person clicks on "allow".
 fn allowed(page: &str) -> String {
     let asked = values(page.split_once('?').unwrap().1);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Which tools a document has, and what is wrong with others.
+//! Tools of documents, and the defects of other documents.
 
 use crate::PETS;
 use agents::{
