@@ -116,27 +116,32 @@ impl Circuits {
     pub(crate) async fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
         let name = key.name();
         let now = Instant::now();
-        let is_probe = self.change(&name, |state| match *state {
-            State::Closed { .. } => Ok(false),
+        let since = self.change(&name, |state| match *state {
+            State::Closed { .. } => Ok(None),
             State::Open { until, .. } if now < until => Err(Open(until - now)),
-            State::Open { .. } => {
+            State::Open { since, .. } => {
                 *state = State::Probing;
-                Ok(true)
+                Ok(Some(since))
             }
             State::Probing => Err(Open(LOOK)),
         })?;
         let permit = Permit {
             circuits: self.clone(),
             key: key.clone(),
-            is_probe,
+            is_probe: since.is_some(),
             is_over: false,
         };
-        if !is_probe || self.store.probe_circuit(&name, PROBE).await == Ok(true) {
+        let Some(since) = since else {
+            return Ok(permit);
+        };
+        if self.store.probe_circuit(&name, PROBE).await == Ok(true) {
             return Ok(permit);
         }
-        // Another process sees to it, or the store does not answer.
+        // Another process is the probe, or the store does not answer. The circuit keeps the time since which it is open: once
+        // the other process has closed it, this one takes that over at its next look.
         permit.forget();
-        self.change(&name, |state| *state = State::open(LOOK));
+        let until = Instant::now() + LOOK;
+        self.change(&name, |state| *state = State::Open { since, until });
         Err(Open(LOOK))
     }
 
@@ -346,6 +351,28 @@ mod tests {
         assert!(probe.is_probe());
         probe.answered().await;
         assert!(!one.enter(&key()).await.unwrap().is_probe());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_process_with_traffic_takes_over_that_another_one_has_closed_a_circuit() {
+        let world = World::new().await;
+        let (one, other) = (world.process(), world.process());
+        opened(&one).await;
+        world.look(&other).await;
+        world.advance(OPEN).await;
+        let probe = one.enter(&key()).await.unwrap();
+        assert!(other.enter(&key()).await.is_err(), "one is the probe");
+        probe.answered().await;
+        let mut looks = 0;
+        loop {
+            world.advance(LOOK / 2).await;
+            world.look(&other).await;
+            looks += 1;
+            match other.enter(&key()).await {
+                Ok(permit) => break permit.answered().await,
+                Err(_) => assert!(looks < 8, "the other process never enters"),
+            }
+        }
     }
 
     #[tokio::test(start_paused = true)]
