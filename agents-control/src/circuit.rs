@@ -64,6 +64,7 @@ impl State {
 pub(crate) struct Circuits {
     states: Mutex<HashMap<String, State>>,
     store: Arc<dyn ControlStore>,
+    /// Subscribers for all events of the control plane.
     pub(crate) subscribers: Subscribers,
 }
 

@@ -48,7 +48,7 @@ impl ControlEvent {
 type Subscriber = Arc<dyn Fn(&ControlEvent) + Send + Sync>;
 
 /// Subscribers of a control plane.
-#[derive(Clone, Default)]
+#[derive(Default)]
 pub(crate) struct Subscribers(Vec<Subscriber>);
 
 impl Subscribers {

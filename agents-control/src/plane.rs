@@ -3,7 +3,7 @@
 use crate::{
     ActiveProfiles, Change, ControlError, ControlErrorKind, ControlEvent, Controlled, ModelProfile,
     Prices, ProfileVersion, Target, activation::What, circuit::Circuits, degradation::Failures,
-    event::Subscribers, provider::Providers, retries::RetryBudgets, wording,
+    provider::Providers, retries::RetryBudgets, wording,
 };
 use agents_core::{
     Model, PurposeKey,
@@ -36,7 +36,6 @@ pub(crate) struct Plane {
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) retries: RetryBudgets,
     pub(crate) failures: Failures,
-    pub(crate) subscribers: Subscribers,
     extras: BTreeSet<PurposeKey>,
     admitted: Vec<Pattern>,
     read: Mutex<Read>,
@@ -63,7 +62,6 @@ impl ControlPlane {
                 circuits: Arc::new(Circuits::new(store)),
                 retries: RetryBudgets::default(),
                 failures: Failures::default(),
-                subscribers: Subscribers::default(),
                 extras: BTreeSet::new(),
                 admitted: Vec::new(),
                 read: Mutex::default(),
@@ -154,9 +152,9 @@ impl ControlPlane {
     #[must_use]
     pub fn on_event(self, subscriber: impl Fn(&ControlEvent) + Send + Sync + 'static) -> Self {
         self.set(|plane| {
-            plane.subscribers.add(subscriber);
-            let circuits = Arc::get_mut(&mut plane.circuits).expect("no request is under way");
-            circuits.subscribers = plane.subscribers.clone();
+            let circuits = Arc::get_mut(&mut plane.circuits);
+            let circuits = circuits.expect("no request is under way");
+            circuits.subscribers.add(subscriber);
         })
     }
 

@@ -69,12 +69,15 @@ impl Call<'_> {
 
     pub(super) fn warn(&self, warns: bool) {
         if warns {
-            self.plane.subscribers.tell(&ControlEvent::BudgetWarning {
-                org_id: self.scope.org_id.clone(),
-                domain_id: self.scope.domain_id.clone(),
-                purpose: self.profile.purpose.clone(),
-                cap_nanos: self.profile.daily_cap_nanos.unwrap_or_default(),
-            });
+            self.plane
+                .circuits
+                .subscribers
+                .tell(&ControlEvent::BudgetWarning {
+                    org_id: self.scope.org_id.clone(),
+                    domain_id: self.scope.domain_id.clone(),
+                    purpose: self.profile.purpose.clone(),
+                    cap_nanos: self.profile.daily_cap_nanos.unwrap_or_default(),
+                });
         }
     }
 }
