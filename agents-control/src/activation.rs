@@ -65,8 +65,9 @@ impl Change<'_> {
     /// Makes the change in the name of a principal, and returns the version that is active now, or was until now.
     ///
     /// The operator of the platform may change every profile. Anybody else may change those of their own organisation, as
-    /// far as the global profile permits: see [`OverrideClass`]. They may lower rates and caps, and raise them only for a
-    /// credential of their own. A refusal is a row of the [changes](crate::ControlPlane::changes).
+    /// far as the global profile permits: see [`OverrideClass`]. They may lower rates and caps. They may raise them only if
+    /// all models of the profile are asked with a credential of their own. A refusal is a row of the
+    /// [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
     /// When the profile is not valid, the principal may not do that, or the store fails.
@@ -196,10 +197,18 @@ fn refusal(
         return Some(wording::managed_credential(&profile.purpose));
     }
     let global = global?;
+    // Whoever pays for every model of the chain may raise limits. A fallback of another provider is asked without the
+    // credential of the profile, so the platform pays for it.
+    let pays = !is_managed
+        && profile.credential_ref.is_some()
+        && profile
+            .fallbacks
+            .iter()
+            .all(|one| one.provider == profile.provider);
     let is_raised = |own: Option<u64>, above: Option<u64>| {
         own.zip(above).is_some_and(|(own, above)| own > above)
     };
-    if is_managed && is_raised(profile.daily_cap_nanos, global.daily_cap_nanos) {
+    if !pays && is_raised(profile.daily_cap_nanos, global.daily_cap_nanos) {
         return Some(wording::raised(&profile.purpose, "daily cap"));
     }
     let faster = profile.rate_limit.zip(global.rate_limit);
@@ -207,5 +216,5 @@ fn refusal(
         let rate = |limit: crate::RateLimit, per: u64| u128::from(limit.calls) * u128::from(per);
         rate(own, above.per_ms) > rate(above, own.per_ms) || own.calls > above.calls
     });
-    (is_managed && is_faster).then(|| wording::raised(&profile.purpose, "rate"))
+    (!pays && is_faster).then(|| wording::raised(&profile.purpose, "rate"))
 }

@@ -194,7 +194,8 @@ pub(crate) fn managed_credential(purpose: &PurposeKey) -> String {
 
 pub(crate) fn raised(purpose: &PurposeKey, what: &str) -> String {
     format!(
-        "the {what} of `{purpose}` may be lowered, and not raised: have the operator do it, or use a credential of your own"
+        "the {what} of `{purpose}` may be lowered, and not raised: have the operator do it, or use a credential of your own \
+         for all of its models"
     )
 }
 

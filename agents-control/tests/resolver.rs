@@ -133,12 +133,21 @@ proptest! {
         };
         let found = found.expect("the naive model has found one");
         prop_assert_eq!(&found.tier, &first.tier);
-        prop_assert_eq!(found.chain, first.chain());
+        prop_assert_eq!(&found.chain, &first.chain());
         let at = list.iter().rposition(|profile| profile == *first).unwrap();
         let same = usize::try_from(found.version).unwrap() - 1;
         prop_assert!(same <= at && list[same] == list[at]);
-        prop_assert_eq!(found.rate_limit, expect.iter().find_map(|one| one.rate_limit));
-        prop_assert_eq!(found.daily_cap_nanos, expect.iter().find_map(|one| one.daily_cap_nanos));
+        // Limits of whoever pays itself are for its provider.
+        let limits: Vec<_> = expect
+            .iter()
+            .filter(|one| {
+                one.tier == first.tier
+                    || one.credential_source == CredentialSource::Managed
+                    || first.chain().iter().all(|model| model.provider == one.provider)
+            })
+            .collect();
+        prop_assert_eq!(found.rate_limit, limits.iter().find_map(|one| one.rate_limit));
+        prop_assert_eq!(found.daily_cap_nanos, limits.iter().find_map(|one| one.daily_cap_nanos));
         // A credential is never sent to a provider that it is not for, nor that of one tenant to another.
         let of = expect
             .iter()
@@ -147,6 +156,39 @@ proptest! {
         let source = of.map_or(CredentialSource::Managed, |one| one.credential_source);
         prop_assert_eq!(found.credential_source, source);
     }
+}
+
+#[test]
+fn limits_for_a_credential_of_its_own_are_not_those_of_models_that_the_platform_pays_for() {
+    use PurposeKey::Scoring;
+
+    let global = ModelProfile::global(Scoring)
+        .model("p", "1")
+        .override_class(OverrideClass::Open)
+        .rate(per_minute(10))
+        .daily_cap(usd(10));
+    let own = ModelProfile::org("acme", Scoring)
+        .model("q", "1")
+        .credential("own")
+        .rate(per_minute(1_000))
+        .daily_cap(usd(1_000));
+    let workspace = || ModelProfile::domain("acme", "x", Scoring);
+    let limits = |workspace: ModelProfile| {
+        let mut active = ActiveProfiles::default();
+        for (version, profile) in (1..).zip([&global, &own, &workspace]) {
+            active.insert(profile.clone(), version);
+        }
+        let found = resolve_active_profile(&active, Some("x"), "acme", &Scoring).unwrap();
+        (found.rate_limit, found.daily_cap_nanos)
+    };
+    let of = |profile: &ModelProfile| (profile.rate_limit, profile.daily_cap_nanos);
+    assert_eq!(limits(workspace().model("p", "1")), of(&global));
+    let across = workspace().model("q", "1").fallback("p", "1");
+    assert_eq!(limits(across), of(&global), "the platform pays for `p`");
+    assert_eq!(limits(workspace().model("q", "2")), of(&own));
+    // Its own limits hold in any case.
+    let lower = workspace().model("p", "1").daily_cap(usd(1));
+    assert_eq!(limits(lower), (global.rate_limit, Some(usd(1).nanos())));
 }
 
 #[test]

@@ -69,7 +69,8 @@ pub struct ResolvedProfile {
 ///
 /// The profile of the workspace comes before that of the organisation, and both before the global one. The class of the
 /// global profile decides whether an override counts: see [`OverrideClass`]. Limits that an override does not set are
-/// those of the tier above.
+/// those of the tier above. A rate and a cap of a profile with a credential of an organisation's own hold for the provider
+/// of that profile alone: an override with models of other providers has the limits of the tier above that profile.
 ///
 /// ```
 /// use agents_control::{ActiveProfiles, ModelProfile, PurposeKey::Scoring, resolve_active_profile};
@@ -109,6 +110,19 @@ pub fn resolve_active_profile(
     let found = nearest.into_iter().flatten().next()?;
     let profiles = || nearest.into_iter().flatten().map(|found| &found.profile);
     let profile = &found.profile;
+    let chain = profile.chain();
+    let is_its_provider = |above: &ModelProfile| {
+        let mut models = chain.iter();
+        models.all(|one| one.provider == above.provider)
+    };
+    // An organisation that pays itself may have raised its limits. They do not hold for models that the platform pays for.
+    let limits = || {
+        profiles().enumerate().filter(|(index, above)| {
+            *index == 0
+                || above.credential_source == CredentialSource::Managed
+                || is_its_provider(above)
+        })
+    };
     // The credential of the tier above is for its provider, and is sent to no other.
     let credential = profiles()
         .find(|above| above.credential_ref.is_some() && above.provider == profile.provider);
@@ -116,14 +130,14 @@ pub fn resolve_active_profile(
         purpose: purpose.clone(),
         tier: profile.tier.clone(),
         version: found.version,
-        chain: profile.chain(),
         credential_source: credential
             .map_or(CredentialSource::Managed, |found| found.credential_source),
         credential_ref: credential.and_then(|found| found.credential_ref.clone()),
-        rate_limit: profiles().find_map(|profile| profile.rate_limit),
-        daily_cap_nanos: profiles().find_map(|profile| profile.daily_cap_nanos),
+        rate_limit: limits().find_map(|(_, profile)| profile.rate_limit),
+        daily_cap_nanos: limits().find_map(|(_, profile)| profile.daily_cap_nanos),
         max_output_tokens: profiles().find_map(|profile| profile.max_output_tokens),
         degradation: profiles().find_map(|profile| profile.degradation.clone()),
+        chain,
     })
 }
 

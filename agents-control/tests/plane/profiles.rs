@@ -2,11 +2,16 @@
 
 use super::{activate, ask, operator, plane, prices, reply, scoring};
 use agents_control::{
-    ControlErrorKind, ControlPlane, ModelProfile, OverrideClass, Principal, ProfileAction,
+    ControlErrorKind, ControlPlane, CredentialSource, ModelProfile, OverrideClass, Principal,
+    ProfileAction,
     PurposeKey::{self, Detection, Scoring},
     SqliteStore, per_minute, usd,
 };
-use agents_core::testing::{Script, ScriptedModel};
+use agents_core::{
+    model::ModelErrorKind,
+    testing::{Script, ScriptedModel},
+    tool::Scope,
+};
 use std::time::{Duration, Instant};
 
 fn admin() -> Principal {
@@ -156,6 +161,57 @@ async fn a_tenant_lowers_limits_and_does_not_raise_them() {
         control.activate(own).by(&admin()).await.unwrap();
         control.activate(raised).by(&operator()).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_tenant_raises_no_limits_of_models_that_the_platform_pays_for() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let global = scoring()
+        .override_class(OverrideClass::Open)
+        .daily_cap(usd(10))
+        .rate(per_minute(60));
+    activate(&control, global).await;
+    // A credential of its own that is not there.
+    let mut unnamed = of_acme("m");
+    unnamed.credential_source = CredentialSource::OrgByo;
+    // A fallback is asked without the credential if it is another provider's.
+    let across = of_acme("m").credential("own").across_providers();
+    let across = across.fallback("p", "n").fallback("q", "m");
+    for payer in [unnamed, across] {
+        for raised in [
+            payer.clone().daily_cap(usd(11)),
+            payer.clone().rate(per_minute(61)),
+        ] {
+            let refused = control.activate(raised).by(&admin()).await.unwrap_err();
+            assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+            assert!(refused.to_string().contains("not raised"), "{refused}");
+        }
+        let lower = payer.daily_cap(usd(9)).rate(per_minute(59));
+        control.activate(lower).by(&admin()).await.unwrap();
+    }
+    let own = of_acme("m").credential("own").fallback("p", "n");
+    let own = own.daily_cap(usd(11)).rate(per_minute(61));
+    control.activate(own).by(&admin()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_workspace_does_not_take_over_a_cap_for_the_key_of_its_organisation() {
+    let (control, handle) = plane(reply(1, 100)).await;
+    let global = scoring()
+        .override_class(OverrideClass::Open)
+        .max_output_tokens(100)
+        .daily_cap(usd(0.1));
+    activate(&control, global).await;
+    let own = ModelProfile::org("acme", Scoring).model("q", "m");
+    let own = own.credential("own").daily_cap(usd(1_000));
+    control.activate(own).by(&admin()).await.unwrap();
+    let workspace = ModelProfile::domain("acme", "x", Scoring).model("p", "m");
+    control.activate(workspace).by(&admin()).await.unwrap();
+    let model = control.model(Scoring, Scope::from("acme").domain("x"));
+    ask(&model).await.unwrap();
+    let refused = ask(&model).await.unwrap_err();
+    assert_eq!(refused.kind(), ModelErrorKind::OverBudget, "{refused}");
+    assert_eq!(handle.count(), 1);
 }
 
 #[tokio::test]
