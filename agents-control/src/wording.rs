@@ -55,6 +55,13 @@ pub(crate) fn unnamed_model(of: &str) -> String {
     format!("{of} names no model: set `.model(provider, model)`, and name both in each fallback")
 }
 
+pub(crate) fn no_id(of: &str) -> String {
+    format!(
+        "{of} is for an organisation or a workspace with an empty id: name it, or set the profile of all with \
+         `ModelProfile::global(..)` and that of an organisation with `ModelProfile::org(..)`"
+    )
+}
+
 pub(crate) fn too_many_models(of: &str, count: usize, most: usize) -> String {
     format!(
         "{of} has {count} models in its chain: leave out some, so that there are {most} at most"

@@ -7,8 +7,8 @@ use crate::{ControlError, ControlErrorKind, wording};
 pub(crate) const MOST: usize = 8;
 
 impl ModelProfile {
-    /// Checks that the profile names models, in a chain that is bounded and without circles, and limits that permit
-    /// something.
+    /// Checks that the profile names its organisation and its models, that its chain is bounded and without circles, and
+    /// that its limits permit something.
     pub(crate) fn check(&self) -> Result<(), ControlError> {
         match self.defect() {
             None => Ok(()),
@@ -18,6 +18,10 @@ impl ModelProfile {
 
     fn defect(&self) -> Option<String> {
         let of = format!("the profile of `{}`", self.purpose);
+        // In the store, an empty id stands for all.
+        if self.tier.org_id() == Some("") || self.tier.domain_id() == Some("") {
+            return Some(wording::no_id(&of));
+        }
         let chain = self.chain();
         if chain
             .iter()

@@ -230,6 +230,29 @@ async fn of_two_operators_the_second_is_told() {
 }
 
 #[tokio::test]
+async fn an_organisation_with_an_empty_id_does_not_replace_the_global_profile() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let global = activate(&control, scoring().override_class(OverrideClass::Open)).await;
+    let nobody = Principal::new("x", "");
+    for profile in [
+        ModelProfile::org("", Scoring),
+        ModelProfile::domain("", "", Scoring),
+        ModelProfile::domain("", "x", Scoring),
+        ModelProfile::domain("acme", "", Scoring),
+    ] {
+        for who in [&nobody, &admin(), &operator()] {
+            let change = control.activate(profile.clone().model("p", "evil"));
+            let refused = change.by(who).await.unwrap_err();
+            assert_eq!(refused.kind(), ControlErrorKind::Invalid, "{refused}");
+            assert!(refused.to_string().contains("an empty id"), "{refused}");
+        }
+    }
+    let versions = control.versions(&Scoring).await.unwrap();
+    assert_eq!((versions.len(), versions[0].version), (1, global));
+    assert_eq!(versions[0].deactivated_at, None);
+}
+
+#[tokio::test]
 async fn a_profile_with_a_defect_is_refused() {
     let (control, _) = plane(reply(1, 1)).await;
     let long = (0..9).fold(scoring(), |profile, index| {
