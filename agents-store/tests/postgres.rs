@@ -17,8 +17,8 @@ mod fleets;
 mod tenants;
 
 use agents_store::{
-    AuditFilter, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, PostgresStore, Risk,
-    RunFilter, RunStatus, Store, StoreError, Timestamp,
+    AuditFilter, Claim, Commit, ControlStore, ErrorKind, Lease, NewApproval, NewProfile, NewRun,
+    PostgresStore, Risk, RunFilter, RunStatus, Store, StoreError, Timestamp,
     conformance::{
         CASES, CONTROL_CASES,
         postgres::{Database, Server},
@@ -315,6 +315,22 @@ async fn with_waiting(owner: &Client, what: &str) {
 fn may_pass<T: std::fmt::Debug>(result: Result<T, StoreError>) {
     let error = result.expect_err("this fails");
     assert!(error.may_pass(), "{error}");
+}
+
+#[tokio::test]
+async fn a_change_of_a_profile_with_an_unknown_action_is_not_taken_for_a_refusal() {
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    store
+        .refuse_profile(&NewProfile::default(), "no")
+        .await
+        .unwrap();
+    assert_eq!(store.profile_changes(0).await.unwrap().len(), 1);
+    let unknown = "UPDATE llm_profile_changes SET action = 'approved'";
+    owner(&database).await.batch_execute(unknown).await.unwrap();
+    let error = store.profile_changes(0).await.unwrap_err();
+    assert!(error.to_string().contains("`approved`"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

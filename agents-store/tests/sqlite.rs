@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used)]
 
 use agents_store::{
-    AuditFilter, AuditKind, Claim, Commit, ErrorKind, ExecutionFilter, NewRun, RunFilter,
-    RunStatus, SqliteStore, Store, Timestamp,
+    AuditFilter, AuditKind, Claim, Commit, ControlStore, ErrorKind, ExecutionFilter, NewProfile,
+    NewRun, RunFilter, RunStatus, SqliteStore, Store, Timestamp,
     conformance::{self, CASES, CONTROL_CASES},
 };
 use std::{
@@ -284,6 +284,23 @@ async fn a_store_of_a_later_version_is_refused() {
     let error = SqliteStore::open(&file.0).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Newer);
     assert!(error.to_string().contains("version 99"), "{error}");
+}
+
+#[tokio::test]
+async fn a_change_of_a_profile_with_an_unknown_action_is_not_taken_for_a_refusal() {
+    let file = TempFile::new("actions");
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    store
+        .refuse_profile(&NewProfile::default(), "no")
+        .await
+        .unwrap();
+    assert_eq!(store.profile_changes(0).await.unwrap().len(), 1);
+    rusqlite::Connection::open(&file.0)
+        .unwrap()
+        .execute("UPDATE llm_profile_changes SET action = 'approved'", [])
+        .unwrap();
+    let error = store.profile_changes(0).await.unwrap_err();
+    assert!(error.to_string().contains("`approved`"), "{error}");
 }
 
 #[tokio::test]

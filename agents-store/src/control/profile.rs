@@ -1,7 +1,7 @@
 //! Profiles as rows.
 
+use crate::run::words;
 use agents_core::run::Timestamp;
-use std::fmt;
 
 /// Profile that is to be stored. An empty id of an organisation stands for all, an empty id of a workspace for the
 /// organisation itself.
@@ -56,31 +56,12 @@ pub enum ProfileAction {
     Refused,
 }
 
-impl ProfileAction {
-    /// All actions.
-    pub const ALL: [ProfileAction; 4] = [
-        ProfileAction::Activated,
-        ProfileAction::RolledBack,
-        ProfileAction::Deactivated,
-        ProfileAction::Refused,
-    ];
-
-    /// Returns the name, as it is stored.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            ProfileAction::Activated => "activated",
-            ProfileAction::RolledBack => "rolled_back",
-            ProfileAction::Deactivated => "deactivated",
-            ProfileAction::Refused => "refused",
-        }
-    }
-}
-
-impl fmt::Display for ProfileAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
+words!(ProfileAction {
+    Activated = "activated",
+    RolledBack = "rolled_back",
+    Deactivated = "deactivated",
+    Refused = "refused",
+});
 
 /// Change of a profile: a row that is never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use crate::{
     NewProfile, ProfileAction, ProfileChange, StoreError, StoredProfile, Timestamp,
     postgres::{
         connections::{Params, Transaction, number, row, rows, signed},
-        runs::{text, time, time_if_any},
+        runs::{text, time, time_if_any, word},
     },
     wording,
 };
@@ -149,13 +149,10 @@ pub(super) async fn changes(
     let sql = "SELECT * FROM llm_profile_changes WHERE number > $1 ORDER BY number";
     let found = rows(db, sql, &[&signed(after)]).await?;
     let read = |row: &Row| {
-        let action: String = row.try_get("action")?;
-        let mut known = ProfileAction::ALL.into_iter();
-        let action = known.find(|known| known.as_str() == action);
         Ok(ProfileChange {
             number: number(row, "number")?,
             at: time(row, "at")?,
-            action: action.unwrap_or(ProfileAction::Refused),
+            action: word(row, "action", ProfileAction::read)?,
             version: number(row, "version")?,
             purpose: row.try_get("purpose")?,
             org_id: row.try_get("org_id")?,

@@ -2,13 +2,15 @@
 
 use crate::{
     NewProfile, ProfileAction, ProfileChange, StoreError, StoredProfile,
-    sqlite::{Tx, runs::time},
+    sqlite::{
+        Tx,
+        runs::{time, time_if_any, word},
+    },
     wording,
 };
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredProfile> {
-    let ended: Option<u64> = row.get("deactivated_at")?;
     Ok(StoredProfile {
         version: row.get("version")?,
         purpose: row.get("purpose")?,
@@ -17,7 +19,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredProfile> {
         profile: row.get("profile")?,
         created_by: row.get("created_by")?,
         activated_at: time(row, "activated_at")?,
-        deactivated_at: ended.map(crate::Timestamp::from_millis),
+        deactivated_at: time_if_any(row, "deactivated_at")?,
     })
 }
 
@@ -111,13 +113,10 @@ pub(super) fn changes(db: &Connection, after: u64) -> Result<Vec<ProfileChange>,
     let sql = "SELECT * FROM llm_profile_changes WHERE number > ?1 ORDER BY number";
     let mut found = db.prepare_cached(sql)?;
     let found = found.query_map([after], |row| {
-        let action: String = row.get("action")?;
-        let known = ProfileAction::ALL.into_iter();
-        let action = known.into_iter().find(|known| known.as_str() == action);
         Ok(ProfileChange {
             number: row.get("number")?,
             at: time(row, "at")?,
-            action: action.unwrap_or(ProfileAction::Refused),
+            action: word(row, "action", ProfileAction::read)?,
             version: row.get("version")?,
             purpose: row.get("purpose")?,
             org_id: row.get("org_id")?,
