@@ -88,7 +88,7 @@ impl Change<'_> {
                 plane.permit(&profile, principal, &new).await?;
                 plane
                     .store
-                    .reactivate_profile(version, principal.id())
+                    .reactivate_profile(version, principal.id(), self.replaces)
                     .await
             }
             What::Deactivate(version) => {
@@ -97,7 +97,7 @@ impl Change<'_> {
                 plane.permit_for(&profile, principal, &new).await?;
                 plane
                     .store
-                    .deactivate_profile(version, principal.id())
+                    .deactivate_profile(version, principal.id(), self.replaces)
                     .await
             }
         };

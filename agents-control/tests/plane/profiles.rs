@@ -230,6 +230,30 @@ async fn of_two_operators_the_second_is_told() {
 }
 
 #[tokio::test]
+async fn of_two_operators_who_go_back_or_end_a_profile_the_second_is_told() {
+    let (control, _) = plane(reply(1, 1)).await;
+    let first = activate(&control, scoring()).await;
+    let second = activate(&control, scoring().model("p", "m2")).await;
+    let third = activate(&control, scoring().model("p", "m3")).await;
+    for change in [
+        control.rollback(first).replacing(second),
+        control.deactivate(second).replacing(second),
+        control.deactivate(third).replacing(second),
+    ] {
+        let refused = change.by(&operator()).await.unwrap_err();
+        assert_eq!(refused.kind(), ControlErrorKind::Conflict, "{refused}");
+    }
+    let model = control.versions(&Scoring).await.unwrap();
+    let active = model.iter().filter(|one| one.deactivated_at.is_none());
+    let active: Vec<_> = active.map(|one| one.version).collect();
+    assert_eq!(active, [third]);
+    let back = control.rollback(first).replacing(third);
+    assert_eq!(back.by(&operator()).await.unwrap().version, first);
+    let ended = control.deactivate(first).replacing(first);
+    ended.by(&operator()).await.unwrap();
+}
+
+#[tokio::test]
 async fn an_organisation_with_an_empty_id_does_not_replace_the_global_profile() {
     let (control, _) = plane(reply(1, 1)).await;
     let global = activate(&control, scoring().override_class(OverrideClass::Open)).await;

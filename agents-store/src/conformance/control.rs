@@ -87,17 +87,17 @@ pub(super) async fn one_profile_of_a_tier_is_active(store: Checked) {
 pub(super) async fn a_version_is_activated_again(store: Checked) {
     let first = store.activate_profile(&profile("", "one")).await.unwrap();
     let second = store.activate_profile(&profile("", "two")).await.unwrap();
-    let back = store.reactivate_profile(first.version, "eve").await;
+    let back = store.reactivate_profile(first.version, "eve", None).await;
     assert_eq!(back.unwrap().profile, "one");
     let (_, active) = store.active_profiles().await.unwrap();
     assert_eq!(active.len(), 1);
     assert_eq!(active[0].version, first.version);
     store
-        .deactivate_profile(first.version, "eve")
+        .deactivate_profile(first.version, "eve", None)
         .await
         .unwrap();
     store
-        .deactivate_profile(first.version, "eve")
+        .deactivate_profile(first.version, "eve", None)
         .await
         .unwrap();
     assert_eq!(store.active_profiles().await.unwrap().1, []);
@@ -117,8 +117,33 @@ pub(super) async fn a_version_is_activated_again(store: Checked) {
     );
     let later = store.profile_changes(changes[2].number).await.unwrap();
     assert_eq!(later, changes[3..]);
-    let unknown = store.reactivate_profile(9_999, "eve").await.unwrap_err();
-    assert_eq!(unknown.kind(), ErrorKind::NotFound);
+    let unknown = store.reactivate_profile(9_999, "eve", None).await;
+    assert_eq!(unknown.unwrap_err().kind(), ErrorKind::NotFound);
+}
+
+pub(super) async fn a_change_names_the_version_that_it_replaces(store: Checked) {
+    let first = store.activate_profile(&profile("", "one")).await.unwrap();
+    let second = store.activate_profile(&profile("", "two")).await.unwrap();
+    let (first, second) = (first.version, second.version);
+    let changes = store.profile_changes(0).await.unwrap();
+    // The first version is not active any more, so whoever believes that it is comes too late.
+    for refused in [
+        store.reactivate_profile(first, "eve", Some(first)).await,
+        store.deactivate_profile(first, "eve", Some(first)).await,
+        store.deactivate_profile(second, "eve", Some(first)).await,
+    ] {
+        assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
+    }
+    let (_, active) = store.active_profiles().await.unwrap();
+    assert_eq!((active.len(), active[0].version), (1, second));
+    assert_eq!(store.profile_changes(0).await.unwrap(), changes);
+    let back = store.reactivate_profile(first, "eve", Some(second)).await;
+    assert_eq!(back.unwrap().version, first);
+    let ended = store.deactivate_profile(first, "eve", Some(first)).await;
+    assert!(ended.unwrap().deactivated_at.is_some());
+    let refused = store.reactivate_profile(second, "eve", Some(first)).await;
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
+    assert_eq!(store.active_profiles().await.unwrap().1, []);
 }
 
 pub(super) async fn of_two_operators_at_once_one_wins(store: Checked) {

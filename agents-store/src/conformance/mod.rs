@@ -311,6 +311,7 @@ macro_rules! control_cases {
 control_cases! {
     one_profile_of_a_tier_is_active,
     a_version_is_activated_again,
+    a_change_names_the_version_that_it_replaces,
     of_two_operators_at_once_one_wins,
     a_refusal_changes_nothing_but_the_log,
     a_circuit_opens_once_and_lets_one_request_through,

@@ -5,6 +5,10 @@
     allow(dead_code, reason = "the stores use it")
 )]
 mod day;
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores use it")
+)]
 mod profile;
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
@@ -23,6 +27,7 @@ pub use usage::{
 )]
 pub(crate) use {
     day::date,
+    profile::check_replaced,
     usage::{MOST, UNSETTLED, after_refill, amount_of},
 };
 
@@ -56,13 +61,23 @@ pub trait ControlStore: Send + Sync + 'static {
     /// be active: otherwise the error is [`Conflict`](crate::ErrorKind::Conflict).
     async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError>;
 
-    /// Activates a version that was active before, in the place of the one of its tier and purpose.
-    async fn reactivate_profile(&self, version: u64, by: &str)
-    -> Result<StoredProfile, StoreError>;
+    /// Activates a version that was active before, in the place of the one of its tier and purpose. With `replaces`, that
+    /// one has to be active, as in [`activate_profile`](ControlStore::activate_profile).
+    async fn reactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+        replaces: Option<u64>,
+    ) -> Result<StoredProfile, StoreError>;
 
-    /// Ends the activity of a version: the tier above applies from then on.
-    async fn deactivate_profile(&self, version: u64, by: &str)
-    -> Result<StoredProfile, StoreError>;
+    /// Ends the activity of a version: the tier above applies from then on. With `replaces`, that version has to be the
+    /// active one of the tier and purpose, as in [`activate_profile`](ControlStore::activate_profile).
+    async fn deactivate_profile(
+        &self,
+        version: u64,
+        by: &str,
+        replaces: Option<u64>,
+    ) -> Result<StoredProfile, StoreError>;
 
     /// Adds a refusal to the changes of the profiles.
     async fn refuse_profile(&self, new: &NewProfile, why: &str) -> Result<(), StoreError>;
@@ -128,8 +143,8 @@ forward! {
     profile_versions(purpose: &str) -> Vec<StoredProfile>;
     profile(version: u64) -> Option<StoredProfile>;
     activate_profile(new: &NewProfile) -> StoredProfile;
-    reactivate_profile(version: u64, by: &str) -> StoredProfile;
-    deactivate_profile(version: u64, by: &str) -> StoredProfile;
+    reactivate_profile(version: u64, by: &str, replaces: Option<u64>) -> StoredProfile;
+    deactivate_profile(version: u64, by: &str, replaces: Option<u64>) -> StoredProfile;
     refuse_profile(new: &NewProfile, why: &str) -> ();
     profile_changes(after: u64) -> Vec<ProfileChange>;
     circuits() -> Vec<(String, Duration)>;

@@ -1,6 +1,6 @@
 //! Profiles as rows.
 
-use crate::run::words;
+use crate::{StoreError, run::words, wording};
 use agents_core::run::Timestamp;
 
 /// Profile that is to be stored. An empty id of an organisation stands for all, an empty id of a workspace for the
@@ -62,6 +62,14 @@ words!(ProfileAction {
     Deactivated = "deactivated",
     Refused = "refused",
 });
+
+/// Refuses a change that was meant to take the place of another version than the one that is active.
+pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Result<(), StoreError> {
+    match expected {
+        Some(expected) if active != Some(expected) => Err(wording::other_profile(expected, active)),
+        _ => Ok(()),
+    }
+}
 
 /// Change of a profile: a row that is never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]

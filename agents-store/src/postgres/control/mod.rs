@@ -69,10 +69,11 @@ impl ControlStore for PostgresStore {
         &self,
         version: u64,
         by: &str,
+        replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError> {
         let by = by.to_owned();
         self.write_apart(move |db| {
-            Box::pin(async move { profiles::reactivate(db, version, &by).await })
+            Box::pin(async move { profiles::reactivate(db, version, &by, replaces).await })
         })
         .await
     }
@@ -81,10 +82,11 @@ impl ControlStore for PostgresStore {
         &self,
         version: u64,
         by: &str,
+        replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError> {
         let by = by.to_owned();
         self.write_apart(move |db| {
-            Box::pin(async move { profiles::deactivate(db, version, &by).await })
+            Box::pin(async move { profiles::deactivate(db, version, &by, replaces).await })
         })
         .await
     }

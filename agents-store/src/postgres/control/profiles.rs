@@ -2,6 +2,7 @@
 
 use crate::{
     NewProfile, ProfileAction, ProfileChange, StoreError, StoredProfile, Timestamp,
+    control::check_replaced,
     postgres::{
         connections::{Params, Transaction, number, row, rows, signed},
         runs::{text, time, time_if_any, word},
@@ -65,11 +66,7 @@ pub(super) async fn activate(
     };
     let now = one_at_a_time(db).await?;
     let before = end_activity(db, now, &new.purpose, &new.org_id, &new.domain_id).await?;
-    if let Some(expected) = new.replaces
-        && before != Some(expected)
-    {
-        return Err(wording::other_profile(expected, before));
-    }
+    check_replaced(new.replaces, before)?;
     let sql =
         "INSERT INTO llm_profiles (purpose, org_id, domain_id, profile, created_by, activated_at)
          VALUES ($1, $2, $3, $4, $5, $6) RETURNING *";
@@ -94,10 +91,12 @@ pub(super) async fn reactivate(
     db: &Transaction<'_>,
     version: u64,
     by: &str,
+    replaces: Option<u64>,
 ) -> Result<StoredProfile, StoreError> {
     let now = one_at_a_time(db).await?;
     let wanted = known(db, version).await?;
-    end_activity(db, now, &wanted.purpose, &wanted.org_id, &wanted.domain_id).await?;
+    let before = end_activity(db, now, &wanted.purpose, &wanted.org_id, &wanted.domain_id).await?;
+    check_replaced(replaces, before)?;
     let sql = "UPDATE llm_profiles SET activated_at = $2, deactivated_at = NULL WHERE version = $1";
     db.execute(sql, &[&signed(version), &signed(now)]).await?;
     let stored = known(db, version).await?;
@@ -110,8 +109,11 @@ pub(super) async fn deactivate(
     db: &Transaction<'_>,
     version: u64,
     by: &str,
+    replaces: Option<u64>,
 ) -> Result<StoredProfile, StoreError> {
     let now = one_at_a_time(db).await?;
+    let wanted = known(db, version).await?;
+    check_replaced(replaces, active_of(db, &wanted).await?)?;
     let sql =
         "UPDATE llm_profiles SET deactivated_at = $2 WHERE version = $1 AND deactivated_at IS NULL";
     let ended = db.execute(sql, &[&signed(version), &signed(now)]).await?;
@@ -188,6 +190,15 @@ async fn end_activity(
     let values: Params<'_> = &[&purpose, &org_id, &domain_id, &signed(now)];
     let ended = db.row(sql, values).await?;
     ended.map(|row| number(&row, 0)).transpose()
+}
+
+/// Returns the version that is active in the tier and for the purpose of a profile.
+async fn active_of(db: &Transaction<'_>, of: &StoredProfile) -> Result<Option<u64>, StoreError> {
+    let sql = "SELECT version FROM llm_profiles
+         WHERE purpose = $1 AND org_id = $2 AND domain_id = $3 AND deactivated_at IS NULL";
+    let values: Params<'_> = &[&of.purpose, &of.org_id, &of.domain_id];
+    let found = db.row(sql, values).await?;
+    found.map(|row| number(&row, 0)).transpose()
 }
 
 async fn known(db: &Transaction<'_>, version: u64) -> Result<StoredProfile, StoreError> {

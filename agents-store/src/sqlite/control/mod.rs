@@ -46,9 +46,10 @@ impl ControlStore for SqliteStore {
         &self,
         version: u64,
         by: &str,
+        replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError> {
         let by = by.to_owned();
-        self.write_apart(move |tx| profiles::reactivate(tx, version, &by))
+        self.write_apart(move |tx| profiles::reactivate(tx, version, &by, replaces))
             .await
     }
 
@@ -56,9 +57,10 @@ impl ControlStore for SqliteStore {
         &self,
         version: u64,
         by: &str,
+        replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError> {
         let by = by.to_owned();
-        self.write_apart(move |tx| profiles::deactivate(tx, version, &by))
+        self.write_apart(move |tx| profiles::deactivate(tx, version, &by, replaces))
             .await
     }
 

@@ -2,6 +2,7 @@
 
 use crate::{
     NewProfile, ProfileAction, ProfileChange, StoreError, StoredProfile,
+    control::check_replaced,
     sqlite::{
         Tx,
         runs::{time, time_if_any, word},
@@ -49,11 +50,7 @@ pub(super) fn find(db: &Connection, version: u64) -> Result<Option<StoredProfile
 
 pub(super) fn activate(tx: &Tx<'_>, new: &NewProfile) -> Result<StoredProfile, StoreError> {
     let before = end_activity(tx, &new.purpose, &new.org_id, &new.domain_id)?;
-    if let Some(expected) = new.replaces
-        && before != Some(expected)
-    {
-        return Err(wording::other_profile(expected, before));
-    }
+    check_replaced(new.replaces, before)?;
     let mut insert = tx.prepare_cached(
         "INSERT INTO llm_profiles (purpose, org_id, domain_id, profile, created_by, activated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
@@ -71,9 +68,15 @@ pub(super) fn activate(tx: &Tx<'_>, new: &NewProfile) -> Result<StoredProfile, S
     Ok(stored)
 }
 
-pub(super) fn reactivate(tx: &Tx<'_>, version: u64, by: &str) -> Result<StoredProfile, StoreError> {
+pub(super) fn reactivate(
+    tx: &Tx<'_>,
+    version: u64,
+    by: &str,
+    replaces: Option<u64>,
+) -> Result<StoredProfile, StoreError> {
     let wanted = known(tx, version)?;
-    end_activity(tx, &wanted.purpose, &wanted.org_id, &wanted.domain_id)?;
+    let before = end_activity(tx, &wanted.purpose, &wanted.org_id, &wanted.domain_id)?;
+    check_replaced(replaces, before)?;
     let mut update = tx.prepare_cached(
         "UPDATE llm_profiles SET activated_at = ?2, deactivated_at = NULL WHERE version = ?1",
     )?;
@@ -83,7 +86,14 @@ pub(super) fn reactivate(tx: &Tx<'_>, version: u64, by: &str) -> Result<StoredPr
     Ok(stored)
 }
 
-pub(super) fn deactivate(tx: &Tx<'_>, version: u64, by: &str) -> Result<StoredProfile, StoreError> {
+pub(super) fn deactivate(
+    tx: &Tx<'_>,
+    version: u64,
+    by: &str,
+    replaces: Option<u64>,
+) -> Result<StoredProfile, StoreError> {
+    let wanted = known(tx, version)?;
+    check_replaced(replaces, active_of(tx, &wanted)?)?;
     let mut update = tx.prepare_cached(
         "UPDATE llm_profiles SET deactivated_at = ?2 WHERE version = ?1 AND deactivated_at IS NULL",
     )?;
@@ -143,6 +153,18 @@ fn end_activity(
         row.get(0)
     });
     Ok(ended.optional()?)
+}
+
+/// Returns the version that is active in the tier and for the purpose of a profile.
+fn active_of(tx: &Tx<'_>, of: &StoredProfile) -> Result<Option<u64>, StoreError> {
+    let mut found = tx.prepare_cached(
+        "SELECT version FROM llm_profiles
+         WHERE purpose = ?1 AND org_id = ?2 AND domain_id = ?3 AND deactivated_at IS NULL",
+    )?;
+    let found = found.query_row(params![of.purpose, of.org_id, of.domain_id], |row| {
+        row.get(0)
+    });
+    Ok(found.optional()?)
 }
 
 fn known(tx: &Tx<'_>, version: u64) -> Result<StoredProfile, StoreError> {
