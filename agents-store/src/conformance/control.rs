@@ -359,6 +359,39 @@ pub(super) async fn sums_are_made_anew_from_the_log(store: Checked) {
     assert_eq!(after.1.len(), 2);
 }
 
+pub(super) async fn requests_go_on_while_sums_are_made_anew(store: Checked) {
+    const TASKS: u64 = 16;
+    const ROUNDS: u64 = 20;
+    let mut tasks = Vec::new();
+    for task in 0..TASKS {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            for round in 0..ROUNDS {
+                let id = format!("{task}-{round}");
+                let hold = Hold {
+                    // Of some holds the time is over before they are settled, so that others settle them as well.
+                    expires_in: Duration::from_millis(round % 2 * 600_000 + 1),
+                    rate: (task % 2 == 0).then_some(RateRule {
+                        calls: 100_000,
+                        per_ms: 1,
+                    }),
+                    ..hold_of(&id, 10, 1_000_000)
+                };
+                assert_eq!(store.hold(&hold).await.unwrap(), HELD);
+                store.settle_hold(&settlement(&id, 7)).await.unwrap();
+            }
+        }));
+    }
+    while !tasks.iter().all(tokio::task::JoinHandle::is_finished) {
+        store.rebuild_budgets().await.unwrap();
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let spent = budget(7 * TASKS * ROUNDS, 0);
+    assert_eq!(store.budget(&key("acme")).await.unwrap(), spent);
+}
+
 pub(super) async fn usage_is_listed_and_summed(store: Checked) {
     for (id, org, cost) in [("1", "acme", 20), ("2", "acme", 30), ("3", "other", 5)] {
         let hold = Hold {

@@ -322,6 +322,7 @@ control_cases! {
     calls_are_within_the_rate,
     a_warning_comes_once_a_day,
     sums_are_made_anew_from_the_log,
+    requests_go_on_while_sums_are_made_anew,
     usage_is_listed_and_summed,
     absurd_numbers_do_not_break_the_sums,
 }

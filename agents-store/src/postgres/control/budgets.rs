@@ -25,12 +25,13 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer
         purpose,
     } = key;
     let now = db.now().await?;
-    expire(db, key, now).await?;
+    // The rate comes first and the sums after it, in every transaction, so that no two wait for each other.
     if let Some(rate) = hold.rate
         && let Some(wait) = take_call(db, key, rate, now).await?
     {
         return Ok(HoldAnswer::TooOften { wait });
     }
+    expire(db, key, now).await?;
     let today = date(now);
     // Whether the cap permits it, and that it is held, is one statement.
     let guarded = "INSERT INTO llm_budget_state AS day (org_id, domain_id, purpose, date, held)
@@ -117,8 +118,10 @@ async fn expire(db: &Transaction<'_>, key: &BudgetKey, now: u64) -> Result<(), S
         domain_id,
         purpose,
     } = key;
+    // A hold that another transaction settles just now is left to it, since that one may wait for this one.
     let sql = "SELECT id FROM llm_usage
-         WHERE org_id = $1 AND domain_id = $2 AND purpose = $3 AND outcome IS NULL AND expires_at <= $4";
+         WHERE org_id = $1 AND domain_id = $2 AND purpose = $3 AND outcome IS NULL AND expires_at <= $4
+         ORDER BY date, number FOR UPDATE SKIP LOCKED";
     let values: Params<'_> = &[org_id, domain_id, purpose, &signed(now)];
     for found in db.rows(sql, values).await? {
         let settlement = Settlement {
@@ -171,6 +174,17 @@ pub(super) async fn settle(
         signed(settlement.input_tokens),
         signed(settlement.output_tokens),
     );
+    let BudgetKey {
+        org_id,
+        domain_id,
+        purpose,
+    } = &key;
+    let spent = cost.unwrap_or(0);
+    // The tables are locked in the order in which `rebuild` locks them: the sums, the log, the days.
+    let sums = "UPDATE llm_budget_state SET held = held - $5, spent = spent + $6 - $7
+         WHERE org_id = $1 AND domain_id = $2 AND purpose = $3 AND date = $4";
+    let values: Params<'_> = &[org_id, domain_id, purpose, &date, &freed, &spent, &before];
+    db.execute(sums, values).await?;
     let update = "UPDATE llm_usage SET outcome = $2, input_tokens = $3, cached_tokens = $4, cache_write_tokens = $5,
              output_tokens = $6, cost = $7, took_ms = $8 WHERE id = $1";
     let values: Params<'_> = &[
@@ -184,16 +198,6 @@ pub(super) async fn settle(
         &signed(settlement.took_ms),
     ];
     db.execute(update, values).await?;
-    let BudgetKey {
-        org_id,
-        domain_id,
-        purpose,
-    } = &key;
-    let spent = cost.unwrap_or(0);
-    let sums = "UPDATE llm_budget_state SET held = held - $5, spent = spent + $6 - $7
-         WHERE org_id = $1 AND domain_id = $2 AND purpose = $3 AND date = $4";
-    let values: Params<'_> = &[org_id, domain_id, purpose, &date, &freed, &spent, &before];
-    db.execute(sums, values).await?;
     let daily = "INSERT INTO llm_usage_daily AS day (org_id, domain_id, bc, purpose, model, date, input_tokens,
              output_tokens, cost_estimate, call_count)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)

@@ -16,12 +16,12 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
         domain_id,
         purpose,
     } = &hold.key;
-    expire(tx, &hold.key)?;
     if let Some(rate) = hold.rate
         && let Some(wait) = take_call(tx, &hold.key, rate)?
     {
         return Ok(HoldAnswer::TooOften { wait });
     }
+    expire(tx, &hold.key)?;
     let today = date(tx.now);
     let amount = amount_of(hold);
     // Whether the cap permits it, and that it is held, is one statement.
