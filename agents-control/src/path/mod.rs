@@ -159,6 +159,9 @@ impl Call<'_> {
             Ok(client) => client,
             Err(error) => return self.fail(&id, &error, Asked::Passed),
         };
+        if let Err(error) = self.request.check_media(&*client) {
+            return self.fail(&id, &error, Asked::Passed);
+        }
         let key = CircuitKey {
             provider: candidate.provider.clone(),
             model: candidate.model.clone(),
@@ -229,10 +232,11 @@ impl Call<'_> {
     }
 }
 
-/// Tells the circuit what became of a request.
+/// Tells the circuit what became of a request. One that the client has not sent says nothing about the model.
 async fn judge(permit: Permit, error: &ModelError) {
     match verdict::is_outage(error) {
         true => permit.failed().await,
+        false if verdict::is_unsent(error) => drop(permit),
         false => permit.answered().await,
     }
 }

@@ -42,13 +42,8 @@ impl Call<'_> {
         let begun = Instant::now();
         let request = self.request.with_patience(patience);
         let span = self.span(to);
-        let result = match request.check_media(client) {
-            Ok(()) => {
-                let asked = self.streamed.ask(client, request);
-                asked.instrument(span.clone()).await
-            }
-            Err(error) => Err(error),
-        };
+        let asked = self.streamed.ask(client, request);
+        let result = asked.instrument(span.clone()).await;
         let took = begun.elapsed();
         let cost = self.settle(holding, to, &result, took, &span).await;
         self.sends.push(Sent {

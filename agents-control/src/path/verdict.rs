@@ -53,6 +53,11 @@ pub(super) fn is_outage(error: &ModelError) -> bool {
     ) || matches!(error.status(), Some(429 | 500..))
 }
 
+/// Returns `true` if the client has not sent the request.
+pub(super) fn is_unsent(error: &ModelError) -> bool {
+    error.kind() == ModelErrorKind::Setup && error.status().is_none()
+}
+
 /// Returns how long to wait before the request is sent again, or `None` if the server asks for more than a caller waits.
 pub(super) fn wait(attempt: u32, asked: Option<Duration>, is_last: bool) -> Option<Duration> {
     /// Longest wait that a server may ask for, where there is another model and where there is none.

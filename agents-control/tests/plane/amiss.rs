@@ -1,12 +1,12 @@
 //! Bad input, and bad luck.
 
-use super::{activate, ask, operator, plane, prices, reply, scoring};
+use super::{activate, ask, ask_about, operator, plane, prices, reply, scoring};
 use agents_control::{
     Budget, ControlEvent, ControlPlane, ModelProfile, PurposeKey::Scoring, SqliteStore,
     UsageFilter, usd,
 };
 use agents_core::{
-    model::{ModelError, ModelErrorKind as Kind},
+    model::{Capabilities, Content, Media, ModelError, ModelErrorKind as Kind},
     testing::{Script, ScriptedModel},
 };
 use std::{
@@ -151,6 +151,77 @@ async fn a_lone_model_has_a_circuit_too() {
         &told.lock().unwrap()[..],
         [ControlEvent::CircuitOpened { .. }]
     ));
+}
+
+/// A store's clock and the clock of the test, which go together.
+struct Clocks(Arc<AtomicU64>);
+
+impl Clocks {
+    async fn new() -> (Self, SqliteStore) {
+        let now = Arc::new(AtomicU64::new(1_000_000));
+        let clock = now.clone();
+        let store = SqliteStore::in_memory().await.unwrap();
+        let store =
+            store.clock(move || agents_core::run::Timestamp::from_millis(clock.load(SeqCst)));
+        (Clocks(now), store)
+    }
+
+    async fn advance(&self, secs: u64) {
+        self.0.fetch_add(secs * 1_000, SeqCst);
+        tokio::time::advance(Duration::from_secs(secs)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_is_not_sent_does_not_close_a_circuit() {
+    let (clocks, store) = Clocks::new().await;
+    let failure = Arc::new(Mutex::new(
+        ModelError::new(Kind::Overloaded, "busy").with_status(503),
+    ));
+    let now = failure.clone();
+    let (text_only, asked) =
+        ScriptedModel::from_fn(move |_| Script::Fail(now.lock().unwrap().clone()));
+    let text_only = text_only.capable_of(Capabilities::default());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let seen = told.clone();
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| text_only.clone())
+        .on_event(move |event| seen.lock().unwrap().push(event.name()));
+    activate(&control, scoring()).await;
+    tokio::time::pause();
+    let model = control.model(Scoring, "acme");
+    for _ in 0..5 {
+        ask(&model).await.unwrap_err();
+    }
+    assert_eq!(*told.lock().unwrap(), ["llm.circuit.opened"]);
+    clocks.advance(11).await;
+    // The model cannot read images, so nothing is held or sent.
+    let rows = control.usage(&UsageFilter::default()).await.unwrap().len();
+    let picture = Content::from("What is this?").with(Media::bytes("image/png", b"PNG").unwrap());
+    let error = ask_about(&model, picture).await.unwrap_err();
+    assert!(error.to_string().contains("cannot read"), "{error}");
+    assert_eq!(
+        control.usage(&UsageFilter::default()).await.unwrap().len(),
+        rows
+    );
+    assert_eq!(asked.count(), 5);
+    // The client has no key, say.
+    *failure.lock().unwrap() = ModelError::new(Kind::Setup, "no key");
+    let error = ask(&model).await.unwrap_err();
+    assert_eq!((error.kind(), asked.count()), (Kind::Setup, 6));
+    assert_eq!(*told.lock().unwrap(), ["llm.circuit.opened"]);
+    // The next request is the probe.
+    *failure.lock().unwrap() = ModelError::new(Kind::NotFound, "gone").with_status(404);
+    for _ in 0..100 {
+        if ask(&model).await.unwrap_err().kind() == Kind::NotFound {
+            break;
+        }
+        clocks.advance(1).await;
+    }
+    assert_eq!(
+        *told.lock().unwrap(),
+        ["llm.circuit.opened", "llm.circuit.closed"]
+    );
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use agents_control::{
     ControlPlane, Controlled, ModelProfile, Prices, Principal, PurposeKey, SqliteStore,
 };
 use agents_core::{
-    model::{History, Message, ModelError, Reply, Request, Usage},
+    model::{Content, History, Message, ModelError, Reply, Request, Usage},
     testing::{Script, ScriptedModel},
 };
 
@@ -64,9 +64,11 @@ async fn activate(control: &ControlPlane, profile: ModelProfile) -> u64 {
 }
 
 async fn ask(model: &Controlled) -> Result<Reply, ModelError> {
+    ask_about(model, "Norway".into()).await
+}
+
+async fn ask_about(model: &Controlled, content: Content) -> Result<Reply, ModelError> {
     let mut history = History::new();
-    history.push(Message::User {
-        content: "Norway".into(),
-    });
+    history.push(Message::User { content });
     model.answer(Request::new(&history)).await.result
 }
