@@ -43,7 +43,7 @@ pub struct ProfileVersion {
 impl ProfileVersion {
     pub(crate) fn of(stored: StoredProfile) -> Result<Self, ControlError> {
         let profile = serde_json::from_str(&stored.profile)
-            .map_err(|error| wording::unreadable(stored.version, &error))?;
+            .map_err(|error| wording::unreadable(stored.version, &stored.purpose, &error))?;
         Ok(ProfileVersion {
             version: stored.version,
             profile,

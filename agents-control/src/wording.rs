@@ -110,6 +110,19 @@ pub(crate) fn no_store(error: &ControlError) -> ModelError {
     )
 }
 
+/// Returns the error of a request whose profile cannot be found out. No model is asked then.
+pub(crate) fn not_active(error: &ControlError) -> ModelError {
+    match error.kind() {
+        ControlErrorKind::Store => no_store(error),
+        _ => ModelError::new(
+            ModelErrorKind::Setup,
+            format!(
+                "the profiles of the control plane are not valid, so no model is asked: {error}"
+            ),
+        ),
+    }
+}
+
 pub(crate) fn no_secrets(name: &str) -> ModelError {
     ModelError::new(
         ModelErrorKind::Setup,
@@ -211,9 +224,10 @@ pub(crate) fn no_version(version: u64) -> ControlError {
     ControlError::new(ControlErrorKind::NotFound, why)
 }
 
-pub(crate) fn unreadable(version: u64, why: &dyn fmt::Display) -> ControlError {
+pub(crate) fn unreadable(version: u64, purpose: &str, why: &dyn fmt::Display) -> ControlError {
     let why = format!(
-        "version {version} of a profile cannot be read, perhaps because a later program stored it: {why}"
+        "version {version} of the profiles, for `{purpose}`, cannot be read, perhaps because a later program stored it \
+         ({why}): use that program, or a later one"
     );
     ControlError::new(ControlErrorKind::Invalid, why)
 }

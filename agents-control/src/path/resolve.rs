@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// Largest number of tokens of a reply where a cap needs one and the profile sets none.
 const MAX_TOKENS: u32 = 8_192;
 
-/// Returns the profile that is active for a purpose in a scope. If the store cannot be asked, nothing is.
+/// Returns the profile that is active for a purpose in a scope. If the store cannot be asked, or one of its profiles cannot
+/// be read, no model is asked.
 pub(super) async fn profile(
     plane: &Plane,
     purpose: &PurposeKey,
@@ -24,7 +25,7 @@ pub(super) async fn profile(
     run: Option<&str>,
 ) -> Result<ResolvedProfile, ModelError> {
     let active = plane.active().await;
-    let active = active.map_err(|error| wording::no_store(&error))?;
+    let active = active.map_err(|error| wording::not_active(&error))?;
     let domain = scope.domain_id.as_deref();
     let resolve = |purpose: &PurposeKey| {
         let found = resolve_active_profile(&active, domain, scope.tenant_id(), purpose);

@@ -225,6 +225,34 @@ async fn a_request_that_is_not_sent_does_not_close_a_circuit() {
 }
 
 #[tokio::test]
+async fn a_profile_that_cannot_be_read_is_not_taken_for_a_store_that_is_down() {
+    use agents_control::{ControlStore, PurposeKey::Reasoning};
+
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (model, handle) = ScriptedModel::always(Script::Reply(reply(1, 1)));
+    let control = ControlPlane::open(&store).provider("p", move |_| model.clone());
+    activate(&control, scoring()).await;
+    let later = agents_store::NewProfile {
+        purpose: "reasoning".to_owned(),
+        profile: r#"{"tier": "galaxy"}"#.to_owned(),
+        ..agents_store::NewProfile::default()
+    };
+    let version = store.activate_profile(&later).await.unwrap().version;
+    for purpose in [Scoring, Reasoning] {
+        let error = ask(&control.model(purpose, "acme")).await.unwrap_err();
+        assert_eq!(error.kind(), Kind::Setup, "{error}");
+        let text = error.to_string();
+        let row = format!("version {version} of the profiles, for `reasoning`");
+        assert!(
+            text.contains(&row) && text.contains("no model is asked"),
+            "{text}"
+        );
+        assert!(!text.contains("does not answer"), "{text}");
+    }
+    assert_eq!(handle.count(), 0);
+}
+
+#[tokio::test]
 async fn a_request_that_is_cut_off_costs_what_was_held() {
     let store = SqliteStore::in_memory().await.unwrap();
     let (slow, _) = ScriptedModel::from_async_fn(|_| async {
