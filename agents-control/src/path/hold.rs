@@ -89,9 +89,8 @@ impl Call<'_> {
     /// Returns the largest cost of the request at a model; `None` if it has no price, or the reply no bound. Where a cap
     /// holds, the reply has one.
     fn largest(&self, to: &Candidate) -> Option<u64> {
-        // A token has at least one byte.
-        let input = bytes(&self.request);
         let output = u64::from(self.profile.max_tokens()?);
+        let input = *self.bytes.get_or_init(|| bytes(&self.request));
         let Candidate { provider, model } = to;
         let prices = &self.plane.prices;
         Some(prices.largest(provider, model, input, output)?.nanos())

@@ -19,7 +19,7 @@ use agents_core::{
     tool::Scope,
 };
 use send::Streamed;
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 use tokio::time::sleep;
 use verdict::Verdict;
 
@@ -64,6 +64,8 @@ struct Call<'a> {
     sends: Vec<Sent>,
     /// Is `true` if the call has counted for its rate.
     is_counted: bool,
+    /// Number of bytes of the request, once it is needed.
+    bytes: OnceLock<u64>,
     failed: Option<Failed>,
 }
 
@@ -105,6 +107,7 @@ impl Plane {
             streamed: &streamed,
             sends: Vec::new(),
             is_counted: false,
+            bytes: OnceLock::new(),
             failed: None,
         };
         self.retries.add(scope.tenant_id());
