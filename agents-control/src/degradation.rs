@@ -9,7 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// Largest number of runs whose failures are remembered. Of more, the one that failed longest ago is forgotten.
+/// Largest number of runs that are remembered. Of more, the one that failed longest ago is forgotten, and a degraded one
+/// only if there is no other.
 const MOST: usize = 10_000;
 
 /// Answers of the runs of this process that did not fit. Another process that goes on with a run counts anew.
@@ -24,18 +25,21 @@ struct Run {
 }
 
 impl Failures {
-    /// Counts an answer. One that fits ends a row of failures, and leaves a degraded run as it is.
+    /// Counts an answer. One that fits ends a row of failures, so that there is nothing to remember, and leaves a degraded
+    /// run as it is.
     pub(crate) fn judge(&self, run: &str, purpose: &PurposeKey, fits: bool) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (run.to_owned(), purpose.clone());
         if fits {
-            if let Some(run) = runs.get_mut(&key) {
-                run.failed.clear();
+            match runs.get_mut(&key) {
+                Some(run) if run.is_degraded => run.failed.clear(),
+                Some(_) => drop(runs.remove(&key)),
+                None => {}
             }
             return;
         }
         if runs.len() >= MOST && !runs.contains_key(&key) {
-            let last = |run: &Run| run.failed.back().copied();
+            let last = |run: &Run| (run.is_degraded, run.failed.back().copied());
             let oldest = runs.iter().min_by_key(|(_, run)| last(run));
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 runs.remove(&oldest);
@@ -65,5 +69,43 @@ impl Failures {
         let failures = usize::try_from(policy.failures).unwrap_or(usize::MAX);
         run.is_degraded |= run.failed.len() >= failures;
         run.is_degraded
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Degradation, Failures, MOST};
+    use agents_core::PurposeKey::{Reasoning, Scoring};
+
+    #[test]
+    fn a_degraded_run_is_not_forgotten_for_others_that_fail() {
+        let policy = Degradation {
+            failures: 1,
+            within_ms: 3_600_000,
+            upgrade_to: Reasoning,
+        };
+        let failures = Failures::default();
+        failures.judge("upgraded", &Scoring, false);
+        assert!(failures.is_degraded("upgraded", &Scoring, &policy));
+        failures.judge("upgraded", &Scoring, true);
+        for run in 0..MOST + 3 {
+            failures.judge(&run.to_string(), &Scoring, false);
+        }
+        assert!(failures.is_degraded("upgraded", &Scoring, &policy));
+        let runs = || failures.0.lock().unwrap().len();
+        assert_eq!(runs(), MOST);
+        // The first ones are forgotten.
+        assert!(!failures.is_degraded("0", &Scoring, &policy));
+        let last = (MOST + 2).to_string();
+        assert!(failures.is_degraded(&last, &Scoring, &policy));
+    }
+
+    #[test]
+    fn a_run_whose_answers_fit_takes_no_room() {
+        let failures = Failures::default();
+        for fits in [true, false, true] {
+            failures.judge("run", &Scoring, fits);
+        }
+        assert_eq!(failures.0.lock().unwrap().len(), 0);
     }
 }
