@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(super) struct Holding {
     store: Arc<dyn ControlStore>,
     pub(super) id: String,
-    /// Largest cost of the request; `None` if its price is not known.
+    /// What is held for the request; `None` if its price is not known.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
     is_open: bool,
@@ -86,8 +86,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the largest cost of the request at a model; `None` if it has no price, or the reply no bound. Where a cap
-    /// holds, the reply has one.
+    /// Returns the largest cost of the request at a model, as far as the bytes of the request bound its tokens. Returns
+    /// `None` if the model has no price, or the reply no bound. Where a cap holds, the reply has a bound.
     fn largest(&self, to: &Candidate) -> Option<u64> {
         let output = u64::from(self.profile.max_tokens()?);
         let input = *self.bytes.get_or_init(|| bytes(&self.request));
@@ -97,7 +97,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns the number of bytes of a request, as an upper bound of its tokens.
+/// Returns the number of bytes of a request. A token of a text has at least one byte, so a text has no more tokens than
+/// bytes. Images and files are counted by their bytes as well, but a provider may bill them by pixels or pages.
 fn bytes(request: &Request<'_>) -> u64 {
     /// Bytes that a server puts around a message.
     const AROUND: usize = 64;

@@ -41,7 +41,7 @@ impl Call<'_> {
     }
 
     /// Returns what a reply has cost: `None` if that is not known, and then it counts as what was held. A provider that
-    /// reports more than is possible costs what was held as well.
+    /// reports more than what was held costs what was held as well.
     fn cost(&self, to: &Candidate, reply: &Reply, held: Option<u64>) -> Option<u64> {
         let usage = &reply.usage;
         if usage.tokens() == 0 {
@@ -59,7 +59,7 @@ impl Call<'_> {
                     model = to.model,
                     input_tokens = usage.input_tokens,
                     output_tokens = usage.output_tokens,
-                    "a provider reports more tokens than the request can have"
+                    "a provider reports more tokens than were held for the request"
                 );
                 Some(held)
             }
