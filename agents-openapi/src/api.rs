@@ -6,7 +6,7 @@ use crate::{
     tool, wording,
 };
 use agents::{
-    http::{HttpTool, Method},
+    http::{self, HttpTool, Method},
     tool::{Pattern, ToolSet},
 };
 use std::{
@@ -276,7 +276,7 @@ impl Api {
                 }
             }
         };
-        let is_url = host(&server.url).is_some_and(is_host);
+        let is_url = host(&server.url).is_some_and(http::is_host);
         if !is_url || server.url.contains(['?', '#', '{']) {
             return Err(ApiError::new(wording::not_a_server(&server.url)));
         }
@@ -308,17 +308,6 @@ impl Api {
                 Scheme::Basic => http.basic(host, secret),
             })
     }
-}
-
-/// Returns `true` if this is a host, with or without a port.
-fn is_host(text: &str) -> bool {
-    let (name, port) = match text.rsplit_once(':') {
-        Some((name, port)) if !text.ends_with(']') => (name, Some(port)),
-        _ => (text, None),
-    };
-    let fits = |c: char| c.is_alphanumeric() || ".-_[]:".contains(c);
-    let has_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
-    has_port && !name.is_empty() && name.chars().all(fits)
 }
 
 /// Returns the host of a URL, with its port.

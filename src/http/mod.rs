@@ -365,6 +365,18 @@ impl HttpTool {
     }
 }
 
+/// Returns `true` if this is one host, with or without a port, which [`HttpTool::allow_host`] takes.
+///
+/// ```
+/// use agents::http::is_host;
+///
+/// assert!(is_host("api.example.com:8443"));
+/// assert!(!is_host("*.example.com") && !is_host("https://api.example.com"));
+/// ```
+pub fn is_host(host: &str) -> bool {
+    !host.contains('*') && Pattern::parse(host).is_ok()
+}
+
 fn pattern(host: &str) -> Pattern {
     match Pattern::parse(host) {
         Ok(pattern) => pattern,

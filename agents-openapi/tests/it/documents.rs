@@ -241,6 +241,22 @@ fn a_document_that_is_none_says_so() {
             "is not the URL of a server",
         ),
         (
+            json!([{"url": "https://300.1.1.1"}]),
+            "is not the URL of a server",
+        ),
+        (
+            json!([{"url": "https://a[b"}]),
+            "is not the URL of a server",
+        ),
+        (
+            json!([{"url": "https://[::1"}]),
+            "is not the URL of a server",
+        ),
+        (
+            json!([{"url": "https://a:b:80"}]),
+            "is not the URL of a server",
+        ),
+        (
             json!([{"url": "http://pets.example.com"}]),
             "would be asked over plain HTTP",
         ),
