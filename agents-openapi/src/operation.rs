@@ -31,6 +31,11 @@ const METHODS: [(&str, Method); 6] = [
 /// Headers for the key by which a server tells a repeated request.
 const IDEMPOTENCY_KEYS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
 
+/// Media types with which bodies are sent, unless the document names another one of JSON.
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+const TEXT: &str = "text/plain; charset=utf-8";
+
 /// Operation of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
@@ -55,6 +60,8 @@ pub(crate) struct Body {
     /// Name of the argument.
     pub(crate) argument: String,
     pub(crate) kind: BodyKind,
+    /// Type with which it is sent.
+    pub(crate) media_type: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +74,8 @@ pub(crate) enum BodyKind {
 /// Field, and what is wrong there.
 pub(crate) type Fault = (String, String);
 
-/// Kind of a body, its schema, and whether it has to be given.
-type ReadBody = (BodyKind, Value, bool);
+/// Kind of a body, its media type and its schema, and whether it has to be given.
+type ReadBody = (BodyKind, String, Value, bool);
 
 /// Operation that cannot be a tool: its name, the field, and what is wrong there.
 #[derive(Clone, Debug)]
@@ -169,7 +176,7 @@ fn read(
         Some(body) => body_of(document, &mut schemas, body)?,
         None => None,
     };
-    let body = body.map(|(kind, schema, is_required)| {
+    let body = body.map(|(kind, media_type, schema, is_required)| {
         let argument = match properties.contains_key("body") {
             true => "request_body",
             false => "body",
@@ -181,6 +188,7 @@ fn read(
         Body {
             argument: argument.to_owned(),
             kind,
+            media_type,
         }
     });
     let mut schema =
@@ -264,15 +272,17 @@ fn body_of(
         let mut content = content.iter();
         content.find(|(kind, _)| fits(kind.split(';').next().unwrap_or_default().trim()))
     };
-    let json =
-        of_kind(|kind| kind == "application/json" || kind.ends_with("+json") || kind == "*/*");
-    let form = of_kind(|kind| kind == "application/x-www-form-urlencoded");
+    let json = of_kind(|kind| kind == JSON)
+        .or_else(|| of_kind(|kind| kind.ends_with("+json") || kind == "*/*"));
+    let form = of_kind(|kind| kind == FORM);
     let text = of_kind(|kind| kind == "text/plain");
     let is_required = body.get("required") == Some(&Value::Bool(true));
-    let (kind, media) = match (json, form, text) {
-        (Some((_, media)), ..) => (BodyKind::Json, media),
-        (_, Some((_, media)), _) => (BodyKind::Form, media),
-        (_, _, Some((_, media))) => (BodyKind::Text, media),
+    let (kind, media_type, media) = match (json, form, text) {
+        // A range of types is none that can be sent.
+        (Some((name, media)), ..) if name.contains('*') => (BodyKind::Json, JSON, media),
+        (Some((name, media)), ..) => (BodyKind::Json, name.as_str(), media),
+        (_, Some((_, media)), _) => (BodyKind::Form, FORM, media),
+        (_, _, Some((_, media))) => (BodyKind::Text, TEXT, media),
         // A body that may be left out is left out.
         _ if !is_required => return Ok(None),
         _ => {
@@ -285,7 +295,7 @@ fn body_of(
         Some(schema) => schemas.inline(schema).map_err(at)?,
         None => json!({}),
     };
-    Ok(Some((kind, schema, is_required)))
+    Ok(Some((kind, media_type.to_owned(), schema, is_required)))
 }
 
 fn description(operation: &Value, method: Method, path: &str) -> String {

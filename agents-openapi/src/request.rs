@@ -47,18 +47,15 @@ pub(crate) fn of(
     if let Some(body) = &operation.body
         && let Some(value) = args.get(&body.argument)
     {
-        let (kind, value) = match body.kind {
-            BodyKind::Json => ("application/json", Value::from(value.to_string())),
-            BodyKind::Form => (
-                "application/x-www-form-urlencoded",
-                Value::from(form(value)),
-            ),
-            BodyKind::Text => ("text/plain; charset=utf-8", Value::from(plain(value))),
+        let kind = body.media_type.clone();
+        request.headers.insert("content-type".to_owned(), kind);
+        request.body = match body.kind {
+            // A string is sent bare, so that one of JSON is sent as its text.
+            BodyKind::Json if value.is_string() => Some(Json::string(&value.to_string())),
+            BodyKind::Json => Json::of(value).ok(),
+            BodyKind::Form => Some(Json::string(&form(value))),
+            BodyKind::Text => Some(Json::string(&plain(value))),
         };
-        request
-            .headers
-            .insert("content-type".to_owned(), kind.to_owned());
-        request.body = Json::of(&value).ok();
     }
     Ok(request)
 }

@@ -16,7 +16,11 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use std::sync::{Arc, Mutex};
+use serde_json::json;
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 type Seen = Arc<Mutex<Vec<String>>>;
 
@@ -141,6 +145,45 @@ async fn t7_the_operation_of_a_server_is_called_by_a_scripted_model() {
             "GET /v1/pets?limit=5&tags=a%20b&tags=c%26d&ids=1%2C2&filter%5Bkind%5D=dog x-trace=t-1",
             r#"POST /v1/pets x-api-key=sesame-key content-type=application/json +key {"mother":{"name":"Bella"},"name":"Rex"}"#,
             "PUT /v1/pets/7 authorization=Bearer sesame-token content-type=application/x-www-form-urlencoded name=R%26x&owner%5Bcity%5D=Oslo",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_body_of_json_has_the_media_type_of_the_document() {
+    let (url, seen) = server().await;
+    let body = |types: &[&str]| {
+        let content = types.iter().map(|kind| (*kind, json!({"schema": {}})));
+        json!({"required": true, "content": content.collect::<BTreeMap<_, _>>()})
+    };
+    let operation =
+        |id: &str, types: &[&str]| json!({"operationId": id, "requestBody": body(types)});
+    let document = json!({"openapi": "3.1.0", "paths": {
+        "/a": {"patch": operation("merge", &["text/plain", "application/merge-patch+json; v=2"])},
+        "/b": {"patch": operation("both", &["application/geo+json", "application/json"])},
+        "/c": {"patch": operation("any", &["*/*"])},
+    }});
+    let api = Api::read(&document.to_string()).unwrap();
+    told(
+        &api.private_server(&url),
+        &[
+            (
+                "merge",
+                r#"{"body": {"name": null, "big": 12345678901234567890}}"#,
+            ),
+            ("both", r#"{"body": "a \"word\""}"#),
+            ("any", r#"{"body": [1, true]}"#),
+        ],
+    )
+    .await;
+    let mut seen = seen.lock().unwrap().clone();
+    seen.sort_unstable();
+    assert_eq!(
+        seen,
+        [
+            r#"PATCH /v1/a content-type=application/merge-patch+json; v=2 {"big":12345678901234567890,"name":null}"#,
+            r#"PATCH /v1/b content-type=application/json "a \"word\"""#,
+            "PATCH /v1/c content-type=application/json [1,true]",
         ]
     );
 }
