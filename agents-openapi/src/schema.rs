@@ -71,13 +71,21 @@ impl<'a> Schemas<'a> {
         for (key, value) in map {
             let value = match key.as_str() {
                 key if DROPPED.contains(&key) || key.starts_with("x-") => continue,
-                "properties" | "patternProperties" => self.each(value, true)?,
+                "properties" | "patternProperties" | "dependentSchemas" | "dependencies" => {
+                    self.each(value)?
+                }
                 "allOf" | "anyOf" | "oneOf" | "prefixItems" => self.list(value)?,
+                // Before 2020-12, the items of a list could have a schema each.
+                "items" if value.is_array() => self.list(value)?,
                 "items"
                 | "not"
                 | "additionalProperties"
                 | "propertyNames"
                 | "contains"
+                | "contentSchema"
+                | "additionalItems"
+                | "unevaluatedItems"
+                | "unevaluatedProperties"
                 | "if"
                 | "then"
                 | "else" => self.inline(value)?,
@@ -94,13 +102,13 @@ impl<'a> Schemas<'a> {
     }
 
     fn follow(&mut self, reference: &str) -> Result<Value, String> {
-        let target = self.document.at(reference)?.clone();
+        let target = self.document.at(reference)?;
         if self.keeps_all || self.within.iter().any(|one| one == reference) {
             let name = self.keep(reference);
             return Ok(json!({"$ref": format!("#/$defs/{name}")}));
         }
         self.within.push(reference.to_owned());
-        let made = self.inline(&target);
+        let made = self.inline(target);
         self.within.pop();
         made
     }
@@ -134,19 +142,19 @@ impl<'a> Schemas<'a> {
             let Some((reference, name)) = next.map(|(a, b)| (a.clone(), b.clone())) else {
                 return Ok(made);
             };
-            let target = self.document.at(&reference)?.clone();
+            let target = self.document.at(&reference)?;
             self.within.push(reference);
-            let definition = self.inline(&target);
+            let definition = self.inline(target);
             self.within.pop();
             made.insert(name, definition?);
         }
     }
 
-    fn each(&mut self, schemas: &Value, without_read_only: bool) -> Result<Value, String> {
+    /// Makes the schemas of an object stand alone, without those that only a server sets.
+    fn each(&mut self, schemas: &Value) -> Result<Value, String> {
         let mut made = Map::new();
         for (name, schema) in schemas.as_object().into_iter().flatten() {
-            let is_hidden = without_read_only && schema["readOnly"] == true;
-            if !is_hidden {
+            if schema["readOnly"] != true {
                 made.insert(name.clone(), self.inline(schema)?);
             }
         }
@@ -258,6 +266,49 @@ mod tests {
             ),
             json!({"type": "object", "required": ["name"], "properties": {"name": {"type": ["string", "null"], "enum": ["a", null]}}})
         );
+    }
+
+    #[test]
+    fn references_are_followed_wherever_a_schema_may_stand() {
+        let document = document(json!({"Name": {"type": "string"}}), "3.1.0");
+        let name = json!({"$ref": "#/components/schemas/Name"});
+        let schema = |name: &Value| {
+            let mut schema = Map::new();
+            for key in [
+                "items",
+                "not",
+                "if",
+                "then",
+                "else",
+                "contains",
+                "propertyNames",
+                "contentSchema",
+                "additionalItems",
+                "additionalProperties",
+                "unevaluatedItems",
+                "unevaluatedProperties",
+            ] {
+                schema.insert(key.to_owned(), name.clone());
+            }
+            for key in [
+                "properties",
+                "patternProperties",
+                "dependentSchemas",
+                "dependencies",
+            ] {
+                schema.insert(key.to_owned(), json!({"a": name}));
+            }
+            for key in ["allOf", "anyOf", "oneOf", "prefixItems"] {
+                schema.insert(key.to_owned(), json!([name]));
+            }
+            Value::Object(schema)
+        };
+        let mut schemas = Schemas::new(&document, false);
+        let made = schemas.inline(&schema(&name)).unwrap();
+        assert_eq!(made, schema(&json!({"type": "string"})));
+        let made = schemas.inline(&json!({"items": [name, true], "dependencies": {"a": ["b"]}}));
+        let expected = json!({"items": [{"type": "string"}, true], "dependencies": {"a": ["b"]}});
+        assert_eq!(made.unwrap(), expected);
     }
 
     #[test]
