@@ -115,10 +115,11 @@ fn one(
     method: Method,
     operation: &Value,
 ) -> Result<Operation, Problem> {
-    let name = match operation["operationId"].as_str() {
-        Some(id) if !id.is_empty() => written(id),
-        _ => written(&format!("{}{path}", method.to_string().to_lowercase())),
-    };
+    // An id may have no character that every model can write.
+    let id = operation["operationId"].as_str().map(written);
+    let id = id.filter(|id| !id.is_empty());
+    let name =
+        id.unwrap_or_else(|| written(&format!("{}{path}", method.to_string().to_lowercase())));
     let read = |keeps_all| read(document, path, item, method, operation, &name, keeps_all);
     let made = match read(false) {
         Ok(Some(operation)) => Ok(operation),

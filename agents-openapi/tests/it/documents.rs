@@ -287,6 +287,16 @@ fn two_operations_of_one_name_are_told_apart() {
 }
 
 #[test]
+fn an_operation_whose_id_no_model_can_write_is_named_by_its_method_and_path() {
+    let document = json!({"openapi": "3.1.0", "servers": [{"url": "https://x.example.com"}], "paths": {
+        "/a": {"get": {"operationId": "取得"}, "put": {"operationId": "__"}, "delete": {"operationId": "ü7"}},
+    }});
+    let tools = Api::read(&document.to_string()).unwrap().tools().unwrap();
+    let names: Vec<_> = tools.specs().map(|spec| spec.name.to_string()).collect();
+    assert_eq!(names, ["get_a", "put_a", "7"]);
+}
+
+#[test]
 fn a_schema_with_many_references_shows_each_once() {
     let mut schemas = serde_json::Map::new();
     // Each level names the next one twice: inlined, there would be a million.
