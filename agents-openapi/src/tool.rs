@@ -54,7 +54,7 @@ async fn call(
     let request = request::of(operation, base, args, &cx.idempotency_key()).map_err(cause)?;
     match http.call(request, cx).await {
         Ok(answer) if answer.status >= 400 => {
-            Err(cause(CallError::answered(answer.status, &said(&answer))))
+            Err(cause(CallError::answered(answer.status, &answer.brief())))
         }
         Ok(answer) => Ok(output(&answer)),
         Err(error) if writes && error.may_have_taken_effect() => {
@@ -67,16 +67,6 @@ async fn call(
 fn cause(error: CallError) -> Cause {
     let (code, after) = (error.code(), error.retry_after());
     Cause::returned(error, code, after)
-}
-
-/// Returns the first 500 characters of an answer, for an error.
-fn said(answer: &HttpAnswer) -> String {
-    let text = match (&answer.json, &answer.text) {
-        (Some(json), _) => json.as_str(),
-        (None, Some(text)) => text,
-        (None, None) => answer.binary.as_deref().unwrap_or_default(),
-    };
-    text.chars().take(500).collect()
 }
 
 /// Returns the body of an answer as JSON, or as text; without a body, it is the status, and where it leads.

@@ -101,13 +101,11 @@ pub(super) fn plain_http(url: &str) -> String {
 }
 
 pub(super) fn needs_secret(schemes: &[String]) -> String {
-    let schemes: Vec<_> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
+    let named: Vec<_> = schemes.iter().map(|scheme| format!("`{scheme}`")).collect();
     format!(
         "it needs {}; name the secret with `.secret(\"{}\", \"name of the secret\")`",
-        schemes.join(" or "),
-        schemes
-            .first()
-            .map_or("scheme", |scheme| scheme.trim_matches('`')),
+        named.join(" or "),
+        schemes.first().map_or("scheme", String::as_str),
     )
 }
 

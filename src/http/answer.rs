@@ -148,7 +148,7 @@ impl HttpAnswer {
     }
 
     /// Returns the first 300 characters of the body, for an error message.
-    pub(super) fn brief(&self) -> String {
+    pub fn brief(&self) -> String {
         let said = match (&self.json, &self.text) {
             (Some(json), _) => json.as_str(),
             (None, Some(text)) => text,

@@ -72,6 +72,7 @@ async fn answer(State(seen): State<Seen>, request: Request) -> Response {
         "/v1/pets/mine" => StatusCode::UNAUTHORIZED.into_response(),
         "/v1/pets/broken" => (StatusCode::INTERNAL_SERVER_ERROR, "oops").into_response(),
         "/v1/pets/secret" => head.uri.to_string().into_response(),
+        "/v1/pets/long" => (StatusCode::CONFLICT, "x".repeat(400)).into_response(),
         _ => (StatusCode::NOT_FOUND, "there is none").into_response(),
     }
 }
@@ -192,7 +193,7 @@ async fn a_body_of_json_has_the_media_type_of_the_document() {
 async fn the_errors_of_a_server_are_errors_of_tools() {
     let (url, _) = server().await;
     let get = |id: &str| format!(r#"{{"petId": "{id}"}}"#);
-    let ids = ["wrong", "busy", "mine", "broken", "gone"].map(get);
+    let ids = ["wrong", "busy", "mine", "broken", "gone", "long"].map(get);
     let calls: Vec<_> = ids.iter().map(|args| ("getPet", args.as_str())).collect();
     let (said, outcome) = told(&pets(&url), &calls).await;
     let errors: Vec<_> = outcome
@@ -208,6 +209,7 @@ async fn the_errors_of_a_server_are_errors_of_tools() {
             Code::RateLimit,
             Code::AuthRequired,
             Code::ProviderError,
+            Code::Unknown,
             Code::Unknown
         ]
     );
@@ -221,6 +223,8 @@ async fn the_errors_of_a_server_are_errors_of_tools() {
         "{}",
         said[4]
     );
+    let brief = format!("answered 409: {}…", "x".repeat(300));
+    assert!(said[5].contains(&brief), "{}", said[5]);
     assert_eq!(errors[1].retry_after_s.map(|wait| wait as u64), Some(7));
 }
 
