@@ -252,7 +252,8 @@ impl Server {
     ///
     /// By default a server that asks for a model is refused. The request of the server is sent as it is: what it says goes to
     /// the provider of the model. A request that begins within the bound is answered whole. The tokens belong to no run: they
-    /// are in no outcome.
+    /// are in no outcome. They are counted for each scope for as long as there is the `Mcp`, and together for scopes whose
+    /// descriptions are clones of one.
     ///
     /// ```
     /// use agents::prelude::*;

@@ -11,13 +11,15 @@ use rmcp::model::{
 use std::sync::Arc;
 use tokio::sync::Mutex;
 
+/// Number of tokens used so far. Requests wait for each other, so that none begins before the others are counted.
+pub(super) type Used = Arc<Mutex<u64>>;
+
 /// Model that answers the requests of one server, up to a number of tokens. Clones share what was used.
 #[derive(Clone)]
 pub(super) struct Lent {
     model: Arc<dyn Model>,
     tokens: u64,
-    /// Number of tokens used so far. Requests wait for each other, so that none begins before the others are counted.
-    used: Arc<Mutex<u64>>,
+    pub(super) used: Used,
 }
 
 impl Lent {

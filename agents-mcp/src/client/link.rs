@@ -6,7 +6,10 @@ use super::{
     listing::{ListedTool, Listing},
 };
 #[cfg(feature = "auth")]
-use super::{description::Reached, oauth::Authorization};
+use super::{
+    description::Reached,
+    oauth::{Authorization, InMemory},
+};
 use agents_core::tool::{RemoteTool, Scope};
 use std::{
     collections::BTreeMap,
@@ -54,13 +57,18 @@ impl Link {
         not(feature = "auth"),
         expect(unused_variables, reason = "tokens belong to a scope")
     )]
-    pub(super) fn new(name: String, server: Server, scope: &Scope) -> Self {
+    pub(super) fn new(
+        name: String,
+        server: Server,
+        scope: &Scope,
+        #[cfg(feature = "auth")] tokens: &Arc<InMemory>,
+    ) -> Self {
         Link {
             #[cfg(feature = "auth")]
             authorization: match &server.reached {
                 Reached::Url(url) => {
                     let oauth = url.oauth.as_ref();
-                    oauth.map(|oauth| Authorization::new(&name, &url.url, oauth, scope))
+                    oauth.map(|oauth| Authorization::new(&name, &url.url, oauth, scope, tokens))
                 }
                 Reached::Child(_) => None,
             },

@@ -110,7 +110,8 @@ pub struct OAuth {
     client: Option<(String, Option<String>)>,
     metadata_url: Option<String>,
     scopes: Vec<String>,
-    store: Arc<dyn TokenStore>,
+    /// Store of our own; without one, the tokens are in memory.
+    store: Option<Arc<dyn TokenStore>>,
     visit: Option<Arc<Visit>>,
 }
 
@@ -123,7 +124,7 @@ impl OAuth {
             client: None,
             metadata_url: None,
             scopes: Vec::new(),
-            store: Arc::new(InMemory::default()),
+            store: None,
             visit: None,
         }
     }
@@ -153,9 +154,10 @@ impl OAuth {
         self
     }
 
-    /// Sets the store of the tokens. By default they are in memory, and end with the process.
+    /// Sets the store of the tokens. By default they are in memory, and end with the [`Mcp`](super::Mcp): those of a static
+    /// end with the process.
     pub fn store(mut self, store: impl TokenStore) -> Self {
-        self.store = Arc::new(store);
+        self.store = Some(Arc::new(store));
         self
     }
 
@@ -189,7 +191,7 @@ impl fmt::Debug for OAuth {
 
 /// Tokens in memory.
 #[derive(Default)]
-struct InMemory(SyncMutex<HashMap<(String, Scope), String>>);
+pub(super) struct InMemory(SyncMutex<HashMap<(String, Scope), String>>);
 
 #[async_trait]
 impl TokenStore for InMemory {
@@ -235,13 +237,20 @@ struct State {
 }
 
 impl Authorization {
-    /// Creates the authorization at the server of this name and URL.
-    pub(super) fn new(server: &str, url: &str, oauth: &OAuth, scope: &Scope) -> Self {
+    /// Creates the authorization at the server of this name and URL. Without a store of its own, its tokens are in `tokens`.
+    pub(super) fn new(
+        server: &str,
+        url: &str,
+        oauth: &OAuth,
+        scope: &Scope,
+        tokens: &Arc<InMemory>,
+    ) -> Self {
+        let store = oauth.store.clone();
         Authorization {
             server: server.to_owned(),
             url: url.to_owned(),
             kept: Kept {
-                store: oauth.store.clone(),
+                store: store.unwrap_or_else(|| tokens.clone()),
                 server: url.to_owned(),
                 scope: scope.clone(),
                 client: Arc::default(),

@@ -1,4 +1,8 @@
-use super::{ListedPrompt, ListedResource, ListedTool, McpError, Server, link::Link, tool};
+#[cfg(feature = "auth")]
+use super::oauth::InMemory;
+use super::{
+    ListedPrompt, ListedResource, ListedTool, McpError, Server, lent::Used, link::Link, tool,
+};
 use agents_core::{
     Error, ErrorKind, async_trait,
     model::{Content, Message},
@@ -63,6 +67,9 @@ struct Shared {
     server: Server,
     name: String,
     links: Mutex<Links>,
+    /// Tokens of the servers whose descriptions have no store.
+    #[cfg(feature = "auth")]
+    tokens: Arc<InMemory>,
 }
 
 #[derive(Default)]
@@ -70,6 +77,8 @@ struct Links {
     of: HashMap<Scope, (Arc<Link>, u64)>,
     /// Number of uses so far.
     uses: u64,
+    /// Tokens that the server has used of a lent model, for each scope. A count outlives its link.
+    used: HashMap<Scope, Used>,
 }
 
 /// Returns the tools of a server that is described for each scope, for a static.
@@ -254,6 +263,8 @@ impl Mcp {
                 name: server.name(),
                 server,
                 links: Mutex::default(),
+                #[cfg(feature = "auth")]
+                tokens: Arc::default(),
             })
         })
     }
@@ -275,10 +286,17 @@ impl Shared {
                 links.of.remove(&oldest);
             }
         }
+        let mut server = self.describe.server(scope);
+        if let Some(lent) = &mut server.lent {
+            let used = links.used.entry(scope.clone());
+            lent.used = used.or_insert_with(|| lent.used.clone()).clone();
+        }
         let link = Arc::new(Link::new(
             self.name.clone(),
-            self.describe.server(scope),
+            server,
             scope,
+            #[cfg(feature = "auth")]
+            &self.tokens,
         ));
         links.of.insert(scope.clone(), (link.clone(), now));
         link

@@ -2,7 +2,7 @@
 
 use crate::agents_with_servers::{told, tools};
 use agents::{async_trait, tool::Scope};
-use agents_mcp::{self as mcp, McpErrorKind, OAuth, TokenError, TokenStore};
+use agents_mcp::{self as mcp, Mcp, McpErrorKind, OAuth, TokenError, TokenStore};
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -287,6 +287,21 @@ async fn an_application_brings_the_person_to_the_page_and_back() {
     );
     // Another scope is another identity.
     assert!(server.tools(&other).await.is_err());
+}
+
+#[tokio::test]
+async fn tokens_in_memory_outlive_the_connections_of_their_scope() {
+    let issuer = Issuer::start().await;
+    let scope = Scope::default();
+    let describes = issuer.clone();
+    // Each description has a way to be authorized of its own.
+    let server = Mcp::new(move |_| describes.server(oauth()));
+    server.tools(&scope).await.unwrap_err();
+    let page = server.authorization_url(&scope).await.unwrap();
+    server.authorize(&scope, &allowed(&page)).await.unwrap();
+    server.close();
+    assert_eq!(server.tools(&scope).await.unwrap().len(), 1);
+    assert_eq!(issuer.grants(), ["authorization_code"]);
 }
 
 #[tokio::test]

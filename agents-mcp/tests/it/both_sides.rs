@@ -244,6 +244,30 @@ async fn a_server_uses_a_model_only_if_one_is_lent_and_no_more_tokens_than_that(
 }
 
 #[tokio::test]
+async fn the_tokens_of_a_lent_model_are_counted_on_when_a_connection_is_made_again() {
+    let server = served(office()).await;
+    // Each description lends a model of its own.
+    let mcp = Mcp::new(move |_| {
+        let reply = Reply {
+            content: "Good day".into(),
+            usage: Usage {
+                input_tokens: 60,
+                requests: 1,
+                ..Default::default()
+            },
+            ..Reply::default()
+        };
+        let (model, _) = ScriptedModel::new([Script::with(move |_| reply.clone())]);
+        server.clone().lends(model, 50)
+    });
+    let ask = r#"{"text": "Guten Tag"}"#;
+    assert_eq!(output(&mcp, "office_translator", ask).await, "Good day");
+    mcp.close();
+    let said = output(&mcp, "office_translator", ask).await;
+    assert!(said.contains("the 50 tokens"), "{said}");
+}
+
+#[tokio::test]
 async fn the_person_at_the_host_decides_about_a_call_that_needs_approval() {
     let server = served(office()).await;
     let letter = r#"{"text": "Dear all"}"#;
