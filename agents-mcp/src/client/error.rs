@@ -54,6 +54,12 @@ impl McpError {
         }
     }
 
+    /// Sets what the error says.
+    pub(super) fn saying(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
+        self
+    }
+
     pub(super) fn after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self

@@ -165,7 +165,7 @@ impl Link {
             let wait = until.saturating_duration_since(Instant::now());
             if !wait.is_zero() {
                 let why = format!("{error}; it is tried again in {wait:.1?}");
-                return Err(McpError::new(error.kind(), why).after(wait));
+                return Err(error.clone().saying(why).after(wait));
             }
         }
         let opening = Connection::open(
