@@ -18,7 +18,10 @@ use std::{
     fmt,
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex as SyncMutex, PoisonError},
+    sync::{
+        Arc, Mutex as SyncMutex, PoisonError,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
 };
 use tokio::sync::Mutex;
 
@@ -224,6 +227,10 @@ pub(super) struct Authorization {
     oauth: OAuth,
     kept: Kept,
     state: Mutex<State>,
+    /// Is held while a person is at the authorization server.
+    visits: Mutex<()>,
+    /// Number of times that we were allowed.
+    allowed: AtomicU64,
 }
 
 #[derive(Default)]
@@ -257,6 +264,8 @@ impl Authorization {
             },
             oauth: oauth.clone(),
             state: Mutex::default(),
+            visits: Mutex::default(),
+            allowed: AtomicU64::new(0),
         }
     }
 
@@ -291,12 +300,20 @@ impl Authorization {
     }
 
     /// Takes note of a challenge. Returns `true` if a person was brought to the authorization server and has allowed us, so
-    /// that the request can be made again.
+    /// that the request can be made again. Of requests that are refused at once, one brings the person there, and the others
+    /// wait for that.
     pub(super) async fn answer(&self, challenge: Option<&str>) -> Result<bool, McpError> {
-        self.state.lock().await.challenge = challenge.map(str::to_owned);
+        let before = self.allowed.load(SeqCst);
+        if let Some(challenge) = challenge {
+            self.state.lock().await.challenge = Some(challenge.to_owned());
+        }
         let Some(visit) = &self.oauth.visit else {
             return Ok(false);
         };
+        let _turn = self.visits.lock().await;
+        if self.allowed.load(SeqCst) != before {
+            return Ok(true);
+        }
         let url = self.begin().await?;
         let back = visit(url).await.map_err(|why| {
             self.wrong(format!(
@@ -366,6 +383,7 @@ impl Authorization {
             .map_err(|e| self.failed(&e))?;
         state.client = Some(AuthClient::new(Client::new(), manager));
         state.challenge = None;
+        self.allowed.fetch_add(1, SeqCst);
         Ok(())
     }
 

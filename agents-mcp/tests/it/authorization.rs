@@ -1,7 +1,12 @@
 //! Servers that want to know who asks: OAuth against an authorization server of this process.
 
-use crate::agents_with_servers::{told, tools};
-use agents::{async_trait, tool::Scope};
+use crate::agents_with_servers::{agent, told, tools};
+use agents::{
+    async_trait,
+    prelude::*,
+    testing::{Script, ScriptedModel},
+    tool::Scope,
+};
 use agents_mcp::{self as mcp, Mcp, McpErrorKind, OAuth, TokenError, TokenStore};
 use axum::{
     Router,
@@ -16,6 +21,7 @@ use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, HashMap},
     sync::{Arc, Mutex},
+    time::Duration,
 };
 
 /// Adds two numbers.
@@ -53,7 +59,8 @@ impl Issuer {
             .nest_service("/mcp", mcp::serve().tool(Add).http())
             .layer(from_fn_with_state(issuer.clone(), check));
         let router = guarded
-            .route("/.well-known/oauth-protected-resource", get(resource))
+            // A place that only the challenge names.
+            .route("/about/mcp", get(resource))
             .route("/.well-known/oauth-authorization-server", get(metadata))
             .route("/register", post(register))
             .route("/token", post(token))
@@ -109,9 +116,7 @@ async fn check(State(issuer): State<Issuer>, request: Request, next: Next) -> Re
     if is_valid {
         return next.run(request).await;
     }
-    let challenge = format!(
-        r#"Bearer resource_metadata="{url}/.well-known/oauth-protected-resource", scope="tools""#
-    );
+    let challenge = format!(r#"Bearer resource_metadata="{url}/about/mcp", scope="tools""#);
     (
         StatusCode::UNAUTHORIZED,
         [(header::WWW_AUTHENTICATE, challenge)],
@@ -248,6 +253,45 @@ async fn a_person_allows_us_once_and_the_tokens_are_kept_and_refreshed() {
         stored.contains("refresh-3") && stored.contains("client-sesame"),
         "{stored}"
     );
+}
+
+#[tokio::test]
+async fn calls_that_are_refused_at_once_wait_for_one_visit() {
+    let issuer = Issuer::start().await;
+    let visits = Arc::new(Mutex::new(0));
+    let visited = visits.clone();
+    let by_person = oauth().visits(move |page| {
+        *visited.lock().unwrap() += 1;
+        async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            Ok::<_, String>(allowed(&page))
+        }
+    });
+    let server = tools(issuer.server(by_person));
+    let (one, other) = tokio::join!(told(&server, &[SUM]), told(&server, &[SUM]));
+    for said in [&one[0], &other[0]] {
+        assert!(said.contains(r#""output":2"#), "{said}");
+    }
+    assert_eq!((*visits.lock().unwrap(), issuer.grants().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn what_a_server_has_asked_for_is_known_while_it_is_left_in_peace() {
+    let issuer = Issuer::start().await;
+    let scope = Scope::default();
+    let server = tools(issuer.server(oauth()));
+    for _ in 0..3 {
+        let (model, _) = ScriptedModel::new([Script::text("done")]);
+        let refused = agent(&server).run("go").model(model).await.unwrap_err();
+        let refused = format!("{refused:#}");
+        assert!(refused.contains("wants to know who asks"), "{refused}");
+    }
+    let resting = server.tools(&scope).await.unwrap_err();
+    assert!(resting.to_string().contains("tried again in"), "{resting}");
+    // The scope is in the challenge alone, and so is the place of the metadata.
+    let page = server.authorization_url(&scope).await.unwrap();
+    server.authorize(&scope, &allowed(&page)).await.unwrap();
+    assert_eq!(server.tools(&scope).await.unwrap().len(), 1);
 }
 
 #[tokio::test]
