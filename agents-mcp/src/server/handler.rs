@@ -125,8 +125,7 @@ impl ServerHandler for Handler {
         let Some(changes) = &self.offer.changes else {
             return;
         };
-        let (changes, session) = (changes.listen(), self.session.clone());
-        tokio::spawn(async move { session.tell(&context.peer, changes).await });
+        self.session.tell_of(changes, context.peer);
     }
 
     async fn set_level(

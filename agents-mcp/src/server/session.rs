@@ -5,19 +5,20 @@
 use rmcp::{
     RoleServer,
     model::{LoggingLevel, ResourceUpdatedNotificationParam},
-    service::Peer,
+    service::{Peer, ServiceError},
 };
 use std::{
     collections::BTreeSet,
     fmt,
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{AtomicU8, Ordering::SeqCst},
     },
 };
-use tokio::sync::broadcast;
+use tokio::{sync::broadcast, task::JoinSet};
 
-/// Number of changes that a slow host may be behind. A host that is further behind is told to read the lists anew.
+/// Number of changes that a slow host may be behind. A host that is further behind is told to read all lists anew, and the
+/// resources that it has subscribed to.
 const WAITING: usize = 64;
 
 /// Tells hosts that something has changed: the content of a resource, or a list.
@@ -35,7 +36,7 @@ const WAITING: usize = 64;
 pub struct Changes(broadcast::Sender<Change>);
 
 #[derive(Clone)]
-pub(super) enum Change {
+enum Change {
     Resource(String),
     Tools,
     Resources,
@@ -72,10 +73,6 @@ impl Changes {
         // Without a host there is nobody to be told.
         drop(self.0.send(change));
     }
-
-    pub(super) fn listen(&self) -> broadcast::Receiver<Change> {
-        self.0.subscribe()
-    }
 }
 
 impl Default for Changes {
@@ -94,6 +91,8 @@ impl fmt::Debug for Changes {
 pub(super) struct Session {
     subscriptions: Mutex<BTreeSet<String>>,
     level: AtomicU8,
+    /// Task that tells the host of changes. It ends with the session.
+    told: OnceLock<JoinSet<()>>,
 }
 
 impl Session {
@@ -101,6 +100,7 @@ impl Session {
         Session {
             subscriptions: Mutex::default(),
             level: AtomicU8::new(LoggingLevel::Info as u8),
+            told: OnceLock::new(),
         }
     }
 
@@ -127,32 +127,63 @@ impl Session {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the host of changes until it leaves.
-    pub(super) async fn tell(
-        &self,
-        peer: &Peer<RoleServer>,
-        mut changes: broadcast::Receiver<Change>,
-    ) {
-        loop {
-            let told = match changes.recv().await {
-                Ok(Change::Resource(uri)) => {
-                    if !self.subscriptions().contains(&uri) {
-                        continue;
-                    }
-                    let updated = ResourceUpdatedNotificationParam::new(uri);
-                    peer.notify_resource_updated(updated).await
+    /// Begins to tell the host of changes, which it is until it leaves. A host for which that has begun is told no more than
+    /// before.
+    pub(super) fn tell_of(self: &Arc<Self>, changes: &Changes, peer: Peer<RoleServer>) {
+        self.told.get_or_init(|| {
+            let mut told = JoinSet::new();
+            told.spawn(tell(Arc::downgrade(self), peer, changes.0.subscribe()));
+            told
+        });
+    }
+
+    async fn tell(&self, change: Change, peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
+        match change {
+            Change::Resource(uri) => {
+                if !self.subscriptions().contains(&uri) {
+                    return Ok(());
                 }
-                Ok(Change::Tools) => peer.notify_tool_list_changed().await,
-                Ok(Change::Resources) => peer.notify_resource_list_changed().await,
-                Ok(Change::Prompts) => peer.notify_prompt_list_changed().await,
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    peer.notify_resource_list_changed().await
-                }
-                Err(broadcast::error::RecvError::Closed) => return,
-            };
-            if told.is_err() {
-                return;
+                let updated = ResourceUpdatedNotificationParam::new(uri);
+                peer.notify_resource_updated(updated).await
             }
+            Change::Tools => peer.notify_tool_list_changed().await,
+            Change::Resources => peer.notify_resource_list_changed().await,
+            Change::Prompts => peer.notify_prompt_list_changed().await,
+        }
+    }
+
+    /// Tells the host of every change that there may have been.
+    async fn tell_all(&self, peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
+        for change in [Change::Tools, Change::Resources, Change::Prompts] {
+            self.tell(change, peer).await?;
+        }
+        let subscriptions = self.subscriptions().clone();
+        for uri in subscriptions {
+            self.tell(Change::Resource(uri), peer).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells the host of changes until it leaves.
+async fn tell(
+    session: Weak<Session>,
+    peer: Peer<RoleServer>,
+    mut changes: broadcast::Receiver<Change>,
+) {
+    use broadcast::error::RecvError;
+    loop {
+        let change = changes.recv().await;
+        let Some(session) = session.upgrade() else {
+            return;
+        };
+        let told = match change {
+            Ok(change) => session.tell(change, &peer).await,
+            Err(RecvError::Lagged(_)) => session.tell_all(&peer).await,
+            Err(RecvError::Closed) => return,
+        };
+        if told.is_err() {
+            return;
         }
     }
 }

@@ -125,6 +125,18 @@ impl ClientHandler for Listens {
             .unwrap()
             .push(format!("changed {}", changed.uri));
     }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.lock().unwrap().push("changed tools".to_owned());
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.lock().unwrap().push("changed resources".to_owned());
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.0.lock().unwrap().push("changed prompts".to_owned());
+    }
 }
 
 type Client = RunningService<RoleClient, Listens>;
@@ -314,6 +326,60 @@ async fn a_host_is_told_of_changes_of_the_resources_that_it_has_subscribed_to() 
         .await
         .unwrap();
     assert_eq!(heard().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn a_host_is_told_of_a_change_once_and_of_none_after_it_has_left() {
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    let before = tasks();
+    let changes = mcp::Changes::new();
+    let client = connected(office().changes(&changes)).await;
+    let told = client.service().0.clone();
+    // It has said so once.
+    client.notify_initialized().await.unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    changes.tools();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert_eq!(*told.lock().unwrap(), ["changed tools"]);
+    client.cancel().await.unwrap();
+    for _ in 0..100 {
+        if tasks() == before {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("{} tasks are left, of {before}", tasks());
+}
+
+#[tokio::test]
+async fn a_host_that_is_far_behind_is_told_of_all_that_may_have_changed() {
+    let changes = mcp::Changes::new();
+    let read = |_| async { Ok::<_, std::convert::Infallible>("text") };
+    let server = office()
+        .resource(mcp::Resource::new("office://{day}/note", "note", read))
+        .changes(&changes);
+    let client = connected(server).await;
+    let told = client.service().0.clone();
+    let (monday, tuesday) = ("office://monday/note", "office://tuesday/note");
+    client
+        .subscribe(SubscribeRequestParams::new(monday))
+        .await
+        .unwrap();
+    // The first change is lost among many that nobody has subscribed to.
+    changes.resource(monday);
+    for _ in 0..64 {
+        changes.resource(tuesday);
+    }
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut told = told.lock().unwrap().clone();
+    told.sort_unstable();
+    let lists = ["changed prompts", "changed resources", "changed tools"];
+    assert_eq!(told[0], format!("changed {monday}"));
+    assert_eq!(told[1..], lists);
 }
 
 #[tokio::test]
