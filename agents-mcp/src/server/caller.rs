@@ -49,7 +49,11 @@ impl Model for OneCall {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         if !is_of_the_host(&request) {
             return match &self.others {
-                Some(model) => model.chat(request).await,
+                Some(model) => {
+                    // A run has checked only what can be shown to the host.
+                    request.check_media(&**model)?;
+                    model.chat(request).await
+                }
                 None => Err(ModelError::new(
                     ModelErrorKind::Refused,
                     "this agent has no model; give it one, or call `.model(..)` of the server",

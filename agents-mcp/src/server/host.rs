@@ -299,11 +299,11 @@ impl Model for HostModel {
 
 /// Returns the request in the form of the protocol. A schema for the answer becomes a sentence of the system prompt.
 fn params(request: &Request<'_>) -> CreateMessageRequestParams {
-    let mut system = String::new();
+    let mut system = Vec::new();
     let mut messages = Vec::new();
     for message in request.messages() {
         match message {
-            Message::System { content } => system.push_str(content),
+            Message::System { content } => system.push(content.clone()),
             Message::User { content } => {
                 messages.push(SamplingMessage::user_text(content.text.clone()));
             }
@@ -334,11 +334,12 @@ fn params(request: &Request<'_>) -> CreateMessageRequestParams {
         }
     }
     if let Some(schema) = request.format() {
-        system.push_str("\n\nAnswer with JSON alone, which follows this schema:\n");
-        system.push_str(&schema.to_string());
+        system.push(format!(
+            "Answer with JSON alone, which follows this schema:\n{schema}"
+        ));
     }
     let mut params = CreateMessageRequestParams::new(messages, MOST_TOKENS);
-    params.system_prompt = Some(system).filter(|system| !system.is_empty());
+    params.system_prompt = Some(system.join("\n\n")).filter(|system| !system.is_empty());
     let tools = request.tools().map(|spec| {
         let schema = spec.input_schema.as_object().cloned().unwrap_or_default();
         Tool::new(spec.name.to_string(), spec.description.to_string(), schema)
@@ -369,4 +370,24 @@ fn reply(result: CreateMessageResult) -> Reply {
         }
     }
     reply
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agents_core::model::History;
+
+    #[test]
+    fn system_messages_stay_apart() {
+        let mut history = History::new();
+        for content in ["You translate.", "Be brief."] {
+            let content = content.to_owned();
+            history.push(Message::System { content });
+        }
+        let params = params(&Request::new(&history));
+        assert_eq!(
+            params.system_prompt.as_deref(),
+            Some("You translate.\n\nBe brief.")
+        );
+    }
 }

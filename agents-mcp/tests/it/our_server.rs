@@ -5,6 +5,7 @@
 
 use crate::agents_with_servers::{agent, results, tools, yes};
 use agents::{
+    model::{Capabilities, Media},
     prelude::*,
     testing::{Script, ScriptedModel},
     tool::Scope,
@@ -64,6 +65,16 @@ async fn wait(cx: &ToolContext) -> u32 {
 fn shout(text: String) -> String {
     text.to_uppercase()
 }
+
+/// Draws a seal.
+#[agents::tool(none)]
+async fn draw() -> Result<Media, Error> {
+    Media::bytes("image/png", b"PNG")
+}
+
+/// You describe seals.
+#[agent(tools = [Draw])]
+async fn viewer(question: String) -> String;
 
 /// You answer questions.
 #[agent(tools = [Add])]
@@ -246,6 +257,28 @@ async fn an_agent_that_a_host_calls_has_the_model_of_the_server_and_tells_its_pr
         "{}",
         text(&result)
     );
+}
+
+#[tokio::test]
+async fn an_agent_whose_model_reads_texts_alone_is_not_asked_about_an_image() {
+    for images in [false, true] {
+        let (model, handle) = ScriptedModel::new([
+            Script::call("draw", "{}"),
+            Script::text("A seal of red wax."),
+        ]);
+        let able = Capabilities {
+            images,
+            ..Default::default()
+        };
+        let client = connected(office().agent(Viewer).model(model.capable_of(able))).await;
+        let result = call(&client, "viewer", json!({"question": "Which seal?"})).await;
+        let expected = match images {
+            true => "A seal of red wax.",
+            false => "the conversation has an image, which the model",
+        };
+        assert!(text(&result).contains(expected), "{}", text(&result));
+        assert_eq!(handle.count(), 1 + usize::from(images));
+    }
 }
 
 #[tokio::test]
