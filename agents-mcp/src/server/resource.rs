@@ -20,7 +20,12 @@ type Read = dyn Fn(Variables) -> Pin<Box<dyn Future<Output = Result<Content, Str
 ///     .description("How release notes are written here.");
 /// // All notes at once: hosts put a value in the place of `{day}`.
 /// let days = mcp::Resource::new("notes://{day}/note", "note", |vars| async move {
-///     tokio::fs::read_to_string(format!("notes/{}.md", vars["day"])).await
+///     let day = &vars["day"];
+///     // A part of a path must not lead out of its folder.
+///     if !day.chars().all(|c| c.is_ascii_alphanumeric() || c == '-') {
+///         return Err(io::Error::other(format!("`{day}` is no day")));
+///     }
+///     tokio::fs::read_to_string(format!("notes/{day}.md")).await
 /// })
 /// .media_type("text/markdown");
 /// let server = mcp::serve().resource(style).resource(days);
