@@ -28,7 +28,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError, atomic::AtomicBool};
 use tokio::sync::mpsc;
 
@@ -367,11 +367,17 @@ fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolR
 fn text(output: &Json, files: &[Media]) -> String {
     match output.to_value() {
         Ok(Value::String(text)) => text,
-        Ok(Value::Object(file)) if !files.is_empty() && file.contains_key("attachment") => {
-            String::new()
-        }
+        Ok(Value::Object(file)) if !files.is_empty() && is_reference(&file) => String::new(),
         _ => output.as_str().to_owned(),
     }
+}
+
+/// Returns `true` if a value stands for an attachment, and for nothing else.
+fn is_reference(value: &Map<String, Value>) -> bool {
+    let is_named = |name: &String| ["type", "name", "attachment"].contains(&name.as_str());
+    value.get("type").is_some_and(Value::is_string)
+        && value.get("attachment").is_some_and(Value::is_number)
+        && value.keys().all(is_named)
 }
 
 fn listed(spec: &ToolSpec) -> Tool {

@@ -72,6 +72,22 @@ async fn draw() -> Result<Media, Error> {
     Media::bytes("image/png", b"PNG")
 }
 
+#[derive(serde::Serialize)]
+struct Scanned {
+    caption: &'static str,
+    attachment: Media,
+}
+
+/// Scans a letter.
+#[agents::tool(none)]
+async fn scan() -> Result<Scanned, Error> {
+    let attachment = Media::bytes("image/png", b"SCAN")?.named("letter.png");
+    Ok(Scanned {
+        caption: "a letter",
+        attachment,
+    })
+}
+
 /// You describe seals.
 #[agent(tools = [Draw])]
 async fn viewer(question: String) -> String;
@@ -233,6 +249,19 @@ async fn a_call_is_a_run_with_a_receipt() {
         unknown.to_string().contains("unknown tool: subtract"),
         "{unknown}"
     );
+}
+
+#[tokio::test]
+async fn an_output_that_is_a_file_has_no_text_and_one_with_a_file_has_its_own() {
+    let client = connected(office().tool(Draw).tool(Scan)).await;
+    let drawn = call(&client, "draw", json!({})).await;
+    assert_eq!(drawn.content.len(), 1);
+    assert_eq!(drawn.content[0].as_image().unwrap().data, "UE5H");
+    let scanned = call(&client, "scan", json!({})).await;
+    let said: Value = serde_json::from_str(text(&scanned)).unwrap();
+    let file = json!({"type": "image/png", "name": "letter.png", "attachment": 1});
+    assert_eq!(said, json!({"caption": "a letter", "attachment": file}));
+    assert_eq!(scanned.content[1].as_image().unwrap().data, "U0NBTg==");
 }
 
 #[tokio::test]
