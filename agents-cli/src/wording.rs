@@ -75,6 +75,8 @@ pub(crate) fn not_held(run: &str, state: &str) -> Failure {
     ))
 }
 
+pub(crate) const HELD: &str = "is held; `agents release` lets it go on";
+pub(crate) const PAUSED: &str = "is paused; its worker puts it down when no effect is under way";
 pub(crate) const CANCELLED: &str = "cancelled; a worker ends it";
 pub(crate) const RELEASED: &str = "released; a worker goes on with it";
 pub(crate) const ERASED: &str = "erased; its audit trail stays";
@@ -87,6 +89,16 @@ pub(crate) fn all_held(runs: u64) -> String {
 
 pub(crate) fn way_out_of_a_hold(run: &str) -> String {
     format!("way out: mend the reason, then `agents release {run}`")
+}
+
+pub(crate) fn no_tenant_for_mode() -> Failure {
+    Failure::Usage("name the tenant with --tenant, or mean all of them with --all".to_owned())
+}
+
+// ---- webhooks ----
+
+pub(crate) fn sent_again(event: &str, webhook: &str) -> String {
+    format!("event {event} is sent to `{webhook}` again")
 }
 
 // ---- approvals ----

@@ -64,13 +64,15 @@ impl Change<'_> {
 
     /// Makes the change in the name of a principal, and returns the version that is active now, or was until now.
     ///
-    /// The operator of the platform may change every profile. Anybody else may change those of their own organisation, as
+    /// Nobody may override a purpose that the global profile locks, nor with a model that it does not approve. Apart from
+    /// that, the operator of the platform may change every profile. Anybody else may change those of their own organisation, as
     /// far as the global profile permits: see [`OverrideClass`]. They may lower rates and caps. They may raise them only if
     /// all models of the profile are asked with a credential of their own. A refusal is a row of the
     /// [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
-    /// When the profile is not valid, the principal may not do that, or the store fails.
+    /// When the profile is not valid, its purpose is not registered, the version does not exist, another version is active
+    /// than the one to [replace](Change::replacing), the principal may not do that, or the store fails.
     pub async fn by(self, principal: &Principal) -> Result<ProfileVersion, ControlError> {
         let plane = self.plane;
         let stored = match self.what {

@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Number,
     /// A string with its quotes.
     String,
-    /// Text without quotes, which the schema or its looks will settle.
+    /// Text without quotes: the schema decides its type, or else its spelling.
     Bare,
     /// A key without a value.
     Missing,

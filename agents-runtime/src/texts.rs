@@ -60,7 +60,7 @@ pub(crate) struct Texts {
 struct Inner {
     /// Number of pieces so far.
     count: u64,
-    /// Number of requests so far, for each place.
+    /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
     /// Entries of these requests, as far as they are about to be stored.
     entries: HashMap<String, Vec<u64>>,

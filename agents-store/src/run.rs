@@ -105,7 +105,7 @@ pub struct HeldReason {
     pub kind: HeldKind,
     /// Reason in words, which say what to do.
     pub why: String,
-    /// Person who holds the run; `None` if nobody in particular does.
+    /// Principal who paused the run, or holds all runs; `None` if nobody in particular does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
@@ -199,8 +199,8 @@ pub struct RunFilter {
     pub until: Option<Timestamp>,
     /// Runs that are over since before this time, and whose contents are not erased.
     pub erasable: Option<Timestamp>,
-    /// Runs that were stored before the one with this id, which has to be there. The newest comes first. Runs that are
-    /// stored meanwhile are on no later page.
+    /// Runs that were stored before the one with this id, the newest first. An id that the store does not know is an
+    /// error. Runs that are stored meanwhile are on no later page.
     pub before: Option<String>,
     /// Maximum number of runs; 0 for 100.
     pub limit: u32,

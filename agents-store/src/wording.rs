@@ -102,7 +102,7 @@ pub(crate) fn no_thread(error: &std::io::Error) -> StoreError {
     StoreError::new(ErrorKind::Failed, why)
 }
 
-/// `kind` tells whether another process may be about to migrate the tables.
+/// Returns the error of a migration that failed. `kind` is `Unavailable` if another process may still migrate the tables.
 pub(crate) fn not_migrated(kind: ErrorKind, error: &impl std::fmt::Display) -> StoreError {
     let why = format!("the tables of the store cannot be brought up to date: {error}");
     StoreError::new(kind, why)

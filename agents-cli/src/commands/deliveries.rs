@@ -49,6 +49,6 @@ pub(crate) async fn send_again(
     deliveries.send_again(webhook, event, &session.who).await?;
     match out.is_json() {
         true => out.object(&json!({ "webhook": webhook, "event": event })),
-        false => out.line(&format!("event {event} is sent to `{webhook}` again")),
+        false => out.line(&crate::wording::sent_again(&event.to_string(), webhook)),
     }
 }

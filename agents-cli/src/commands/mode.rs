@@ -15,9 +15,7 @@ pub(crate) async fn mode(
     }
     let tenant = session.tenant.as_deref();
     if tenant.is_none() && !asked.all {
-        return Err(Failure::Usage(
-            "name the tenant with --tenant, or mean all of them with --all".to_owned(),
-        ));
+        return Err(crate::wording::no_tenant_for_mode());
     }
     let modes = session.with_keys()?.modes();
     match mode {

@@ -17,8 +17,8 @@ pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result
     session.run(run).await?;
     session.with_keys()?.pause(run, &session.who).await?;
     let what = match session.run(run).await?.status {
-        RunStatus::Held => "is held; `agents release` lets it go on",
-        _ => "is paused; its worker puts it down when no effect is under way",
+        RunStatus::Held => crate::wording::HELD,
+        _ => crate::wording::PAUSED,
     };
     print(session, run, what, out).await
 }

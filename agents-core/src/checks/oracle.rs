@@ -48,7 +48,7 @@ pub(crate) fn is_on() -> bool {
     oracle().is_some()
 }
 
-/// Records an event of a run.
+/// Writes an event to the file of the oracle, if the oracle is on; panics if the event cannot be read back.
 pub(crate) fn happened(run: &str, event: &Event) {
     if let Some(oracle) = oracle() {
         let text = serde_json::to_string(&event).unwrap_or_default();

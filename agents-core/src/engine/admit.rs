@@ -112,8 +112,8 @@ fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     wording::no_tool(name, definition.tools.suggest(name), &allowed)
 }
 
-/// Returns the reasons why a call needs approval: the run's policies, earlier executions, the agent's place in its team,
-/// the tool's declaration.
+/// Returns the reasons why a call needs approval, in this order: the tool's declaration, the agent's place in its team,
+/// the run's policies, an earlier execution.
 pub(super) fn reasons_for_approval(
     rules: &Rules<'_>,
     verdict: &Verdict,

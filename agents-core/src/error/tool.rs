@@ -90,7 +90,7 @@ impl ToolError {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// Returns `true` if the process of an execution ended, ours or that of a server.
+    /// Returns `true` if the execution was cut off: our process died, or that of a server.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::Interrupted)
     }

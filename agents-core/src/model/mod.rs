@@ -20,6 +20,7 @@ mod retry;
 mod shorten;
 mod streamed;
 mod thinking;
+mod wording;
 
 pub use crate::media::{Content, Media, Table};
 pub use capabilities::Capabilities;
@@ -33,8 +34,9 @@ pub(crate) use request::OfRun;
 pub use request::{Delta, Patience, Request};
 pub use retry::Retry;
 pub use shorten::{KeepLast, Shorten};
-pub(crate) use shorten::{REFUSED, check_results, last_exchanges};
+pub(crate) use shorten::{check_results, last_exchanges};
 pub use thinking::Thinking;
+pub(crate) use wording::REFUSED;
 
 use async_trait::async_trait;
 use std::sync::Arc;

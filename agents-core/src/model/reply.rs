@@ -1,4 +1,4 @@
-use super::{Thinking, ToolCall};
+use super::{Thinking, ToolCall, wording};
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
@@ -88,17 +88,11 @@ impl Reply {
     /// Returns the reason why there is no answer, if the model declined or a filter withheld the reply.
     pub(crate) fn declined(&self) -> Option<String> {
         match (&self.refusal, &self.finish) {
-            (Some(words), FinishReason::Filter) => Some(format!(
-                "a filter of the provider withheld the reply: {words}"
-            )),
-            (Some(words), _) => Some(format!("the model declined to answer: {words}")),
-            (None, FinishReason::Refusal) => Some(match self.content.trim() {
-                "" => "the model declined to answer".to_owned(),
-                words => format!("the model declined to answer: {words}"),
-            }),
-            (None, FinishReason::Filter) => {
-                Some("a filter of the provider withheld the reply".to_owned())
+            (words, FinishReason::Filter) => {
+                Some(wording::withheld(words.as_deref().unwrap_or_default()))
             }
+            (Some(words), _) => Some(wording::declined(words)),
+            (None, FinishReason::Refusal) => Some(wording::declined(&self.content)),
             _ => None,
         }
     }

@@ -1,4 +1,4 @@
-use super::{History, Message, Model, ModelError, ModelErrorKind};
+use super::{History, Message, Model, ModelError, ModelErrorKind, wording};
 use crate::{
     scope::Scope,
     secret::{Masker, Secret, SecretError},
@@ -166,13 +166,11 @@ impl<'a> Request<'a> {
     pub async fn secret(&self, name: &str) -> Result<Secret, ModelError> {
         let setup = |why: String| ModelError::new(ModelErrorKind::Setup, why);
         let Some(run) = self.asker else {
-            return Err(setup(format!(
-                "the secret `{name}` is a run's, and this request is made outside of a run: set a key with `.api_key(..)`"
-            )));
+            return Err(setup(wording::secret_outside(name)));
         };
         let found = run.find(name).await;
         let found = found.and_then(|secret| secret.ok_or_else(|| SecretError::missing(name)));
-        found.map_err(|error| setup(format!("the model needs a secret: {error}")))
+        found.map_err(|error| setup(wording::secret_missing(&error)))
     }
 
     /// Sets the place in the run at which the request is made.
@@ -272,10 +270,7 @@ impl<'a> Request<'a> {
         let id = model.id();
         Err(ModelError::new(
             ModelErrorKind::Setup,
-            format!(
-                "the conversation has {what}, which the model `{id}` cannot read: leave it out, use another model, \
-                 or, if its client has `.capable_of(..)`, say there what the model can do"
-            ),
+            wording::unreadable(what, id),
         ))
     }
 

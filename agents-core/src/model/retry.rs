@@ -1,4 +1,6 @@
-use super::{Capabilities, Model, ModelError, ModelErrorKind, Reply, Request, streamed::Streamed};
+use super::{
+    Capabilities, Model, ModelError, ModelErrorKind, Reply, Request, streamed::Streamed, wording,
+};
 use crate::recovery::{Backoff, exponential};
 use async_trait::async_trait;
 use std::{
@@ -101,7 +103,7 @@ impl<M: Model> Model for Retry<M> {
             let Some(wait) = self.wait(attempt, &error, &streamed) else {
                 return Err(match attempt {
                     1 => error,
-                    asked => error.followed(format_args!("the model was asked {asked} times")),
+                    asked => error.followed(wording::asked_often(asked)),
                 });
             };
             tracing::warn!(

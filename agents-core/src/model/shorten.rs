@@ -1,12 +1,12 @@
 //! Conversations that are shortened, and what a conversation has to keep.
 
-use super::{Message, ToolCall};
+use super::{
+    Message, ToolCall,
+    wording::{self, REFUSED},
+};
 use crate::Error;
 use async_trait::async_trait;
 use std::sync::Arc;
-
-/// Beginning of the message by which a model is told that its answer does not fit.
-pub(crate) const REFUSED: &str = "Your answer cannot be used: ";
 
 /// Policy that shortens a conversation before each message: see [`Chat::shorten`](crate::agent::Chat::shorten).
 ///
@@ -105,18 +105,13 @@ pub(crate) fn check_results(messages: &[Message]) -> Result<(), String> {
     let mut open: Vec<&ToolCall> = Vec::new();
     let unanswered = |open: &[&ToolCall]| {
         let call = open.first()?;
-        let (id, name) = (&call.id, &call.name);
-        Some(format!("the call `{id}` of `{name}` has no result"))
+        Some(wording::no_result(&call.id, &call.name))
     };
     for (number, message) in (1..).zip(messages) {
-        let at = |problem: String| format!("message {number} does not fit: {problem}");
+        let at = |problem: String| wording::unfit_message(number, &problem);
         if let Message::Tool { tool_call_id, .. } = message {
             let answered = open.iter().position(|call| call.id == *tool_call_id);
-            let answered = answered.ok_or_else(|| {
-                at(format!(
-                    "it is a result for `{tool_call_id}`, and no call with that id is open"
-                ))
-            })?;
+            let answered = answered.ok_or_else(|| at(wording::no_call(tool_call_id)))?;
             open.remove(answered);
             continue;
         }
@@ -127,5 +122,5 @@ pub(crate) fn check_results(messages: &[Message]) -> Result<(), String> {
             open.extend(calls);
         }
     }
-    unanswered(&open).map_or(Ok(()), |problem| Err(format!("at the end, {problem}")))
+    unanswered(&open).map_or(Ok(()), |problem| Err(wording::unfit_end(&problem)))
 }

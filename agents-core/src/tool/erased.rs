@@ -1,7 +1,7 @@
-use super::{InDoubt, ReadError, Risk, StoredOutput, Tool, ToolContext, ToolSpec, Undone, undo};
+use super::{InDoubt, ReadError, Risk, StoredOutput, Tool, ToolContext, ToolSpec, Undone, wording};
 use crate::{
     Json,
-    error::{Cause, Code, ToolError},
+    error::{Cause, ToolError},
     recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
@@ -135,7 +135,7 @@ pub trait DynTool: Send + Sync + 'static {
         cx: &ToolContext,
     ) -> Result<Undone, ToolError> {
         let _ = (prepared, output, cx);
-        Err(undo::no_undo(self.spec().own_name()))
+        Err(wording::no_undo(self.spec().own_name()).into())
     }
 
     /// Executes the tool with the arguments that [`prepare`](DynTool::prepare) returned.
@@ -209,25 +209,19 @@ impl<T: Tool> DynTool for T {
         cx: &ToolContext,
     ) -> Result<Undone, ToolError> {
         let Ok(args) = prepared.0.downcast::<T::Args>() else {
-            return Err(undo::of_another_tool().into());
+            return Err(wording::of_another_tool().into());
         };
         Tool::undo(self, *args, StoredOutput::new(output), cx).await
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         let Ok(args) = prepared.0.downcast::<T::Args>() else {
-            return Err(Cause::text(
-                Code::Unknown,
-                "the arguments were prepared for another tool",
-            ));
+            return Err(wording::of_another_tool());
         };
         match self.call(*args, cx).await {
-            Ok(value) => cx.output_of(&value).map_err(|error| {
-                Cause::text(
-                    Code::Unknown,
-                    format!("the result cannot be written as JSON: {error}"),
-                )
-            }),
+            Ok(value) => cx
+                .output_of(&value)
+                .map_err(|error| wording::output_unwritable(&error)),
             Err(error) => {
                 let (code, retry_after) = T::failure(&error);
                 let told = T::told(&error);

@@ -1,6 +1,6 @@
 use super::{
     DynTool, Effects, ErrorText, ErrorType, InDoubt, IntoTool, Prepared, ReadError, Risk,
-    SharedTool, ToolContext, ToolSpec, Undone, output::OutputSchema, undo,
+    SharedTool, ToolContext, ToolSpec, Undone, output::OutputSchema, wording,
 };
 use crate::{
     Json,
@@ -331,10 +331,7 @@ impl DynTool for FnTool {
         let value: Value = serde_json::from_str(arguments)
             .map_err(|error| ReadError::new("", error.to_string()))?;
         if let Some(integer) = unkept_integer(arguments) {
-            let message = format!(
-                "the integer {integer} is too large to be kept exactly; send it as a string"
-            );
-            return Err(ReadError::new("", message));
+            return Err(ReadError::new("", wording::too_large_to_keep(integer)));
         }
         // No Rust type checks these arguments, so the schema does.
         self.spec.expected().compiled.fits(arguments)?;
@@ -389,18 +386,16 @@ impl DynTool for FnTool {
         cx: &ToolContext,
     ) -> Result<Undone, ToolError> {
         let Some(undo) = &self.undo else {
-            return Err(undo::no_undo(self.spec.own_name()));
+            return Err(wording::no_undo(self.spec.own_name()).into());
         };
         let Ok(args) = prepared.0.downcast::<Value>() else {
-            return Err(undo::of_another_tool().into());
+            return Err(wording::of_another_tool().into());
         };
-        let why = match (unkept_integer(output.as_str()), output.to_value()) {
-            (None, Ok(output)) => return Ok(undo(*args, output, cx.clone()).await?),
-            (Some(integer), _) => format!("the integer {integer} is too large to be kept exactly"),
-            (None, Err(error)) => error.to_string(),
-        };
-        let why = format!("the stored output cannot be read: {why}");
-        Err(Cause::text(Code::Unknown, why).into())
+        match (unkept_integer(output.as_str()), output.to_value()) {
+            (None, Ok(output)) => Ok(undo(*args, output, cx.clone()).await?),
+            (Some(integer), _) => Err(wording::stored_too_large(integer).into()),
+            (None, Err(error)) => Err(wording::stored_unreadable(&error.to_string()).into()),
+        }
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
@@ -412,10 +407,7 @@ impl DynTool for FnTool {
                     None => Ok(output),
                 }
             }
-            Err(_) => Err(Cause::text(
-                Code::Unknown,
-                "the arguments were prepared for another tool",
-            )),
+            Err(_) => Err(wording::of_another_tool()),
         }
     }
 }

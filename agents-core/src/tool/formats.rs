@@ -1,6 +1,6 @@
 //! Misfits in the words of the schema: the format that a text misses, and the variants of which none fits.
 
-use super::expected::places;
+use super::{expected::places, wording};
 use crate::{
     error::{ReadError, shorten},
     recovery::{path_parts, value_at},
@@ -131,8 +131,7 @@ pub(super) fn no_variant(misfit: &ReadError, schema: &Value, text: &str) -> Opti
     }
     let names: Vec<_> = variants.iter().map(|one| name_of(one)).collect();
     let names = names.join(", ");
-    let message = format!("it is none of the variants; write one of {names}");
-    Some(ReadError::new(at, message))
+    Some(ReadError::new(at, wording::no_variant(&names)))
 }
 
 /// Returns the alternatives that the schema allows at a path, without `null`.

@@ -29,6 +29,7 @@ mod type_names;
 mod undo;
 mod uninjected;
 mod version;
+mod wording;
 
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
@@ -229,8 +230,8 @@ pub trait Tool: Send + Sync + 'static {
         cx: &ToolContext,
     ) -> impl Future<Output = Result<Undone, ToolError>> + Send {
         let _ = (args, output, cx);
-        let error = undo::no_undo(self.spec().own_name());
-        async { Err(error) }
+        let error = wording::no_undo(self.spec().own_name());
+        async { Err(error.into()) }
     }
 
     /// Returns the risk of a call with these arguments; by default that of the [specification](ToolSpec::risk_level).

@@ -1,8 +1,5 @@
-use crate::{
-    Json,
-    error::{Cause, Code},
-    reader::Schema,
-};
+use super::wording;
+use crate::{Json, error::Cause, reader::Schema};
 use serde_json::Value;
 
 /// Schema of the output of a tool made at run time, which no Rust type checks.
@@ -19,10 +16,7 @@ impl OutputSchema {
     pub(super) fn check(&self, output: Json) -> Result<Json, Cause> {
         match self.0.fits(output.as_str()) {
             Ok(()) => Ok(output),
-            Err(refusal) => {
-                let why = format!("what the tool gave back does not follow its schema: {refusal}");
-                Err(Cause::text(Code::Unknown, why))
-            }
+            Err(refusal) => Err(wording::output_unfit(&refusal)),
         }
     }
 }

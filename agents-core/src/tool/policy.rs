@@ -1,10 +1,10 @@
 use super::{
     DynTool, ErrorType, InDoubt, NeedsApproval, Prepared, ReadError, Risk, SharedTool, ToolContext,
-    ToolSpec, Undone, alias::under_spec, undo,
+    ToolSpec, Undone, alias::under_spec, wording,
 };
 use crate::{
     Json,
-    error::{Cause, Code, ToolError},
+    error::{Cause, ToolError},
     recovery::{ErrorContext, Fixer, Plan},
 };
 use async_trait::async_trait;
@@ -216,17 +216,14 @@ impl DynTool for Judged {
     ) -> Result<Undone, ToolError> {
         match prepared.0.downcast::<Held>() {
             Ok(held) => self.tool.undo(held.prepared, output, cx).await,
-            Err(_) => Err(undo::of_another_tool().into()),
+            Err(_) => Err(wording::of_another_tool().into()),
         }
     }
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         match prepared.0.downcast::<Held>() {
             Ok(held) => self.tool.execute(held.prepared, cx).await,
-            Err(_) => Err(Cause::text(
-                Code::Unknown,
-                "the arguments were prepared for another tool",
-            )),
+            Err(_) => Err(wording::of_another_tool()),
         }
     }
 }

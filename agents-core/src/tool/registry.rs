@@ -1,5 +1,6 @@
 use super::{
     IntoTool, SharedTool, Status, ToolSet, ToolSpec, alias::under_spec, nearest, version::Version,
+    wording,
 };
 use crate::{Error, ErrorKind};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
@@ -66,16 +67,12 @@ impl Registry {
         let spec = tool.spec();
         let (name, key) = (spec.own_name().to_owned(), spec.key());
         if name.contains('@') {
-            return Err(defect(format!(
-                "a tool cannot be called `{name}`: `@` stands between a name and a version"
-            )));
+            return Err(defect(wording::name_with_at(&name)));
         }
         let version = Version::new(&*spec.version);
         let versions = self.tools.entry(name).or_default();
         if versions.contains_key(&version) {
-            return Err(defect(format!(
-                "`{key}` is registered already; give the tool that changed a new version"
-            )));
+            return Err(defect(wording::registered(&key)));
         }
         versions.insert(version, tool);
         Ok(())
@@ -228,7 +225,7 @@ impl Registry {
                 None => "register it first".to_owned(),
             },
         };
-        defect(format!("no tool `{key}` is registered; {why}"))
+        defect(wording::not_registered(key, &why))
     }
 }
 
@@ -255,11 +252,8 @@ fn by_version(tool: &SharedTool) -> SharedTool {
 }
 
 fn exactly(key: &str) -> Result<(&str, &str), Error> {
-    key.split_once('@').ok_or_else(|| {
-        defect(format!(
-            "say which version of `{key}` is meant: `{key}@1.0.0`"
-        ))
-    })
+    key.split_once('@')
+        .ok_or_else(|| defect(wording::no_version(key)))
 }
 
 fn defect(message: String) -> Error {

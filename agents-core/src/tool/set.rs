@@ -1,4 +1,4 @@
-use super::{DynTool, Pattern, SharedSource, Tool, ToolSpec, source::IntoTools};
+use super::{DynTool, Pattern, SharedSource, Tool, ToolSpec, source::IntoTools, wording};
 use std::{
     collections::BTreeSet,
     fmt,
@@ -201,9 +201,7 @@ impl ToolSet {
         let mut seen = BTreeSet::new();
         let mut names = self.sources.iter().map(|source| source.names().to_string());
         if let Some(names) = names.find(|names| !seen.insert(names.clone())) {
-            return Err(format!(
-                "two sources list the tools `{names}`; remove one, or give one another name"
-            ));
+            return Err(wording::source_twice(&names));
         }
         let mut seen = BTreeSet::new();
         let twice: Vec<_> = self
@@ -214,10 +212,7 @@ impl ToolSet {
         if twice.is_empty() {
             return Ok(());
         }
-        let names = twice.join("`, `");
-        Err(format!(
-            "two tools are called `{names}`; rename one or remove it"
-        ))
+        Err(wording::tool_twice(&twice.join("`, `")))
     }
 }
 

@@ -42,7 +42,7 @@ pub trait Argument: Sized {
     /// The type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + JsonSchema + Send + Sync + 'static;
-    /// Returns the argument that was sent.
+    /// Returns the value unchanged: `Type` is this type.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }
@@ -68,7 +68,7 @@ pub trait Readable: Sized {
     /// The type itself.
     #[doc(hidden)]
     type Type: DeserializeOwned + Send + Sync + 'static;
-    /// Returns the argument that was sent.
+    /// Returns the value unchanged: `Type` is this type.
     #[doc(hidden)]
     fn unpack(sent: Self::Type) -> Self;
 }

@@ -2,6 +2,7 @@
 
 use super::{
     DynTool, Effects, NeedsApproval, Prepared, ReadError, SharedTool, ToolContext, ToolSpec, read,
+    wording,
 };
 use crate::{
     Json,
@@ -142,26 +143,8 @@ pub(crate) fn read_stored<T: DeserializeOwned>(output: &Json) -> Result<T, ToolE
             "" => String::new(),
             path => format!("field `{path}`: "),
         };
-        let why = format!(
-            "the stored output does not fit the type that `undo` reads: {at}{}",
-            misfit.message()
-        );
-        Cause::text(Code::ValidationError, why).into()
+        wording::undo_unfit(&format!("{at}{}", misfit.message())).into()
     })
-}
-
-/// Returns the error of a tool without an undo.
-pub(super) fn no_undo(tool: &str) -> ToolError {
-    let why = format!("`{tool}` has no undo: it says nothing of how its calls are undone");
-    Cause::text(Code::Unknown, why).into()
-}
-
-/// Returns the cause of arguments that were prepared for another tool.
-pub(super) fn of_another_tool() -> Cause {
-    Cause::text(
-        Code::Unknown,
-        "the arguments were prepared for another tool",
-    )
 }
 
 /// Returns the tool that undoes calls of this tool, or `None` if the tool has no undo.
@@ -170,9 +153,10 @@ pub(super) fn of_another_tool() -> Cause {
 /// the output of that call: `{"args": {..}, "output": ..}`. They are read strictly. The output of the undo is
 /// `{"undone": true}` or `{"conflict": ".."}`.
 ///
-/// Whatever holds for the calls of a tool holds for their undo, which writes as they do: its risk, its timeout, whether it is external or idempotent. If every call needs approval, so does every
-/// undo; a condition on the arguments says nothing about an undo, so that each undo needs approval there, too. A tool
-/// may be blocked because its calls did harm: the undo of a blocked or deprecated tool stays active.
+/// The undo has the risk and the timeout of the tool, writes as it does, and is external or idempotent as it is. If every
+/// call needs approval, so does every undo. A condition on the arguments says nothing about an undo, so that each undo
+/// needs approval there, too. A tool may be blocked because its calls did harm: the undo of a blocked or deprecated tool
+/// stays active.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -246,7 +230,7 @@ impl DynTool for Undo {
 
     async fn execute(&self, prepared: Prepared, cx: &ToolContext) -> Result<Json, Cause> {
         let Ok(ready) = prepared.0.downcast::<Ready>() else {
-            return Err(of_another_tool());
+            return Err(wording::of_another_tool());
         };
         let Ready { args, output } = *ready;
         match self.tool.undo(args, output, cx).await {

@@ -75,7 +75,7 @@ pub enum Problem {
         /// Beginning of the bytes.
         excerpt: String,
     },
-    /// The server reported an error in place of the reply, or behind its beginning.
+    /// The server reported an error instead of the reply, or after the reply had begun.
     Reported {
         /// Kind of the error.
         kind: ModelErrorKind,

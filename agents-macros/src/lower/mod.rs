@@ -23,7 +23,7 @@ pub(crate) use undo::undo;
 use crate::{ast::Function, syntax::is_lint_level};
 use syn::{Attribute, FnArg};
 
-/// Returns each `#[cfg(..)]`. That of an item holds for all code that is made of it.
+/// Returns the `#[cfg(..)]` attributes of an item, which the generated code repeats.
 fn cfgs(attrs: &[Attribute]) -> Vec<Attribute> {
     attrs
         .iter()

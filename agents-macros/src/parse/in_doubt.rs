@@ -45,7 +45,7 @@ pub(super) fn is_block(input: ParseStream<'_>) -> bool {
     word.is_ok_and(|word| keys::TOOL_BLOCKS.iter().any(|block| word == block))
 }
 
-/// Reads `in_doubt(key) => expr,`. After a mistake that leaves it unread, tokens up to the next block are skipped.
+/// Reads `in_doubt(key) => expr,`. If it cannot, it skips the tokens up to the next keyword of a tool's block.
 pub(super) fn in_doubt(input: ParseStream<'_>, errors: &Errors) -> Option<InDoubt> {
     let read = errors.ok(behind(input, errors));
     while read.is_none() && !input.is_empty() && !is_block(input) {

@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Turns an object into a set, for `{1, 2}`: the supposed key is the first element.
+    /// Makes the open object a `Kind::Set`, for `{1, 2}`: what was read as a key is the first element.
     fn become_set(&mut self, node: usize, quoted: bool, start: usize) {
         let frame = self.top();
         frame.shape = Shape::Array;

@@ -1,7 +1,7 @@
 //! Delivery of messages over HTTP.
 
-use super::{Deliver, DeliveryError, WebhookMessage, WebhookSecret};
-use crate::{RuntimeError, error::RuntimeErrorKind};
+use super::{Deliver, DeliveryError, WebhookMessage, WebhookSecret, wording};
+use crate::RuntimeError;
 use async_trait::async_trait;
 use reqwest::{Client, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy};
 use std::{fmt, time::Duration};
@@ -28,30 +28,21 @@ impl HttpDelivery {
     /// # Errors
     /// When the address is none of HTTP, or names a user: the signature says who speaks.
     pub fn to(address: &str, secret: WebhookSecret) -> Result<Self, RuntimeError> {
-        let invalid = |why: &str| RuntimeError::new(RuntimeErrorKind::Invalid, why);
-        let address: Url = address.parse().map_err(|_| {
-            invalid("the address of the webhook cannot be read; expected `http://HOST/PATH`")
-        })?;
+        let address: Url = address.parse().map_err(|_| wording::address_unreadable())?;
         match address.scheme() {
             "http" => {}
             "https" if cfg!(feature = "webhooks-tls") => {}
-            "https" => {
-                return Err(invalid(
-                    "the webhook has an address of HTTPS; build with the feature `webhooks-tls`",
-                ));
-            }
-            _ => return Err(invalid("the address of the webhook is none of HTTP")),
+            "https" => return Err(wording::needs_tls()),
+            _ => return Err(wording::not_http()),
         }
         if !address.username().is_empty() || address.password().is_some() {
-            return Err(invalid(
-                "the address of the webhook has a user name or a password; messages are signed with the secret instead",
-            ));
+            return Err(wording::address_with_user());
         }
         let client = Client::builder()
             .redirect(Policy::none())
             .connect_timeout(ANSWERS_WITHIN)
             .build()
-            .map_err(|error| invalid(&format!("HTTP cannot be spoken: {error}")))?;
+            .map_err(|error| wording::no_client(&error))?;
         Ok(HttpDelivery {
             client,
             address,
@@ -89,8 +80,8 @@ impl Deliver for HttpDelivery {
             .map_err(|error| DeliveryError::new(in_full(&error.without_url())))?;
         match answer.status() {
             status if status.is_success() => Ok(()),
-            StatusCode::GONE => Err(DeliveryError::permanent("the answer was 410 Gone")),
-            status => Err(DeliveryError::new(format!("the answer was {status}"))),
+            StatusCode::GONE => Err(DeliveryError::permanent(wording::GONE)),
+            status => Err(DeliveryError::new(wording::answered(&status))),
         }
     }
 }

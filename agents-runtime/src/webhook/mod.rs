@@ -5,6 +5,7 @@ mod deliveries;
 mod http;
 mod message;
 mod secret;
+mod wording;
 mod worker;
 
 pub use deliveries::{Deliveries, WebhookDelivery};

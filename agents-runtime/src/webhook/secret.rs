@@ -1,6 +1,7 @@
 //! Secrets of webhooks: a message is signed, and its receiver checks that.
 
-use crate::{RuntimeError, error::RuntimeErrorKind};
+use super::wording;
+use crate::RuntimeError;
 use agents_core::run::Timestamp;
 use base64::{Engine, engine::general_purpose::STANDARD};
 use hmac_sha256::HMAC;
@@ -36,11 +37,7 @@ impl WebhookSecret {
     pub fn read(text: &str) -> Result<Self, RuntimeError> {
         let bytes = STANDARD.decode(text.strip_prefix("whsec_").unwrap_or(text));
         let fits = bytes.ok().filter(|bytes| (24..=64).contains(&bytes.len()));
-        fits.map(WebhookSecret).ok_or_else(|| {
-            let why =
-                "this is no secret of a webhook; expected `whsec_` and 24 to 64 bytes in base64";
-            RuntimeError::new(RuntimeErrorKind::Invalid, why)
-        })
+        fits.map(WebhookSecret).ok_or_else(wording::no_secret)
     }
 
     /// Returns the value of the header `webhook-signature`. The timestamp is in seconds since 1970.
@@ -69,9 +66,8 @@ impl WebhookSecret {
         body: &[u8],
         age: Duration,
     ) -> Result<(), RuntimeError> {
-        let wrong = |why: &str| Err(RuntimeError::new(RuntimeErrorKind::Sealed, why));
         let Ok(seconds) = timestamp.parse::<u64>() else {
-            return wrong("the timestamp of the message is no number of seconds");
+            return Err(wording::wrong_timestamp());
         };
         let expected = self.mac(id, timestamp, body);
         let is_right = |signature: &str| {
@@ -80,12 +76,12 @@ impl WebhookSecret {
             mac.is_some_and(|mac| is_same(&mac, &expected))
         };
         if !signatures.split(' ').any(is_right) {
-            return wrong("the signature of the message is not one of this secret");
+            return Err(wording::wrong_signature());
         }
         let now = Timestamp::now().as_millis() / 1000;
         match now.abs_diff(seconds) <= age.as_secs() {
             true => Ok(()),
-            false => wrong("the message is too old, or one of the clocks is wrong"),
+            false => Err(wording::too_old()),
         }
     }
 }

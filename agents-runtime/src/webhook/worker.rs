@@ -1,6 +1,6 @@
 //! The part of a worker that delivers messages.
 
-use super::{KINDS, Webhook, WebhookMessage};
+use super::{KINDS, Webhook, WebhookMessage, wording};
 use crate::{Runtime, RuntimeError, metrics::count};
 use agents_store::{Delivery, DeliveryClaim, DeliveryEnd};
 use futures_util::future::join_all;
@@ -67,7 +67,7 @@ impl Runtime {
                 return DeliveryEnd::Delivered;
             }
             Ok(Err(error)) => (error.message, error.is_final),
-            Err(_) => ("the other system has not answered".to_owned(), false),
+            Err(_) => (wording::NO_ANSWER.to_owned(), false),
         };
         count(&counters.deliveries_failed);
         tracing::warn!(

@@ -356,7 +356,7 @@ async fn what_a_tool_made_at_run_time_gives_back_is_checked() {
     let (code, message) = errors[1].clone().unwrap();
     assert_eq!(code, Code::Unknown);
     assert!(
-        message.starts_with("what the tool gave back does not follow its schema:")
+        message.starts_with("the output of the tool does not follow its schema:")
             && message.contains("high"),
         "{message}"
     );

@@ -60,7 +60,7 @@ pub(crate) enum CallFact {
     Planned(Option<Plan>),
     /// The repair agent that is to answer is asked.
     Repairing,
-    /// The repair agent has answered, after this time.
+    /// The try of a repair agent is over: its answer or the reason why there is none, its tokens and its duration.
     Repaired {
         answer: Result<String, FixError>,
         tokens: u64,

@@ -64,7 +64,7 @@ impl Call {
         Some(filled(effect, &args))
     }
 
-    /// Returns `true` if the tool is made for being asked the same again and again.
+    /// Returns `true` if the tool polls: equal calls of it do not count as repeated.
     pub(crate) fn polls(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.polls)
     }

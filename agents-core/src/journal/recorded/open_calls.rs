@@ -4,8 +4,7 @@ use super::Recorded;
 use crate::journal::{Call, PlaceId, State, call::Stage};
 use std::collections::BTreeSet;
 
-/// Call that a stored run goes on with: it was taken up, and is not settled. The run needs the same version of its
-/// tool.
+/// Call that a stored run has begun and not settled. To go on, the run needs the same version of its tool.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -148,15 +148,6 @@ impl Masker {
         }
     }
 
-    /// Masks the secrets in JSON text of a `T`; the masked text can still be read as a `T`.
-    pub fn written<'a, T: Serialize + DeserializeOwned>(&self, json: &'a str) -> Cow<'a, str> {
-        let masked = self.known_in(json).and_then(|known| known.data::<T>(json));
-        match masked.and_then(|masked| serde_json::to_string(&masked).ok()) {
-            Some(masked) => Cow::Owned(masked),
-            None => Cow::Borrowed(json),
-        }
-    }
-
     /// Masks the secrets in all strings of any serializable data, and in its numbers where the type takes a text
     /// instead.
     pub fn data<T: Serialize + DeserializeOwned>(&self, value: T) -> T {

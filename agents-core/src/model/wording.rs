@@ -1,0 +1,65 @@
+//! Texts about models: reasons why there is no answer, and errors of requests and conversations.
+
+// ---- a reply without an answer ----
+
+/// `words` are the provider's, and may be empty.
+pub(super) fn withheld(words: &str) -> String {
+    with("a filter of the provider withheld the reply", words)
+}
+
+/// `words` are the model's, and may be empty.
+pub(super) fn declined(words: &str) -> String {
+    with("the model declined to answer", words)
+}
+
+fn with(text: &str, words: &str) -> String {
+    match words.trim() {
+        "" => text.to_owned(),
+        words => format!("{text}: {words}"),
+    }
+}
+
+// ---- requests ----
+
+pub(super) fn secret_outside(name: &str) -> String {
+    format!(
+        "the secret `{name}` is a run's, and this request is made outside of a run: set a key with `.api_key(..)`"
+    )
+}
+
+pub(super) fn secret_missing(error: &crate::secret::SecretError) -> String {
+    format!("the model needs a secret: {error}")
+}
+
+/// `what` is an image or a file.
+pub(super) fn unreadable(what: &str, model: &str) -> String {
+    format!(
+        "the conversation has {what}, which the model `{model}` cannot read: leave it out, use another model, or, if \
+         its client has `.capable_of(..)`, say there what the model can do"
+    )
+}
+
+pub(super) fn asked_often(asked: u32) -> String {
+    format!("the model was asked {asked} times")
+}
+
+// ---- conversations ----
+
+/// Beginning of the message by which a model is told that its answer does not fit.
+pub(crate) const REFUSED: &str = "Your answer cannot be used: ";
+
+pub(super) fn unfit_message(number: usize, problem: &str) -> String {
+    format!("message {number} does not fit: {problem}")
+}
+
+pub(super) fn unfit_end(problem: &str) -> String {
+    format!("at the end, {problem}")
+}
+
+pub(super) fn no_result(id: &str, tool: &str) -> String {
+    format!("the call `{id}` of `{tool}` has no result")
+}
+
+pub(super) fn no_call(id: &str) -> String {
+    format!("it is a result for `{id}`, and no call with that id is open")
+}

@@ -1,0 +1,87 @@
+//! Texts about tools: errors of registries and sets of tools, and causes of calls that failed.
+
+use crate::error::{Cause, Code};
+
+// ---- sets of tools ----
+
+pub(super) fn source_twice(names: &str) -> String {
+    format!("two sources list the tools `{names}`; remove one, or give one another name")
+}
+
+pub(super) fn tool_twice(names: &str) -> String {
+    format!("two tools are called `{names}`; rename one or remove it")
+}
+
+// ---- registries ----
+
+pub(super) fn name_with_at(name: &str) -> String {
+    format!("a tool cannot be called `{name}`: `@` stands between a name and a version")
+}
+
+pub(super) fn registered(key: &str) -> String {
+    format!("`{key}` is registered already; give the tool that changed a new version")
+}
+
+/// `why` says what to do.
+pub(super) fn not_registered(key: &str, why: &str) -> String {
+    format!("no tool `{key}` is registered; {why}")
+}
+
+pub(super) fn no_version(key: &str) -> String {
+    format!("say which version of `{key}` is meant: `{key}@1.0.0`")
+}
+
+// ---- arguments ----
+
+pub(super) fn too_large_to_keep(integer: &str) -> String {
+    format!("the integer {integer} is too large to be kept exactly; send it as a string")
+}
+
+/// `names` are the variants.
+pub(super) fn no_variant(names: &str) -> String {
+    format!("it is none of the variants; write one of {names}")
+}
+
+// ---- outputs ----
+
+pub(super) fn of_another_tool() -> Cause {
+    unknown("the arguments were prepared for another tool")
+}
+
+pub(super) fn output_unfit(refusal: &impl std::fmt::Display) -> Cause {
+    unknown(format!(
+        "the output of the tool does not follow its schema: {refusal}"
+    ))
+}
+
+pub(super) fn output_unwritable(error: &impl std::fmt::Display) -> Cause {
+    unknown(format!("the result cannot be written as JSON: {error}"))
+}
+
+// ---- undo ----
+
+pub(super) fn no_undo(tool: &str) -> Cause {
+    unknown(format!(
+        "`{tool}` has no undo: it says nothing of how its calls are undone"
+    ))
+}
+
+/// `misfit` has the place in front, if there is one.
+pub(super) fn undo_unfit(misfit: &str) -> Cause {
+    let why = format!("the stored output does not fit the type that `undo` reads: {misfit}");
+    Cause::text(Code::ValidationError, why)
+}
+
+pub(super) fn stored_too_large(integer: &str) -> Cause {
+    stored_unreadable(&format!(
+        "the integer {integer} is too large to be kept exactly"
+    ))
+}
+
+pub(super) fn stored_unreadable(why: &str) -> Cause {
+    unknown(format!("the stored output cannot be read: {why}"))
+}
+
+fn unknown(why: impl Into<String>) -> Cause {
+    Cause::text(Code::Unknown, why)
+}
