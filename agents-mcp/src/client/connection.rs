@@ -9,6 +9,8 @@ use super::{
     listing::{self, Listing, Pages},
     offers::{self, ListedPrompt, ListedResource},
     output::{self, Output},
+    stdio::{self, Process},
+    wording,
 };
 use agents_core::{
     ToolFailure,
@@ -25,11 +27,8 @@ use rmcp::{
     },
     service::{ClientInitializeError, RunningService, ServiceError, serve_client},
 };
-use std::{fmt::Display, sync::Arc};
+use std::sync::Arc;
 use tokio::sync::Mutex;
-
-/// Error of a server that has to be told who we are.
-const WHO_ASKS: &str = "wants to know who asks, or allows us too little; give it a token (`.bearer(..)`), or be authorized (`.oauth(..)` and `Mcp::authorization_url`)";
 
 /// Connection to a server, from its handshake to its end.
 pub(super) struct Connection {
@@ -37,7 +36,7 @@ pub(super) struct Connection {
     server: Server,
     service: RunningService<RoleClient, Handler>,
     listing: Mutex<Option<Arc<Listing>>>,
-    process: Option<super::stdio::Process>,
+    process: Option<Process>,
 }
 
 impl Connection {
@@ -50,12 +49,9 @@ impl Connection {
         let handler = Handler::new(server, name);
         match &server.reached {
             Reached::Child(child) => {
-                let started = super::stdio::start(name, child, server.max_message_bytes);
-                let (transport, process) = started.map_err(|error| {
-                    let program = &child.program;
-                    let why = format!("`{program}` cannot be started: {error}");
-                    unreachable(name, why)
-                })?;
+                let started = stdio::start(name, child, server.max_message_bytes);
+                let (transport, process) =
+                    started.map_err(|error| wording::not_started(name, &child.program, &error))?;
                 match serve_client(handler, transport).await {
                     Ok(service) => Ok(Connection {
                         process: Some(process),
@@ -70,8 +66,7 @@ impl Connection {
             }
             #[cfg(feature = "http")]
             Reached::Url(url) => {
-                let config = super::http::config(url, server.max_message_bytes);
-                let config = config.map_err(|why| unreachable(name, why))?;
+                let config = super::http::config(name, url, server.max_message_bytes)?;
                 #[cfg(feature = "auth")]
                 if let Some(authorization) = authorization {
                     let client = authorization.client().await?;
@@ -112,20 +107,13 @@ impl Connection {
         if let Some(listing) = &*known {
             return Ok(listing.clone());
         }
-        let failed = |error: &ServiceError| {
-            self.answered(error).unwrap_or_else(|| {
-                let why = format!("does not list its tools: {error}");
-                self.wrong(McpErrorKind::Protocol, why)
-            })
-        };
+        let failed = |error: &ServiceError| self.failed(error);
         let read = listing::read(self.service.peer(), &self.server, &self.name, failed);
         let listing = tokio::time::timeout(self.server.connect_timeout, read).await;
-        let listing = listing.unwrap_or_else(|_| {
+        let mut listing = listing.unwrap_or_else(|_| {
             let limit = self.server.connect_timeout;
-            let why = format!("does not list its tools within {limit:?}");
-            Err(self.wrong(McpErrorKind::Unreachable, why))
-        });
-        let mut listing = listing?;
+            Err(wording::no_list(&self.name, limit))
+        })?;
         let offers = self.service.peer().peer_info();
         let has_resources = offers.is_some_and(|info| info.capabilities.resources.is_some());
         if has_resources && !self.server.knowledge.is_empty() {
@@ -141,7 +129,7 @@ impl Connection {
     pub(super) async fn read(&self, uri: &str) -> Result<Content, McpError> {
         let request = ReadResourceRequestParams::new(uri);
         let read = self.within(self.service.read_resource(request)).await?;
-        offers::content(&read).map_err(|why| self.wrong(McpErrorKind::Protocol, why))
+        offers::content(&read).map_err(|why| wording::unreadable(&self.name, &why))
     }
 
     /// Lists the resources.
@@ -178,7 +166,7 @@ impl Connection {
     ) -> Result<Vec<Message>, McpError> {
         let request = GetPromptRequestParams::new(prompt).with_arguments(args);
         let written = self.within(self.service.get_prompt(request)).await?;
-        offers::messages(&written).map_err(|why| self.wrong(McpErrorKind::Protocol, why))
+        offers::messages(&written).map_err(|why| wording::unreadable(&self.name, &why))
     }
 
     /// Waits for an answer for as long as a call may take.
@@ -189,14 +177,8 @@ impl Connection {
         let limit = self.server.timeout.unwrap_or(self.server.connect_timeout);
         match tokio::time::timeout(limit, asked).await {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(self.answered(&error).unwrap_or_else(|| {
-                let why = format!("was lost: {error}{}", self.said());
-                self.wrong(McpErrorKind::Unreachable, why)
-            })),
-            Err(_) => {
-                let why = format!("does not answer within {limit:?}");
-                Err(self.wrong(McpErrorKind::Unreachable, why))
-            }
+            Ok(Err(error)) => Err(self.failed(&error)),
+            Err(_) => Err(wording::no_answer(&self.name, limit)),
         }
     }
 
@@ -210,21 +192,20 @@ impl Connection {
         let request = CallToolRequestParams::new(tool.to_owned()).with_arguments(args);
         let error = match self.service.call_tool(request).await {
             Ok(result) => {
-                let output = output::of(result, has_schema);
-                return output
-                    .map_err(|why| Failure::Answered(McpError::new(McpErrorKind::Failed, why)));
+                let output = output::of(&self.name, result, has_schema);
+                return output.map_err(Failure::Answered);
             }
             Err(error) => error,
         };
-        if let Some(error) = self.answered(&error) {
-            return Err(Failure::Answered(error));
-        }
-        let why = format!(
-            "the MCP server `{}` was lost during the call: {error}{}",
-            self.name,
-            self.said()
-        );
-        Err(Failure::Lost(why))
+        Err(match self.answered(&error) {
+            Some(error) => Failure::Answered(error),
+            None => Failure::Lost(self.lost(&error)),
+        })
+    }
+
+    /// Returns the error of a request that was not answered with what it asks for.
+    fn failed(&self, error: &ServiceError) -> McpError {
+        self.answered(error).unwrap_or_else(|| self.lost(error))
     }
 
     /// Returns the error by which the server itself has answered a call; `None` if it is not known what became of the
@@ -237,28 +218,22 @@ impl Connection {
                     ErrorCode::METHOD_NOT_FOUND => McpErrorKind::Changed,
                     _ => McpErrorKind::Failed,
                 };
-                Some(self.wrong(kind, format!("says: {}", said.message)))
+                Some(wording::answers_with_error(&self.name, kind, &said.message))
             }
             error => {
                 let challenge = challenge_of_request(error);
                 if challenge.is_none() && !error.is_authorization_required() {
                     return None;
                 }
-                let error = self.wrong(McpErrorKind::Unauthorized, WHO_ASKS);
-                Some(error.challenged(challenge))
+                Some(wording::unauthorized(&self.name).challenged(challenge))
             }
         }
     }
 
-    fn wrong(&self, kind: McpErrorKind, why: impl Display) -> McpError {
-        McpError::new(kind, format!("the MCP server `{}` {why}", self.name))
-    }
-
-    fn said(&self) -> String {
-        if let Some(process) = &self.process {
-            return process.said();
-        }
-        String::new()
+    fn lost(&self, error: &ServiceError) -> McpError {
+        let process = self.process.as_ref();
+        let said = process.map_or_else(String::new, Process::said);
+        wording::lost(&self.name, error, &said)
     }
 }
 
@@ -267,16 +242,15 @@ pub(super) enum Failure {
     /// The server itself, or whoever stands before it, has answered: the call had no effect, or the server says which.
     Answered(McpError),
     /// The server was lost: it is not known what became of the call.
-    Lost(String),
+    Lost(McpError),
 }
 
 impl Failure {
     /// Returns the cause of the failed call of a tool that writes, or does not.
     pub(super) fn cause(self, writes: bool) -> Cause {
         match self {
-            Failure::Answered(error) => cause(error),
-            Failure::Lost(why) if writes => Cause::interrupted(why),
-            Failure::Lost(why) => cause(McpError::new(McpErrorKind::Unreachable, why)),
+            Failure::Lost(error) if writes => Cause::interrupted(error.to_string()),
+            Failure::Answered(error) | Failure::Lost(error) => cause(error),
         }
     }
 }
@@ -287,20 +261,12 @@ pub(super) fn cause(error: McpError) -> Cause {
     Cause::returned(error, code, after)
 }
 
-fn unreachable(name: &str, why: impl Display) -> McpError {
-    McpError::new(
-        McpErrorKind::Unreachable,
-        format!("the MCP server `{name}`: {why}"),
-    )
-}
-
 fn refused(name: &str, error: &ClientInitializeError, said: &str) -> McpError {
     let challenge = challenge_of_handshake(error);
     if challenge.is_some() || error.is_authorization_required() {
-        let why = format!("the MCP server `{name}` {WHO_ASKS}");
-        return McpError::new(McpErrorKind::Unauthorized, why).challenged(challenge);
+        return wording::unauthorized(name).challenged(challenge);
     }
-    unreachable(name, format!("the handshake failed: {error}{said}"))
+    wording::no_handshake(name, error, said)
 }
 
 #[cfg(feature = "http")]

@@ -6,6 +6,7 @@
 use super::{
     Server, lent,
     question::{self, Asks},
+    wording,
 };
 use rmcp::{
     ClientHandler, ErrorData,
@@ -68,7 +69,7 @@ impl ClientHandler for Handler {
     ) -> Result<ElicitResult, ErrorData> {
         match &self.asks {
             Some(asks) => asks.answer(&self.server, asked).await,
-            None => Ok(question::declined(&self.server, "nobody is asked")),
+            None => Ok(question::declined(&self.server, wording::NOBODY_IS_ASKED)),
         }
     }
 
@@ -79,7 +80,7 @@ impl ClientHandler for Handler {
     ) -> Result<CreateMessageResult, ErrorData> {
         match &self.lent {
             Some(lent) => lent.answer(&self.server, asked).await,
-            None => Err(lent::refused("no model is lent to this server")),
+            None => Err(wording::no_model(&self.server)),
         }
     }
 

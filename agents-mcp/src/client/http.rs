@@ -1,6 +1,6 @@
 //! Servers that are reached by streamable HTTP.
 
-use super::description::Url;
+use super::{McpError, description::Url, wording};
 use http::{HeaderName, HeaderValue};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
@@ -9,14 +9,15 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 /// # Errors
 /// When a header cannot be sent. The error does not show its value.
 pub(super) fn config(
+    server: &str,
     url: &Url,
     max_message_bytes: usize,
-) -> Result<StreamableHttpClientTransportConfig, String> {
+) -> Result<StreamableHttpClientTransportConfig, McpError> {
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.url.as_str());
     for (name, value) in &url.headers {
-        let unfit = |_| format!("the header `{name}` cannot be sent; check its name and its value");
-        let key = HeaderName::try_from(name).map_err(|_| unfit(()))?;
-        let mut value = HeaderValue::try_from(value).map_err(|_| unfit(()))?;
+        let unfit = || wording::header_unfit(server, name);
+        let key = HeaderName::try_from(name).map_err(|_| unfit())?;
+        let mut value = HeaderValue::try_from(value).map_err(|_| unfit())?;
         value.set_sensitive(true);
         config.custom_headers.insert(key, value);
     }

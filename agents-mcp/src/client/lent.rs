@@ -3,6 +3,7 @@
 // Revisions after 2025-11-25 call sampling deprecated.
 #![expect(deprecated)]
 
+use super::wording;
 use agents_core::model::{Content, FinishReason, History, Message, Model, Request};
 use rmcp::model::{
     CreateMessageRequestParams, CreateMessageResult, ErrorData, Role, SamplingMessage,
@@ -37,7 +38,7 @@ impl Lent {
         server: &str,
         asked: CreateMessageRequestParams,
     ) -> Result<CreateMessageResult, ErrorData> {
-        let history = history(asked)?;
+        let history = history(server, asked)?;
         let mut used = self.used.lock().await;
         if *used >= self.tokens {
             let most = self.tokens;
@@ -46,13 +47,10 @@ impl Lent {
                 most,
                 "the server has used up the tokens of its model"
             );
-            let why = format!("the {most} tokens that this server may use are used up");
-            return Err(refused(why));
+            return Err(wording::tokens_used_up(server, most));
         }
         let reply = self.model.chat(Request::new(&history)).await;
-        let reply = reply.map_err(|error| {
-            ErrorData::internal_error(format!("the model failed: {error}"), None)
-        })?;
+        let reply = reply.map_err(|error| wording::model_failed(server, &error))?;
         *used += reply.usage.tokens();
         tracing::debug!(
             server,
@@ -70,16 +68,12 @@ impl Lent {
     }
 }
 
-/// Returns the answer to a request that no model answers.
-pub(super) fn refused(why: impl Into<String>) -> ErrorData {
-    ErrorData::invalid_request(why.into(), None)
-}
-
 /// Returns the conversation that the server wants to be answered.
-fn history(asked: CreateMessageRequestParams) -> Result<History, ErrorData> {
+fn history(server: &str, asked: CreateMessageRequestParams) -> Result<History, ErrorData> {
     if asked.tools.is_some_and(|tools| !tools.is_empty()) {
-        return Err(refused("the model is lent without tools"));
+        return Err(wording::asks_with_tools(server));
     }
+    let unreadable = |why: String| wording::asks_unreadably(server, &why);
     let mut history = History::new();
     if let Some(content) = asked.system_prompt {
         history.push(Message::System { content });
@@ -93,16 +87,14 @@ fn history(asked: CreateMessageRequestParams) -> Result<History, ErrorData> {
                 }
                 SamplingMessageContentBlock::Image(image) => {
                     let media = super::media::decoded(&image.mime_type, &image.data);
-                    content.media.push(media.map_err(refused)?);
+                    content.media.push(media.map_err(unreadable)?);
                 }
                 SamplingMessageContentBlock::Audio(audio) => {
                     let media = super::media::decoded(&audio.mime_type, &audio.data);
-                    content.media.push(media.map_err(refused)?);
+                    content.media.push(media.map_err(unreadable)?);
                 }
                 _ => {
-                    return Err(refused(
-                        "the model is lent for texts, images and sounds alone",
-                    ));
+                    return Err(wording::asks_with_other_parts(server));
                 }
             }
         }

@@ -1,12 +1,14 @@
 //! The link to a server for one scope: a connection that is made when it is needed, and made again when it is lost.
 
 use super::{
-    McpError, McpErrorKind, Server,
+    McpError, Server,
     connection::Connection,
     listing::{ListedTool, Listing},
+    wording,
 };
 #[cfg(feature = "auth")]
 use super::{
+    McpErrorKind,
     description::Reached,
     oauth::{Authorization, InMemory},
 };
@@ -126,13 +128,8 @@ impl Link {
     /// Returns our authorization at the server.
     #[cfg(feature = "auth")]
     pub(super) fn authorization(&self) -> Result<&Authorization, McpError> {
-        self.authorization.as_ref().ok_or_else(|| {
-            let why = format!(
-                "the MCP server `{}` has no `.oauth(..)`, so nobody can be asked to allow us",
-                self.name
-            );
-            McpError::new(McpErrorKind::Unauthorized, why)
-        })
+        let authorization = self.authorization.as_ref();
+        authorization.ok_or_else(|| wording::no_oauth(&self.name))
     }
 
     /// Closes the connection, so that the next one has the tokens that we have now.
@@ -155,17 +152,13 @@ impl Link {
             });
             match is_failure {
                 false => state.failures = 0,
-                true => {
-                    let why = format!("the MCP server `{}` ended soon after its start", self.name);
-                    self.failed(&mut state, McpError::new(McpErrorKind::Unreachable, why));
-                }
+                true => self.failed(&mut state, wording::lost_soon(&self.name)),
             }
         }
         if let Some((until, error)) = &state.rest {
             let wait = until.saturating_duration_since(Instant::now());
             if !wait.is_zero() {
-                let why = format!("{error}; it is tried again in {wait:.1?}");
-                return Err(error.clone().saying(why).after(wait));
+                return Err(wording::rests(error, wait));
             }
         }
         let opening = Connection::open(
@@ -176,13 +169,7 @@ impl Link {
         );
         let limit = self.server.connect_timeout;
         let opened = tokio::time::timeout(limit, opening).await;
-        let opened = opened.unwrap_or_else(|_| {
-            let why = format!(
-                "the MCP server `{}` is not ready within {limit:?}",
-                self.name
-            );
-            Err(McpError::new(McpErrorKind::Unreachable, why))
-        });
+        let opened = opened.unwrap_or_else(|_| Err(wording::not_ready(&self.name, limit)));
         match opened {
             Ok(connection) => {
                 let connection = Arc::new(connection);
@@ -270,18 +257,13 @@ impl Link {
             .entry(tool.to_owned())
             .or_insert_with(|| listed.digest.clone());
         if listed.digest != digest || *admitted != digest {
-            let why = format!(
-                "the MCP server `{}` has changed the description or the schema of `{tool}`; it is not called until it is admitted and listed anew",
-                self.name
-            );
-            return Err(McpError::new(McpErrorKind::Changed, why));
+            return Err(wording::tool_changed(&self.name, tool));
         }
         Ok((connection, listed.clone()))
     }
 
     fn unknown(&self, tool: &str) -> McpError {
-        let why = format!("the MCP server `{}` does not list `{tool}`", self.name);
-        McpError::new(McpErrorKind::Changed, why)
+        wording::no_tool(&self.name, tool)
     }
 
     fn admitted(&self) -> MutexGuard<'_, BTreeMap<String, String>> {

@@ -1,6 +1,6 @@
 //! The list of a server's tools.
 
-use super::{ListedResource, McpError, McpErrorKind, Server, digest, knowledge, names};
+use super::{ListedResource, McpError, Server, digest, knowledge, names, wording};
 use agents_core::tool::{Annotations, RemoteTool};
 use rmcp::{
     RoleClient,
@@ -11,10 +11,7 @@ use rmcp::{
     service::{Peer, ServiceError},
 };
 use serde_json::Value;
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Display,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Largest number of pages that are read of one list.
 const MOST_PAGES: usize = 100;
@@ -71,30 +68,21 @@ impl<'a> Pages<'a> {
     /// # Errors
     /// When the server lists more than is read, or lists in a circle.
     pub(super) fn read(&mut self, count: usize, next: Option<String>) -> Result<(), McpError> {
-        let what = self.what;
+        let (server, what) = (self.name, self.what);
         self.count += count;
         let most = self.server.max_tools;
         if self.count > most {
-            return Err(self.wrong(format!(
-                "lists more than {most} {what}; allow more with `.max_tools(..)` if that is right"
-            )));
+            return Err(wording::lists_too_many(server, most, what));
         }
         let Some(next) = next else { return Ok(()) };
         if !self.seen.insert(next.clone()) {
-            return Err(self.wrong(format!("lists its {what} in a circle")));
+            return Err(wording::lists_in_a_circle(server, what));
         }
         if self.seen.len() >= MOST_PAGES {
-            return Err(self.wrong(format!("lists its {what} on more than {MOST_PAGES} pages")));
+            return Err(wording::lists_on_too_many_pages(server, MOST_PAGES, what));
         }
         self.next = Some(PaginatedRequestParams::default().with_cursor(Some(next)));
         Ok(())
-    }
-
-    fn wrong(&self, why: impl Display) -> McpError {
-        McpError::new(
-            McpErrorKind::Protocol,
-            format!("the MCP server `{}` {why}", self.name),
-        )
     }
 }
 
@@ -116,7 +104,7 @@ pub(super) async fn read(
         let page = peer.send_request(ClientRequest::ListToolsRequest(request));
         let page = match page.await {
             Ok(ServerResult::ListToolsResult(page)) => page,
-            Ok(_) => return Err(pages.wrong("answers `tools/list` with something else")),
+            Ok(_) => return Err(wording::not_a_list(name)),
             // A server may have resources and prompts alone.
             Err(ServiceError::McpError(said)) if said.code == ErrorCode::METHOD_NOT_FOUND => break,
             Err(error) => return Err(failed(&error)),
@@ -161,7 +149,7 @@ fn add(listing: &mut Listing, tool: Tool, server: &str) {
     };
     match knowledge::is_knowledge(&listed) {
         // Nothing that a server says of a tool makes knowledge of it.
-        true => left_out(server, &own_name, "it says of itself that it is a resource"),
+        true => left_out(server, &own_name, wording::SAYS_IT_IS_A_RESOURCE),
         false => insert(listing, listed, own_name, server),
     }
 }
@@ -169,9 +157,9 @@ fn add(listing: &mut Listing, tool: Tool, server: &str) {
 fn insert(listing: &mut Listing, listed: RemoteTool, own_name: String, server: &str) {
     let size = serde_json::to_string(&listed).map_or(usize::MAX, |text| text.len());
     let unfit = if size > LARGEST_TOOL {
-        format!("its description and schemas have {size} bytes, and {LARGEST_TOOL} are read")
+        wording::tool_too_large(size, LARGEST_TOOL)
     } else if let Some(other) = listing.get(&listed.name) {
-        format!("`{}` has its name, `{}`", other.own_name, listed.name)
+        wording::name_taken(&listed.name, &other.own_name)
     } else {
         let digest = digest::of(&listed);
         let name = listed.name.clone();

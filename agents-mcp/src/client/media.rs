@@ -1,5 +1,6 @@
 //! Images and files that a server sends.
 
+use super::wording;
 use agents_core::model::{Content, Media};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::model::{ContentBlock, ResourceContents};
@@ -7,7 +8,7 @@ use rmcp::model::{ContentBlock, ResourceContents};
 /// Returns an image or a file that was sent as Base64.
 pub(super) fn decoded(kind: &str, data: &str) -> Result<Media, String> {
     let bytes = STANDARD.decode(data);
-    let bytes = bytes.map_err(|error| format!("a part of type {kind} is not Base64: {error}"))?;
+    let bytes = bytes.map_err(|error| wording::not_base64(kind, &error))?;
     Media::bytes(kind, &bytes).map_err(|error| error.to_string())
 }
 
@@ -35,7 +36,7 @@ pub(super) fn add_resource(
             let kind = mime_type.as_deref().unwrap_or("application/octet-stream");
             content.media.push(decoded(kind, blob)?.named(uri));
         }
-        _ => return Err("a resource of an unknown kind".to_owned()),
+        _ => return Err(wording::UNKNOWN_RESOURCE.to_owned()),
     }
     Ok(())
 }
@@ -48,9 +49,9 @@ pub(super) fn add_block(content: &mut Content, block: &ContentBlock) -> Result<(
         ContentBlock::Audio(audio) => content.media.push(decoded(&audio.mime_type, &audio.data)?),
         ContentBlock::Resource(resource) => add_resource(content, &resource.resource)?,
         ContentBlock::ResourceLink(link) => {
-            add_text(content, &format!("[resource {}: {}]", link.name, link.uri));
+            add_text(content, &wording::link(&link.name, &link.uri));
         }
-        _ => return Err("a part of an unknown kind".to_owned()),
+        _ => return Err(wording::UNKNOWN_PART.to_owned()),
     }
     Ok(())
 }

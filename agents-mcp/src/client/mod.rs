@@ -27,6 +27,7 @@ mod question;
 mod source;
 mod stdio;
 mod tool;
+mod wording;
 
 pub use description::Server;
 #[cfg(feature = "http")]

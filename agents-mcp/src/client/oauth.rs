@@ -4,7 +4,7 @@
 //! 401, 403 ── challenge ──► Authorization ── discovery, registration ──► URL ── a person ──► callback ── code ──► tokens
 //! ```
 
-use super::{McpError, McpErrorKind};
+use super::{McpError, wording};
 use agents_core::{async_trait, tool::Scope};
 use reqwest::Client;
 use rmcp::transport::auth::{
@@ -315,11 +315,8 @@ impl Authorization {
             return Ok(true);
         }
         let url = self.begin().await?;
-        let back = visit(url).await.map_err(|why| {
-            self.wrong(format!(
-                "the person was not led back from its authorization server: {why}"
-            ))
-        })?;
+        let back = visit(url).await;
+        let back = back.map_err(|why| wording::not_led_back(&self.server, &why))?;
         self.finish(&back).await?;
         Ok(true)
     }
@@ -369,11 +366,8 @@ impl Authorization {
     /// Ends the authorization that was begun last, with the address to which the person was led back.
     pub(super) async fn finish(&self, back: &str) -> Result<(), McpError> {
         let mut state = self.state.lock().await;
-        let manager = state.pending.take().ok_or_else(|| {
-            self.wrong(
-                "no authorization was begun in this process; call `Mcp::authorization_url` first",
-            )
-        })?;
+        let manager = state.pending.take();
+        let manager = manager.ok_or_else(|| wording::not_begun(&self.server))?;
         let callback = AuthorizationCallback::from_redirect_url(back);
         let callback = callback.map_err(|e| self.failed(&e))?;
         let issuer = callback.issuer.as_deref();
@@ -422,12 +416,7 @@ impl Authorization {
     }
 
     fn failed(&self, error: &AuthError) -> McpError {
-        self.wrong(format!("we cannot be authorized there: {error}"))
-    }
-
-    fn wrong(&self, why: impl fmt::Display) -> McpError {
-        let message = format!("the MCP server `{}`: {why}", self.server);
-        McpError::new(McpErrorKind::Unauthorized, message)
+        wording::not_authorized(&self.server, error)
     }
 }
 

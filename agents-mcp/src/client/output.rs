@@ -2,7 +2,7 @@
 //!
 //! Images and files become attachments of the call. Other parts that are no text are named.
 
-use super::media;
+use super::{McpError, McpErrorKind, media, wording};
 use agents_core::model::{Content, Media};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde::Serialize;
@@ -26,22 +26,31 @@ pub(super) enum Output {
 
 /// Returns the output of a call: its structured content if it has any, else its text, and its images and files. If the tool
 /// declares a schema for its output, the output is the structured content alone.
-pub(super) fn of(result: CallToolResult, has_schema: bool) -> Result<Output, String> {
+///
+/// # Errors
+/// When the server says that the call has failed, or sends a part that cannot be read.
+pub(super) fn of(
+    server: &str,
+    result: CallToolResult,
+    has_schema: bool,
+) -> Result<Output, McpError> {
     let CallToolResult {
         content,
         structured_content,
         is_error,
         ..
     } = result;
+    let failed = |said: String| McpError::new(McpErrorKind::Failed, said);
+    let unreadable = |why: String| wording::unreadable(server, &why);
     let text = || {
         let parts: Vec<_> = content.iter().map(part).collect();
         parts.join("\n")
     };
     match (is_error, structured_content) {
         (Some(true), structured) => Err(match (text(), structured) {
-            (text, Some(structured)) if text.is_empty() => structured.to_string(),
-            (text, _) if text.is_empty() => "it did not say why".to_owned(),
-            (text, _) => text,
+            (text, Some(structured)) if text.is_empty() => failed(structured.to_string()),
+            (text, _) if text.is_empty() => wording::fails_silently(server),
+            (text, _) => failed(text),
         }),
         (_, Some(structured)) if has_schema => Ok(Output::Plain(structured)),
         (_, structured) => {
@@ -49,7 +58,7 @@ pub(super) fn of(result: CallToolResult, has_schema: bool) -> Result<Output, Str
             for block in &content {
                 match block {
                     ContentBlock::Image(_) | ContentBlock::Audio(_) => {
-                        media::add_block(&mut shown, block)?;
+                        media::add_block(&mut shown, block).map_err(unreadable)?;
                     }
                     ContentBlock::Resource(resource)
                         if matches!(
@@ -57,7 +66,7 @@ pub(super) fn of(result: CallToolResult, has_schema: bool) -> Result<Output, Str
                             ResourceContents::BlobResourceContents { .. }
                         ) =>
                     {
-                        media::add_block(&mut shown, block)?;
+                        media::add_block(&mut shown, block).map_err(unreadable)?;
                     }
                     other => media::add_text(&mut shown, &part(other)),
                 }
@@ -87,7 +96,7 @@ pub(super) fn read(content: Content) -> Output {
 fn part(part: &ContentBlock) -> String {
     let file = |what: &str, kind: &str, data: &str| {
         // Four characters of Base64 are three bytes.
-        format!("[{what}, {kind}, {} bytes]", data.len() / 4 * 3)
+        wording::file(what, kind, data.len() / 4 * 3)
     };
     match part {
         ContentBlock::Text(text) => text.text.clone(),
@@ -101,13 +110,13 @@ fn part(part: &ContentBlock) -> String {
                 blob,
                 ..
             } => {
-                let kind = mime_type.as_deref().unwrap_or("of unknown type");
+                let kind = mime_type.as_deref().unwrap_or(wording::UNKNOWN_TYPE);
                 file(&format!("file {uri}"), kind, blob)
             }
-            _ => "[a resource of an unknown kind]".to_owned(),
+            _ => format!("[{}]", wording::UNKNOWN_RESOURCE),
         },
-        ContentBlock::ResourceLink(link) => format!("[resource {}: {}]", link.name, link.uri),
-        _ => "[a part of an unknown kind]".to_owned(),
+        ContentBlock::ResourceLink(link) => wording::link(&link.name, &link.uri),
+        _ => format!("[{}]", wording::UNKNOWN_PART),
     }
 }
 
@@ -117,7 +126,8 @@ mod tests {
     use serde_json::json;
 
     fn output(result: Value) -> Result<Value, String> {
-        let output = of(serde_json::from_value(result).unwrap(), false)?;
+        let output = of("x", serde_json::from_value(result).unwrap(), false);
+        let output = output.map_err(|error| error.to_string())?;
         Ok(serde_json::to_value(output).unwrap())
     }
 
@@ -137,7 +147,11 @@ mod tests {
         let failed = json!({"content": [text], "isError": true});
         assert_eq!(output(failed), Err("no such city".to_owned()));
         let silent = json!({"content": [], "isError": true});
-        assert_eq!(output(silent), Err("it did not say why".to_owned()));
+        let why = output(silent).unwrap_err();
+        assert!(
+            why.starts_with("the MCP server `x` says that the call has failed"),
+            "{why}"
+        );
     }
 
     #[test]
@@ -162,9 +176,13 @@ mod tests {
             )
         );
         let image = json!({"type": "image", "data": "no base64!", "mimeType": "image/png"});
-        let broken = output(json!({"content": [image]})).unwrap_err();
+        let broken = serde_json::from_value(json!({"content": [image]})).unwrap();
+        let broken = of("x", broken, false).unwrap_err();
+        assert_eq!(broken.kind(), McpErrorKind::Protocol);
         assert!(
-            broken.contains("a part of type image/png is not Base64"),
+            broken.to_string().starts_with(
+                "the MCP server `x` sends what cannot be read: a part of type image/png is not Base64"
+            ),
             "{broken}"
         );
     }
@@ -174,10 +192,11 @@ mod tests {
         let image = json!({"type": "image", "data": "AAAA", "mimeType": "image/png"});
         let both = json!({"content": [image], "structuredContent": {"degrees": 21}});
         let read = || serde_json::from_value(both.clone()).unwrap();
-        assert_eq!(of(read(), true), Ok(Output::Plain(json!({"degrees": 21}))));
+        let alone = of("x", read(), true).unwrap();
+        assert_eq!(alone, Output::Plain(json!({"degrees": 21})));
         let Ok(Output::WithFiles {
             structured, files, ..
-        }) = of(read(), false)
+        }) = of("x", read(), false)
         else {
             panic!("it has a file")
         };

@@ -1,5 +1,6 @@
 //! Questions of a server to a person.
 
+use super::wording;
 use crate::Answer;
 use agents_core::{
     Effects,
@@ -35,12 +36,12 @@ impl Question {
     ///
     /// # Errors
     /// When they do not follow the schema.
-    fn complete(&self, given: Value) -> Result<Value, String> {
+    fn complete(&self, given: Value) -> Result<Value, ErrorData> {
         let mut values = self.defaults();
         match given {
             Value::Null => {}
             Value::Object(given) => values.extend(given),
-            _ => return Err("the answer is not an object".to_owned()),
+            _ => return Err(wording::answer_unfit(&self.server, wording::NOT_AN_OBJECT)),
         }
         let values = Value::Object(values);
         // A tool reads its arguments by their schema.
@@ -48,7 +49,7 @@ impl Question {
         let reads = FnTool::new("answer", "", Effects::None, self.schema.clone(), body);
         match reads.prepare(&values.to_string()) {
             Ok(_) => Ok(values),
-            Err(error) => Err(format!("the answer does not follow the schema: {error}")),
+            Err(error) => Err(wording::answer_unfit(&self.server, &error.to_string())),
         }
     }
 }
@@ -80,7 +81,7 @@ impl Asks {
             ..
         } = asked
         else {
-            return Ok(declined(server, "it asks for a visit to a page"));
+            return Ok(declined(server, wording::ASKS_FOR_A_VISIT));
         };
         let question = Question {
             server: server.to_owned(),
@@ -89,8 +90,7 @@ impl Asks {
         };
         Ok(match (self.0)(question.clone()).await {
             Answer::Given(values) => {
-                let values = question.complete(values);
-                let values = values.map_err(|why| ErrorData::internal_error(why, None))?;
+                let values = question.complete(values)?;
                 ElicitResult::new(ElicitationAction::Accept).with_content(values)
             }
             Answer::Declined => ElicitResult::new(ElicitationAction::Decline),
@@ -101,10 +101,7 @@ impl Asks {
 
 /// Returns the answer to a question that nobody is asked.
 pub(super) fn declined(server: &str, why: &str) -> ElicitResult {
-    tracing::warn!(
-        server,
-        "a question of the server is declined: {why}; `Server::answers` says who is asked"
-    );
+    tracing::warn!(server, "a question of the server is declined: {why}");
     ElicitResult::new(ElicitationAction::Decline)
 }
 

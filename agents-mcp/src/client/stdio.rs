@@ -1,6 +1,6 @@
 //! Servers that are child processes.
 
-use super::description::Child;
+use super::{description::Child, wording};
 use rmcp::{RoleClient, transport::async_rw::AsyncRwTransport};
 use std::{
     collections::VecDeque,
@@ -54,10 +54,7 @@ impl Process {
     pub(super) fn said(&self) -> String {
         let said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         let lines: Vec<_> = said.iter().map(String::as_str).collect();
-        match lines.is_empty() {
-            true => String::new(),
-            false => format!("; its last words: {}", lines.join(" | ")),
-        }
+        wording::last_lines(&lines)
     }
 }
 
@@ -99,7 +96,7 @@ pub(super) fn start(
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
     let mut process = piped.kill_on_drop(true).spawn()?;
-    let gone = || io::Error::other("its standard streams are not there");
+    let gone = || io::Error::other(wording::NO_STREAMS);
     let output = process.stdout.take().ok_or_else(gone)?;
     let input = process.stdin.take().ok_or_else(gone)?;
     let errors = process.stderr.take().ok_or_else(gone)?;

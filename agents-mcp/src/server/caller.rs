@@ -1,10 +1,9 @@
 //! Models that stand for a host: one makes the call that the host has asked for, the other looks at the tools.
 
+use super::wording;
 use agents_core::{
     async_trait,
-    model::{
-        Capabilities, Media, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall,
-    },
+    model::{Capabilities, Media, Message, Model, ModelError, Reply, Request, ToolCall},
     tool::ToolSpec,
 };
 use std::sync::{
@@ -54,10 +53,7 @@ impl Model for OneCall {
                     request.check_media(&**model)?;
                     model.chat(request).await
                 }
-                None => Err(ModelError::new(
-                    ModelErrorKind::Refused,
-                    "this agent has no model; give it one, or call `.model(..)` of the server",
-                )),
+                None => Err(wording::no_model()),
             };
         }
         if self.is_made.swap(true, SeqCst) {

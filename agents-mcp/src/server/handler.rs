@@ -7,6 +7,7 @@ use super::{
     content,
     host::Host,
     session::Session,
+    wording,
 };
 use agents_core::{
     Agent, Effects, Error, Json, Outcome,
@@ -166,14 +167,10 @@ impl ServerHandler for Handler {
         let mut resources = self.offer.resources.iter();
         let found = resources.find_map(|one| Some((one, one.matches(&uri)?)));
         let Some((resource, variables)) = found else {
-            let why = format!("there is no resource `{uri}`");
-            return Err(ErrorData::resource_not_found(why, None));
+            return Err(wording::no_resource(&uri));
         };
         let read = self.host(&context).at(resource.read(&uri, variables)).await;
-        let read = read.map_err(|why| {
-            let why = format!("the resource `{uri}` cannot be read: {why}");
-            ErrorData::internal_error(why, None)
-        })?;
+        let read = read.map_err(|why| wording::resource_unreadable(&uri, &why))?;
         Ok(read.into())
     }
 
@@ -184,8 +181,7 @@ impl ServerHandler for Handler {
     ) -> Result<(), ErrorData> {
         let mut resources = self.offer.resources.iter();
         if !resources.any(|one| one.matches(&request.uri).is_some()) {
-            let why = format!("there is no resource `{}`", request.uri);
-            return Err(ErrorData::resource_not_found(why, None));
+            return Err(wording::no_resource(&request.uri));
         }
         self.session.subscribe(request.uri);
         Ok(())
@@ -220,8 +216,7 @@ impl ServerHandler for Handler {
             Value::String(text) => (name, text),
             other => (name, other.to_string()),
         });
-        let messages = prompt.messages(&args.collect());
-        let messages = messages.map_err(|why| ErrorData::invalid_params(why, None))?;
+        let messages = prompt.messages(&args.collect())?;
         Ok(GetPromptResult::new(content::messages(&messages)).into())
     }
 
@@ -263,8 +258,7 @@ impl ServerHandler for Handler {
     ) -> Result<CallToolResponse, ErrorData> {
         let tools = self.tools().await.map_err(internal)?;
         if !tools.iter().any(|spec| spec.name == request.name) {
-            let why = format!("unknown tool: {}", request.name);
-            return Err(ErrorData::invalid_params(why, None));
+            return Err(wording::no_tool(&request.name));
         }
         let arguments = request.arguments.unwrap_or_default();
         let model = OneCall {
@@ -303,10 +297,8 @@ impl Handler {
 
     fn prompt(&self, name: &str) -> Result<&Prompt, ErrorData> {
         let mut prompts = self.offer.prompts.iter();
-        prompts.find(|prompt| prompt.name() == name).ok_or_else(|| {
-            let why = format!("there is no prompt `{name}`");
-            ErrorData::invalid_params(why, None)
-        })
+        let found = prompts.find(|prompt| prompt.name() == name);
+        found.ok_or_else(|| wording::no_prompt(name))
     }
 }
 
@@ -332,9 +324,9 @@ fn said(event: &Event) -> Option<String> {
     let agent = &event.agent;
     match &event.kind {
         _ if event.depth == 0 => None,
-        EventKind::AgentStarted => Some(format!("{agent} begins")),
-        EventKind::ModelRequested { turn, .. } => Some(format!("{agent}, turn {turn}")),
-        EventKind::CallStarted { tool, .. } => Some(format!("{agent} calls {tool}")),
+        EventKind::AgentStarted => Some(wording::begins(agent)),
+        EventKind::ModelRequested { turn, .. } => Some(wording::turn(agent, *turn)),
+        EventKind::CallStarted { tool, .. } => Some(wording::calls(agent, tool)),
         _ => None,
     }
 }
@@ -352,11 +344,11 @@ fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolR
                 media: files,
             })),
             (None, Some(error)) => failed(format!("{}: {}", error.code, error.message)),
-            (None, None) => failed("the call has neither an output nor an error".to_owned()),
+            (None, None) => failed(wording::CALL_WITHOUT_RESULT.to_owned()),
         },
         None => failed(match &outcome.result {
             Err(error) => format!("{error:#}"),
-            Ok(_) => "the call was not made".to_owned(),
+            Ok(_) => wording::CALL_NOT_MADE.to_owned(),
         }),
     };
     result.structured_content = receipt.and_then(|receipt| serde_json::to_value(receipt).ok());

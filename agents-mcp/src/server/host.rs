@@ -3,11 +3,11 @@
 // Revisions after 2025-11-25 call sampling and logging deprecated.
 #![expect(deprecated)]
 
-use super::session::Session;
+use super::{session::Session, wording};
 use crate::Answer;
 use agents_core::{
     async_trait,
-    model::{FinishReason, Message, Model, ModelError, ModelErrorKind, Reply, Request, ToolCall},
+    model::{FinishReason, Message, Model, ModelError, Reply, Request, ToolCall},
     run::{Approval, ApprovalRequest, Approver},
 };
 use rmcp::{
@@ -18,7 +18,7 @@ use rmcp::{
         ProgressNotificationParam, ProgressToken, SamplingMessage, SamplingMessageContentBlock,
         ServerRequest, Tool, ToolResultContent, ToolUseContent,
     },
-    service::{Peer, RequestContext, ServiceError},
+    service::{Peer, RequestContext},
 };
 use serde_json::{Value, json};
 use std::{
@@ -81,6 +81,12 @@ impl fmt::Display for HostError {
 
 impl std::error::Error for HostError {}
 
+impl HostError {
+    pub(super) fn new(why: impl Into<String>) -> Self {
+        HostError(why.into())
+    }
+}
+
 impl Host {
     pub(super) fn new(context: &RequestContext<RoleServer>, session: Arc<Session>) -> Self {
         Host {
@@ -129,10 +135,10 @@ impl Host {
     ) -> Result<Answer, HostError> {
         let able = self.peer.peer_info();
         if able.is_none_or(|info| info.capabilities.elicitation.is_none()) {
-            return Err(HostError("the host does not ask people".to_owned()));
+            return Err(wording::asks_nobody());
         }
-        let requested_schema = serde_json::from_value(schema)
-            .map_err(|error| HostError(format!("a host cannot ask for this schema: {error}")))?;
+        let requested_schema =
+            serde_json::from_value(schema).map_err(|error| wording::schema_unfit(&error))?;
         let params = ElicitRequestParams::FormElicitationParams {
             meta: None,
             message: message.into(),
@@ -140,13 +146,13 @@ impl Host {
         };
         let request = ServerRequest::ElicitRequest(ElicitRequest::new(params));
         let answer = self.peer.send_request(request).await;
-        match answer.map_err(|error| HostError(format!("the host did not answer: {error}")))? {
+        match answer.map_err(|error| wording::no_answer(&error))? {
             ClientResult::ElicitResult(result) => Ok(match (result.action, result.content) {
                 (ElicitationAction::Accept, content) => Answer::Given(content.unwrap_or_default()),
                 (ElicitationAction::Decline, _) => Answer::Declined,
                 _ => Answer::Cancelled,
             }),
-            _ => Err(HostError("the host answered something else".to_owned())),
+            _ => Err(wording::other_answer()),
         }
     }
 
@@ -223,19 +229,16 @@ pub(super) fn approver(otherwise: Arc<dyn Approver>) -> impl Approver {
             let Some(host) = Host::current() else {
                 return otherwise.decide(request).await;
             };
-            let what = match &request.effect_description {
-                Some(effect) => format!(", which {effect}"),
-                None => format!(" with {}", request.args.as_str()),
-            };
-            let message = format!("Allow `{}`{what}?", request.tool_name);
+            let effect = request.effect_description.as_deref();
+            let message = wording::allow(&request.tool_name, effect, request.args.as_str());
             let schema = json!({
                 "type": "object",
-                "properties": {"allow": {"type": "boolean", "title": "Allow this call", "default": false}},
+                "properties": {"allow": {"type": "boolean", "title": wording::ALLOW, "default": false}},
                 "required": ["allow"],
             });
             match host.ask(message, schema).await {
                 Ok(Answer::Given(values)) if values["allow"] == true => Approval::Approve.into(),
-                Ok(_) => Approval::deny("the person at the host did not allow it").into(),
+                Ok(_) => Approval::deny(wording::NOT_ALLOWED).into(),
                 Err(_) => otherwise.decide(request).await,
             }
         }
@@ -257,13 +260,9 @@ impl Model for CurrentHostModel {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         match Host::current() {
             Some(host) => host.model().chat(request).await,
-            None => Err(refused("no host is at work here")),
+            None => Err(wording::no_host()),
         }
     }
-}
-
-fn refused(why: impl Into<String>) -> ModelError {
-    ModelError::new(ModelErrorKind::Refused, why)
 }
 
 #[async_trait]
@@ -276,24 +275,13 @@ impl Model for HostModel {
         let peer = &self.0.peer;
         let able = peer.peer_info();
         if able.is_none_or(|info| info.capabilities.sampling.is_none()) {
-            return Err(refused(
-                "the host lends no model (it does not offer sampling)",
-            ));
+            return Err(wording::lends_nothing());
         }
         if request.has_tools() && !peer.supports_sampling_tools() {
-            return Err(refused(
-                "the host's model cannot call tools; give the agent a model, or no tools",
-            ));
+            return Err(wording::lends_without_tools());
         }
         let result = peer.create_message(params(&request)).await;
-        result.map(reply).map_err(|error| match error {
-            ServiceError::McpError(said) => refused(format!("the host refused: {}", said.message)),
-            ServiceError::Timeout { .. } => ModelError::new(
-                ModelErrorKind::TimedOut,
-                "the host's model did not answer in time",
-            ),
-            error => ModelError::new(ModelErrorKind::Interrupted, error.to_string()),
-        })
+        result.map(reply).map_err(wording::model_failed)
     }
 }
 
@@ -334,9 +322,7 @@ fn params(request: &Request<'_>) -> CreateMessageRequestParams {
         }
     }
     if let Some(schema) = request.format() {
-        system.push(format!(
-            "Answer with JSON alone, which follows this schema:\n{schema}"
-        ));
+        system.push(wording::answer_with(schema));
     }
     let mut params = CreateMessageRequestParams::new(messages, MOST_TOKENS);
     params.system_prompt = Some(system.join("\n\n")).filter(|system| !system.is_empty());

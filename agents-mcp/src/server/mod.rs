@@ -10,6 +10,7 @@ mod host;
 mod prompt;
 mod resource;
 mod session;
+mod wording;
 
 use agents_core::{
     Agent, AgentBuilder, Budget,
@@ -106,18 +107,8 @@ pub fn serve() -> Serve {
 /// Returns the approver that denies, and says where the call can be approved.
 fn denies(place: Option<String>) -> impl Approver {
     move |request: ApprovalRequest| {
-        let what = match request.effect_description {
-            Some(effect) => format!(" ({effect})"),
-            None => String::new(),
-        };
-        let reason = match &place {
-            Some(place) => {
-                format!("this call needs a person's approval{what}; ask for it at {place}")
-            }
-            None => {
-                format!("this call needs a person's approval{what}, and this server asks nobody")
-            }
-        };
+        let effect = request.effect_description.as_deref();
+        let reason = wording::needs_approval(effect, place.as_deref());
         async move { Approval::Deny { reason } }
     }
 }

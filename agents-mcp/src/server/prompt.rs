@@ -1,11 +1,15 @@
+use super::wording;
 use agents_core::model::{Content, Message};
-use rmcp::model::{self, PromptArgument};
+use rmcp::{
+    ErrorData,
+    model::{self, PromptArgument},
+};
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
 /// Arguments of a prompt, by name.
 pub type Arguments = BTreeMap<String, String>;
 
-type Write = dyn Fn(&Arguments) -> Result<Messages, String> + Send + Sync;
+type Write = dyn Fn(&Arguments) -> Messages + Send + Sync;
 type Complete = dyn Fn(&str) -> Vec<String> + Send + Sync;
 
 /// Messages of a prompt: a text, content with images, or a whole conversation.
@@ -74,7 +78,7 @@ impl Prompt {
             name: name.into(),
             description: None,
             arguments: Vec::new(),
-            write: Arc::new(move |args| Ok(write(args).into())),
+            write: Arc::new(move |args| write(args).into()),
         }
     }
 
@@ -140,17 +144,14 @@ impl Prompt {
     }
 
     /// Returns the messages for these arguments.
-    pub(super) fn messages(&self, args: &Arguments) -> Result<Vec<Message>, String> {
+    pub(super) fn messages(&self, args: &Arguments) -> Result<Vec<Message>, ErrorData> {
         let missing = self
             .arguments
             .iter()
             .find(|argument| argument.is_required && !args.contains_key(&argument.name));
         match missing {
-            Some(argument) => Err(format!(
-                "the prompt `{}` needs the argument `{}`",
-                self.name, argument.name
-            )),
-            None => Ok((self.write)(args)?.0),
+            Some(argument) => Err(wording::needs_argument(&self.name, &argument.name)),
+            None => Ok((self.write)(args).0),
         }
     }
 

@@ -312,7 +312,7 @@ async fn an_application_brings_the_person_to_the_page_and_back() {
         server.authorization_url(&scope).await.unwrap();
         let error = server.authorize(&scope, back).await.unwrap_err();
         assert!(
-            error.to_string().contains("we cannot be authorized there"),
+            error.to_string().contains("cannot authorize us: "),
             "{error}"
         );
     }
@@ -326,7 +326,7 @@ async fn an_application_brings_the_person_to_the_page_and_back() {
     assert_eq!(server.tools(&scope).await.unwrap().len(), 1);
     let twice = server.authorize(&scope, &allowed(&page)).await.unwrap_err();
     assert!(
-        twice.to_string().contains("no authorization was begun"),
+        twice.to_string().contains("waits for no authorization"),
         "{twice}"
     );
     // Another scope is another identity.
@@ -356,9 +356,7 @@ async fn a_server_without_oauth_says_what_it_needs() {
     let error = bare.tools(&Scope::default()).await.unwrap_err();
     assert_eq!(error.kind(), McpErrorKind::Unauthorized);
     assert!(
-        error
-            .to_string()
-            .contains("give it a token (`.bearer(..)`)"),
+        error.to_string().contains("set a token with `.bearer(..)`"),
         "{error}"
     );
     let error = bare.authorization_url(&Scope::default()).await.unwrap_err();

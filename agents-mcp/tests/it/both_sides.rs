@@ -195,7 +195,8 @@ async fn an_answer_that_does_not_follow_the_schema_is_not_sent() {
         });
         let said = output(&tools(server), "office_book", OSLO).await;
         assert!(
-            said.contains("the host did not answer") && said.contains("the answer "),
+            said.contains("the host did not answer")
+                && said.contains("`office` gets no answer: that of `.answers(..)` does not follow"),
             "{said}"
         );
     }
@@ -232,7 +233,7 @@ async fn a_server_uses_a_model_only_if_one_is_lent_and_no_more_tokens_than_that(
     // 140 tokens are used now.
     let said = output(&mcp, "office_translator", ask).await;
     assert!(
-        said.contains("the 100 tokens that this server may use are used up"),
+        said.contains("the MCP server `office` has used up the 100 tokens of its model"),
         "{said}"
     );
     assert_eq!(handle.count(), 2);
@@ -371,10 +372,10 @@ async fn resources_are_listed_and_read() {
             "office://sunday/note",
             "cannot be read: there was no sunday",
         ),
-        ("office://sunday/../note", "there is no resource"),
+        ("office://sunday/../note", "this server has no resource"),
         (
             "office://nothing",
-            "there is no resource `office://nothing`",
+            "this server has no resource `office://nothing`",
         ),
     ] {
         let error = mcp.read(&scope, uri).await.unwrap_err();
@@ -421,7 +422,9 @@ async fn a_prompt_of_a_server_is_a_task_or_the_beginning_of_a_chat() {
         .await
         .unwrap_err();
     assert!(
-        unknown.to_string().contains("there is no prompt `nothing`"),
+        unknown
+            .to_string()
+            .contains("this server has no prompt `nothing`"),
         "{unknown}"
     );
 

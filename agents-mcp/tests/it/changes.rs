@@ -61,7 +61,7 @@ async fn a_tool_that_its_server_changes_is_neither_offered_nor_called_until_it_i
     let unknown = mcp.admit(&scope, "peer_no").await.unwrap_err();
     assert_eq!(
         unknown.to_string(),
-        "the MCP server `peer` does not list `peer_no`"
+        "the MCP server `peer` does not list `peer_no`; `Mcp::tools` returns what it lists"
     );
 }
 

@@ -246,7 +246,9 @@ async fn a_call_is_a_run_with_a_receipt() {
         .await
         .unwrap_err();
     assert!(
-        unknown.to_string().contains("unknown tool: subtract"),
+        unknown
+            .to_string()
+            .contains("this server has no tool `subtract`"),
         "{unknown}"
     );
 }

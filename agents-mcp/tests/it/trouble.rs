@@ -24,7 +24,7 @@ async fn a_server_that_does_not_start_is_named_with_the_reason() {
     assert_eq!(why.kind(), McpErrorKind::Unreachable);
     assert!(
         why.to_string()
-            .starts_with("the MCP server `no_such`: `no-such-mcp-server` cannot be started"),
+            .starts_with("the MCP server `no_such` cannot be started as `no-such-mcp-server`: "),
         "{why}"
     );
 
@@ -32,7 +32,9 @@ async fn a_server_that_does_not_start_is_named_with_the_reason() {
     let dead = tools(server("dead", &notes));
     let why = error(&dead).await.to_string();
     assert!(
-        why.contains("its last words: ") && why.contains("no licence found"),
+        why.starts_with("the MCP server `peer` failed at the handshake: ")
+            && why.contains("; it wrote last: ")
+            && why.contains("no licence found"),
         "{why}"
     );
 }
@@ -62,7 +64,7 @@ async fn a_server_that_does_not_answer_is_given_up() {
     let why = error(&silent).await;
     assert_eq!(
         why.to_string(),
-        "the MCP server `peer` is not ready within 400ms"
+        "the MCP server `peer` is not ready within 400ms; allow more time with `.connect_timeout(..)`"
     );
     assert!(began.elapsed() < Duration::from_secs(5));
 }
@@ -74,7 +76,7 @@ async fn a_list_without_end_is_refused() {
     assert_eq!(why.kind(), McpErrorKind::Protocol);
     assert_eq!(
         why.to_string(),
-        "the MCP server `peer` lists its tools in a circle"
+        "the MCP server `peer` lists its tools in a circle: a page leads to an earlier one; whoever wrote the server has to mend that"
     );
     let why = error(&tools(server("many", &notes))).await.to_string();
     assert!(why.contains("lists more than 256 tools"), "{why}");
@@ -92,7 +94,7 @@ async fn a_writing_call_in_which_the_server_dies_is_in_doubt_and_the_next_call_h
     let mcp = tools(server("well", &notes));
     let said = told(&mcp, &[("peer_die", "{}")]).await;
     assert!(
-        said[0].contains("the MCP server `peer` was lost during the call"),
+        said[0].contains("the MCP server `peer` was lost: "),
         "{}",
         said[0]
     );
