@@ -4,7 +4,7 @@ use super::{
     audit::append,
     connections::{Params, Transaction, row, rows, signed},
     modes, numbers,
-    runs::{self, text, time, time_if_any, word},
+    row::{lock, text, time, time_if_any, word},
 };
 use crate::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, Lease,
@@ -190,7 +190,7 @@ pub(super) async fn decide(
     let Some(approval) = find(&db.db, id).await?.filter(own) else {
         return Ok(Err(wording::no_request(id)));
     };
-    runs::lock(db, &approval.run).await?;
+    lock(db, &approval.run).await?;
     let now = db.now().await?;
     expire_those_of(db, now, std::slice::from_ref(&approval.run)).await?;
     // As it is under the lock.

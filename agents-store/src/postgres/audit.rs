@@ -2,14 +2,12 @@
 
 use super::{
     connections::{Ahead, Params, Transaction, number, rows, signed},
-    executions,
     numbers::{self, ANNOUNCE},
-    runs,
-    runs::{text, time, word},
+    row::{text, time, word},
 };
 use crate::{
-    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, NewEvent, PLATFORM,
-    StoreError, TrailEnd,
+    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, ErrorKind, PLATFORM, StoreError,
+    TrailEnd,
     columns::limit,
     trail::{About, End},
     wording,
@@ -168,35 +166,6 @@ async fn stored_end(db: &Transaction<'_>, run: &str) -> Result<Ahead, StoreError
             digest: last.try_get("audit_digest")?,
         },
     })
-}
-
-/// Adds an event that a runtime has seen.
-pub(super) async fn record(db: &Transaction<'_>, event: &NewEvent) -> Result<(), StoreError> {
-    if event.run == PLATFORM {
-        let about = About {
-            actor: event.actor.as_deref(),
-            subject: event.subject.as_deref(),
-            tool_name: event.tool_name.as_deref(),
-            detail: event.detail.as_deref(),
-            row_digest: None,
-        };
-        let now = db.now().await?;
-        return append_to_platform(db, now, event.tenant.as_deref(), event.kind, about).await;
-    }
-    runs::lock(db, &event.run).await?;
-    let now = db.now().await?;
-    let row_digest = match (event.kind, &event.subject) {
-        (AuditKind::Undone, Some(execution)) => Some(executions::undone(db, now, execution).await?),
-        _ => None,
-    };
-    let about = About {
-        actor: event.actor.as_deref(),
-        subject: event.subject.as_deref(),
-        tool_name: event.tool_name.as_deref(),
-        detail: event.detail.as_deref(),
-        row_digest,
-    };
-    append(db, now, &event.run, event.kind, about).await
 }
 
 /// Returns events, when no earlier one can come any more.

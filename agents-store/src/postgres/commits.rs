@@ -4,7 +4,7 @@ use super::{
     approvals,
     connections::{Params, Transaction, number, rows, signed},
     executions, leases,
-    runs::time,
+    row::time,
     texts,
 };
 use crate::{Commit, Committed, Lease, StoreError, wording};

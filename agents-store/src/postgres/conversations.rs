@@ -2,7 +2,7 @@
 
 use super::{
     connections::{Params, Transaction, row, signed},
-    runs::time,
+    row::time,
 };
 use crate::{Conversation, NewRun, Run, StoreError, wording};
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};

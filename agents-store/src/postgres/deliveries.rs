@@ -4,7 +4,7 @@ use super::{
     audit,
     connections::{Params, Transaction, number, row, rows, signed},
     numbers,
-    runs::{text, time_if_any},
+    row::{text, time_if_any},
 };
 use crate::{
     Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, StoreError,

@@ -4,7 +4,8 @@ use super::{
     audit::{append, append_to_platform},
     connections::Transaction,
     conversations,
-    runs::{known, lock},
+    row::lock,
+    runs::known,
 };
 use crate::{
     AuditKind, RunStatus, StoreError,

@@ -4,7 +4,7 @@ use super::{
     approvals,
     audit::append,
     connections::{Params, Transaction, number, row, rows, signed},
-    runs::{self, text, time, time_if_any, word},
+    row::{lock, text, time, time_if_any, word},
 };
 use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,
@@ -189,7 +189,7 @@ pub(super) async fn settle(db: &Transaction<'_>, settle: &Settle) -> Result<Exec
     } = settle;
     let row = find(&db.db, execution).await?;
     let row = row.ok_or_else(|| wording::no_execution(execution))?;
-    runs::lock(db, &row.run).await?;
+    lock(db, &row.run).await?;
     let now = db.now().await?;
     let sql = format!(
         "UPDATE agent_tool_executions SET had_effect = $2, settled_by = $3, settled_at = $4, settled_proof = $5

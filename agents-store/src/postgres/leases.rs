@@ -5,7 +5,8 @@ use super::{
     audit::append,
     connections::{Ahead, Params, Transaction, number, signed},
     conversations::{self, IS_NEXT},
-    runs::{self, text},
+    row::text,
+    runs,
 };
 use crate::{
     AuditKind, Claim, HeldKind, Lease, Renewed, Rest, StoreError,

@@ -14,6 +14,8 @@ mod leases;
 mod metrics;
 mod modes;
 mod numbers;
+mod record;
+mod row;
 mod runs;
 mod tables;
 mod texts;
@@ -500,7 +502,7 @@ impl Store for PostgresStore {
 
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {
         let event = event.clone();
-        self.write(move |db| Box::pin(async move { audit::record(db, &event).await }))
+        self.write(move |db| Box::pin(async move { record::record(db, &event).await }))
             .await
     }
 

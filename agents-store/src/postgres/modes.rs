@@ -3,7 +3,7 @@
 use super::{
     audit::{append_to_platform, end_of_platform},
     connections::{Params, Transaction, number, row, rows, signed},
-    runs::{text, time},
+    row::{text, time},
 };
 use crate::{
     ALL_TENANTS, AuditKind, ModeChange, Platform, StoreError, StoredMode, Timestamp, TrailEnd,

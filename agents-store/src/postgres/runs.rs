@@ -4,6 +4,7 @@ use super::{
     audit::append,
     connections::{Params, Transaction, number, row, rows, signed},
     conversations,
+    row::{lock, time, time_if_any, word},
 };
 use crate::{
     AuditKind, End, HeldReason, NewRun, Run, RunFilter, RunStatus, StoreError,
@@ -13,39 +14,10 @@ use crate::{
 };
 use agents_core::run::Timestamp;
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
-use std::borrow::Cow;
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels::text AS labels, data, \
      data_key, status, wake_at, ended, held, held_kind, held_by, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, \
      created_at, greatest(updated_at, advanced_at) AS updated_at";
-
-pub(super) fn time(row: &Row, column: &str) -> Result<Timestamp, StoreError> {
-    number(row, column).map(Timestamp::from_millis)
-}
-
-pub(super) fn time_if_any(row: &Row, column: &str) -> Result<Option<Timestamp>, StoreError> {
-    let millis: Option<i64> = row.try_get(column)?;
-    let millis = millis.map(i64::cast_unsigned);
-    Ok(millis.map(Timestamp::from_millis))
-}
-
-/// Reads a column that holds one of several words.
-pub(super) fn word<T>(
-    row: &Row,
-    column: &str,
-    read: impl Fn(&str) -> Option<T>,
-) -> Result<T, StoreError> {
-    let text: &str = row.try_get(column)?;
-    read(text).ok_or_else(|| super::wording::not_a_word(text, column))
-}
-
-/// Returns a text for people without the one character that PostgreSQL's texts cannot have.
-pub(super) fn text(text: &str) -> Cow<'_, str> {
-    match text.contains('\0') {
-        true => text.replace('\0', "\u{fffd}").into(),
-        false => text.into(),
-    }
-}
 
 fn read(row: &Row) -> Result<Run, StoreError> {
     let end: Option<&str> = row.try_get("ended")?;
@@ -145,12 +117,6 @@ pub(super) async fn find(db: &impl GenericClient, id: &str) -> Result<Option<Run
 /// Returns the run with this id, which has to be there.
 pub(super) async fn known(db: &impl GenericClient, id: &str) -> Result<Run, StoreError> {
     find(db, id).await?.ok_or_else(|| wording::no_run(id))
-}
-
-/// Locks a run until the transaction ends. Whatever changes a run or a request of it locks the run first.
-pub(super) async fn lock(db: &Transaction<'_>, id: &str) -> Result<(), StoreError> {
-    let sql = "SELECT 1 FROM agent_runs WHERE id = $1 FOR UPDATE";
-    db.row(sql, &[&id]).await.map(drop)
 }
 
 pub(super) async fn list(

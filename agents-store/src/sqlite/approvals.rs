@@ -4,7 +4,7 @@ use super::{
     Tx,
     audit::append,
     modes,
-    runs::{time, time_if_any, word},
+    row::{time, time_if_any, word},
 };
 use crate::{
     Answer, Approval, ApprovalFilter, ApprovalStatus, AuditKind, ByMode, Decision, Lease,

@@ -2,11 +2,10 @@
 
 use super::{
     Tx,
-    runs::{time, word},
+    row::{time, word},
 };
 use crate::{
-    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, PLATFORM, StoreError,
-    TrailEnd,
+    ALL_TENANTS, AuditEvent, AuditFilter, AuditKey, AuditKind, PLATFORM, StoreError, TrailEnd,
     columns::limit,
     trail::{About, End},
     wording,
@@ -120,36 +119,6 @@ fn insert(tx: &Tx<'_>, number: u64, event: &AuditEvent) -> Result<(), StoreError
         event.digest
     ])?;
     Ok(())
-}
-
-/// Adds an event that a runtime has seen.
-pub(super) fn record(tx: &Tx<'_>, event: &NewEvent) -> Result<(), StoreError> {
-    if event.run == PLATFORM {
-        let about = About {
-            actor: event.actor.as_deref(),
-            subject: event.subject.as_deref(),
-            tool_name: event.tool_name.as_deref(),
-            detail: event.detail.as_deref(),
-            row_digest: None,
-        };
-        return append_to_platform(tx, event.tenant.as_deref(), event.kind, about);
-    }
-    let row_digest = match (event.kind, &event.subject) {
-        (AuditKind::Undone, Some(execution)) => super::executions::undone(tx, execution)?,
-        _ => None,
-    };
-    append(
-        tx,
-        &event.run,
-        event.kind,
-        About {
-            actor: event.actor.as_deref(),
-            subject: event.subject.as_deref(),
-            tool_name: event.tool_name.as_deref(),
-            detail: event.detail.as_deref(),
-            row_digest,
-        },
-    )
 }
 
 pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {

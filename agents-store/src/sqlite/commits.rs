@@ -1,6 +1,6 @@
 //! Commits of runs: journals, and the rows that follow from them.
 
-use super::{Tx, approvals, executions, leases, runs::time, texts};
+use super::{Tx, approvals, executions, leases, row::time, texts};
 use crate::{Commit, Committed, Lease, StoreError, wording};
 use rusqlite::{Connection, params};
 

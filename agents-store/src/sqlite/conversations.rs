@@ -1,6 +1,6 @@
 //! Rows of conversations.
 
-use super::{Tx, runs::time};
+use super::{Tx, row::time};
 use crate::{Conversation, NewRun, Run, StoreError, wording};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 

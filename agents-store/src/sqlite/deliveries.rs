@@ -1,6 +1,6 @@
 //! Rows of webhooks and of deliveries.
 
-use super::{Tx, audit, runs::time_if_any};
+use super::{Tx, audit, row::time_if_any};
 use crate::{
     Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, StoreError,
     columns::{limit, millis, words_of},

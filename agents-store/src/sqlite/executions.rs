@@ -3,7 +3,7 @@
 use super::{
     Tx, approvals,
     audit::append,
-    runs::{time, time_if_any, word},
+    row::{time, time_if_any, word},
 };
 use crate::{
     AuditKind, Begin, Execution, ExecutionFilter, Finish, Lease, RowDigest, Settle, Settled,

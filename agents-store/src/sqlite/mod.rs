@@ -12,6 +12,8 @@ mod leases;
 mod metrics;
 mod modes;
 mod open;
+mod record;
+mod row;
 mod runs;
 mod texts;
 mod thread;
@@ -465,7 +467,7 @@ impl Store for SqliteStore {
 
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {
         let event = event.clone();
-        self.write(move |tx| audit::record(tx, &event)).await
+        self.write(move |tx| record::record(tx, &event)).await
     }
 
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError> {

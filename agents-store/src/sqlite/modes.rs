@@ -3,7 +3,7 @@
 use super::{
     Tx,
     audit::{append_to_platform, end_of_platform},
-    runs::time,
+    row::time,
 };
 use crate::{
     ALL_TENANTS, AuditKind, ModeChange, Platform, StoreError, StoredMode, Timestamp, trail::About,

@@ -1,6 +1,11 @@
 //! Rows of runs.
 
-use super::{Tx, audit::append, conversations};
+use super::{
+    Tx,
+    audit::append,
+    conversations,
+    row::{time, time_if_any, word},
+};
 use crate::{
     AuditKind, End, HeldReason, NewRun, Run, RunFilter, RunStatus, StoreError,
     columns::{labels, limit, read_labels},
@@ -8,32 +13,10 @@ use crate::{
     wording,
 };
 use agents_core::run::Timestamp;
-use rusqlite::{Connection, OptionalExtension, Row, named_params, params, types::Type};
+use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
 const COLUMNS: &str = "id, tenant_id, key, agent_name, conversation, started_by, priority, labels, data, data_key, status, \
      wake_at, ended, held, held_kind, held_by, cancelled_by, paused_by, last_seq, messages, fence, audit_seq, audit_digest, created_at, updated_at";
-
-pub(super) fn time(row: &Row<'_>, column: &str) -> rusqlite::Result<Timestamp> {
-    row.get(column).map(Timestamp::from_millis)
-}
-
-pub(super) fn time_if_any(row: &Row<'_>, column: &str) -> rusqlite::Result<Option<Timestamp>> {
-    let millis: Option<u64> = row.get(column)?;
-    Ok(millis.map(Timestamp::from_millis))
-}
-
-/// Reads a column that holds one of several words.
-pub(super) fn word<T>(
-    row: &Row<'_>,
-    column: &str,
-    read: impl Fn(&str) -> Option<T>,
-) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    read(&text).ok_or_else(|| {
-        let why = format!("`{text}` is no {column}");
-        rusqlite::Error::FromSqlConversionFailure(0, Type::Text, why.into())
-    })
-}
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     let end: Option<String> = row.get("ended")?;

@@ -7,7 +7,7 @@ use crate::{
     postgres::{
         Clock,
         connections::{self, Params, Transaction, number, row, signed},
-        runs::text,
+        row::text,
     },
     wording,
 };

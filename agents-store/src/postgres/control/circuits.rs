@@ -6,7 +6,7 @@ use crate::{
     postgres::{
         Clock,
         connections::{self, Params, Transaction, number, rows, signed},
-        runs::text,
+        row::text,
     },
 };
 use deadpool_postgres::GenericClient;

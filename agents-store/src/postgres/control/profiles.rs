@@ -5,7 +5,7 @@ use crate::{
     control::check_replaced,
     postgres::{
         connections::{Params, Transaction, number, row, rows, signed},
-        runs::{text, time, time_if_any, word},
+        row::{text, time, time_if_any, word},
     },
     wording,
 };

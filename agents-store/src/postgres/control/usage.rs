@@ -4,7 +4,7 @@ use crate::{
     BudgetKey, StoreError, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
     postgres::{
         connections::{Params, number, rows},
-        runs::time,
+        row::time,
     },
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};

@@ -5,7 +5,7 @@ use crate::{
     control::check_replaced,
     sqlite::{
         Tx,
-        runs::{time, time_if_any, word},
+        row::{time, time_if_any, word},
     },
     wording,
 };

@@ -1,7 +1,7 @@
 //! The log of usage, and its sums.
 
 use crate::{
-    BudgetKey, StoreError, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum, sqlite::runs::time,
+    BudgetKey, StoreError, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum, sqlite::row::time,
 };
 use rusqlite::{Connection, Row, params};
 
