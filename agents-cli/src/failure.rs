@@ -1,8 +1,6 @@
 //! Failures of a command, and the exit codes that they end with.
 
 use crate::screen::shown;
-use agents_runtime::{RuntimeError, RuntimeErrorKind};
-use agents_store::{ErrorKind, StoreError};
 use std::{io, process::ExitCode};
 
 /// Failure of a command.
@@ -61,22 +59,5 @@ impl From<io::Error> for Failure {
             io::ErrorKind::BrokenPipe => Failure::Unread,
             _ => Failure::failed(error.to_string()),
         }
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Self {
-        RuntimeError::from(error).into()
-    }
-}
-
-impl From<RuntimeError> for Failure {
-    fn from(error: RuntimeError) -> Self {
-        let way_out = match error.kind() {
-            RuntimeErrorKind::Store(ErrorKind::Settled) => crate::wording::OPEN_REQUESTS,
-            RuntimeErrorKind::Store(ErrorKind::Unavailable) => crate::wording::TRY_AGAIN,
-            _ => "",
-        };
-        Failure::failed(format!("{error}{way_out}"))
     }
 }

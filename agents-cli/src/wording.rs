@@ -1,6 +1,8 @@
 //! Errors and results of the commands, in words. Tables and their heads are where they are printed.
 
 use crate::failure::Failure;
+use agents_runtime::{RuntimeError, RuntimeErrorKind};
+use agents_store::{ErrorKind, StoreError};
 use std::{fmt::Display, path::Path};
 
 // ---- the store and its keys ----
@@ -54,8 +56,25 @@ pub(crate) fn file_unreadable(path: &Path, error: &impl Display) -> Failure {
 
 // ---- hints behind an error of the runtime ----
 
-pub(crate) const OPEN_REQUESTS: &str = "; `agents approvals` lists those that are open";
-pub(crate) const TRY_AGAIN: &str = "; try again";
+const OPEN_REQUESTS: &str = "; `agents approvals` lists those that are open";
+const TRY_AGAIN: &str = "; try again";
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        RuntimeError::from(error).into()
+    }
+}
+
+impl From<RuntimeError> for Failure {
+    fn from(error: RuntimeError) -> Self {
+        let way_out = match error.kind() {
+            RuntimeErrorKind::Store(ErrorKind::Settled) => OPEN_REQUESTS,
+            RuntimeErrorKind::Store(ErrorKind::Unavailable) => TRY_AGAIN,
+            _ => "",
+        };
+        Failure::failed(format!("{error}{way_out}"))
+    }
+}
 
 // ---- runs ----
 

@@ -2,6 +2,9 @@ use crate::wording;
 use agents::{Code, ToolFailure};
 use std::{error::Error, fmt, time::Duration};
 
+/// Field of an operation, and what is wrong there.
+pub(crate) type Fault = (String, String);
+
 /// Error of a document: it names the operation and the field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApiError(String);

@@ -2,6 +2,7 @@
 
 use crate::{
     document::Document,
+    error::Fault,
     parameter::{Parameter, Place},
     schema::Schemas,
     security, wording,
@@ -70,9 +71,6 @@ pub(crate) enum BodyKind {
     Form,
     Text,
 }
-
-/// Field, and what is wrong there.
-pub(crate) type Fault = (String, String);
 
 /// Kind of a body, its media type and its schema, and whether it has to be given.
 type ReadBody = (BodyKind, String, Value, bool);

@@ -1,6 +1,6 @@
 //! Parameters of an operation, and how their values are written.
 
-use crate::{document::Document, operation::Fault, schema::Schemas, wording};
+use crate::{document::Document, error::Fault, schema::Schemas, wording};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 

@@ -4,7 +4,6 @@ use crate::{
     Keyring, Principal, RuntimeError,
     keys::RunKey,
     packed::{pack, unpack},
-    undo::UndoData,
 };
 use agents_core::{Budget, Json, journal::Entry, tool::Scope};
 use agents_store::{Committed, Run};
@@ -28,6 +27,18 @@ pub(crate) struct RunData {
     /// Execution that the run undoes, if it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo: Option<UndoData>,
+}
+
+/// Task of the run of an undo; part of its data. References stand for secrets in the arguments and in the output.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct UndoData {
+    pub(crate) execution: String,
+    /// Run whose execution is undone.
+    pub(crate) run: String,
+    pub(crate) tool: String,
+    pub(crate) version: String,
+    pub(crate) args: Json,
+    pub(crate) output: Json,
 }
 
 impl RunData {

@@ -67,7 +67,7 @@ impl From<StoreError> for RuntimeError {
         match error.kind() {
             agents_store::ErrorKind::OtherAgent => Self::new(
                 RuntimeErrorKind::Invalid,
-                crate::wording::conversation_taken(&error),
+                format!("{error}; give each conversation an id of its own"),
             ),
             kind => Self::new(RuntimeErrorKind::Store(kind), error.to_string()),
         }

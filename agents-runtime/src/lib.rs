@@ -74,6 +74,7 @@ mod registered;
 mod roles;
 mod run_ref;
 mod runtime;
+mod settings;
 mod spoken;
 mod summary;
 mod texts;

@@ -6,9 +6,9 @@ use crate::{
     data::RunData,
     decisions::{Decisions, StoredDecisions},
     journal::StoredJournal,
-    runtime::Settings,
+    settings::Settings,
     texts::Texts,
-    undo::Restored,
+    undo::plan::Restored,
 };
 use agents_core::{
     Agent, Error, ErrorKind,

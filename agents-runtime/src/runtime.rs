@@ -5,6 +5,7 @@ use crate::{
     lease::Keeper,
     metrics::Counters,
     registered::{MadeFor, Registered},
+    settings::Settings,
     webhook::Webhook,
 };
 use agents_core::{
@@ -28,24 +29,6 @@ pub struct Runtime {
     pub(crate) client: Client,
     pub(crate) settings: Arc<Settings>,
     pub(crate) shared: Arc<Shared>,
-}
-
-/// Settings of a runtime.
-#[derive(Clone)]
-pub(crate) struct Settings {
-    pub(crate) model: Option<Arc<dyn Model>>,
-    pub(crate) purposes: Option<Arc<dyn Purposes>>,
-    pub(crate) known_models: Vec<Arc<dyn Model>>,
-    pub(crate) policies: Vec<Arc<dyn Policy>>,
-    pub(crate) secrets: Option<Arc<dyn Secrets>>,
-    pub(crate) worker: String,
-    pub(crate) lease: Duration,
-    pub(crate) at_once: usize,
-    pub(crate) per_tenant: u32,
-    pub(crate) expires_after: Duration,
-    pub(crate) grace: Duration,
-    pub(crate) webhooks: Vec<Webhook>,
-    pub(crate) keep_contents: Option<Duration>,
 }
 
 /// State that the clones of a runtime share.

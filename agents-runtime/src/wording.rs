@@ -2,7 +2,7 @@
 
 use crate::{Action, RuntimeError, error::RuntimeErrorKind};
 use agents_core::{Effects, tool::Risk};
-use agents_store::{ErrorKind, RunStatus, StoreError};
+use agents_store::{ErrorKind, HeldReason, RunStatus, StoreError};
 use std::fmt::Display;
 
 // ---- whoever asks for what is not there, or not theirs ----
@@ -140,15 +140,15 @@ pub(crate) fn conversation_at_work(
     ))
 }
 
-/// Returns the text of the store's error, with the way out.
-pub(crate) fn conversation_taken(error: &StoreError) -> String {
-    format!("{error}; give each conversation an id of its own")
-}
-
 pub(crate) fn moved_to_another_conversation(run: &str) -> RuntimeError {
     RuntimeError::sealed(format!(
         "run `{run}` was put into another conversation than the one it was started in: its row was changed by hand"
     ))
+}
+
+/// Returns the reason for which a run is held, in words.
+pub(crate) fn in_words(held: Option<HeldReason>) -> String {
+    held.map(|held| held.why).unwrap_or_default()
 }
 
 fn invalid(why: String) -> RuntimeError {

@@ -10,7 +10,8 @@ use crate::{
     metrics::{Counters, count},
     registered::{Registered, Went, With, go_on},
     texts::Texts,
-    undo::Undoing,
+    undo::plan::Undoing,
+    wording::in_words,
 };
 use agents_core::{Error, ErrorKind, agent::Conversation};
 use agents_store::{Claim, End, HeldKind, HeldReason, Lease, Rest, Run, RunStatus};
@@ -358,11 +359,6 @@ fn held_kind(error: &RuntimeError) -> HeldKind {
 
 fn incompatible(why: &impl std::fmt::Display) -> HeldReason {
     HeldReason::new(HeldKind::Incompatible, why.to_string())
-}
-
-/// Returns the reason for which a run is held, in words.
-pub(crate) fn in_words(held: Option<HeldReason>) -> String {
-    held.map(|held| held.why).unwrap_or_default()
 }
 
 /// Returns when a run that was paused, or whose worker is stopped, can be put down.

@@ -3,18 +3,17 @@
 //! An undo is a run of its own. Its model is a fixed plan: it calls the tool's undo, and reports what that came to. So an
 //! undo is gated, journaled and audited like every call.
 
-mod plan;
-
-pub(crate) use plan::{Restored, Undoing};
+pub(crate) mod plan;
 
 use crate::{
     Action, Client, Principal, Request, RunRef, Runtime, RuntimeError,
     audit::reason,
-    data::{RunData, entries, key_of},
+    data::{RunData, UndoData, entries, key_of},
     error::RuntimeErrorKind,
     journal::execution_of,
     keys::RunKey,
-    work::{PAUSE, in_words},
+    wording::in_words,
+    work::PAUSE,
 };
 use agents_core::{
     Effects, Json,
@@ -107,18 +106,6 @@ impl fmt::Display for UndoOutcome {
             UndoOutcome::InDoubt { what } => write!(f, "in doubt: {what}"),
         }
     }
-}
-
-/// Task of the run of an undo; part of its data. References stand for secrets in the arguments and in the output.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct UndoData {
-    pub(crate) execution: String,
-    /// Run whose execution is undone.
-    pub(crate) run: String,
-    pub(crate) tool: String,
-    pub(crate) version: String,
-    pub(crate) args: Json,
-    pub(crate) output: Json,
 }
 
 impl Runtime {

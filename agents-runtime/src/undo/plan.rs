@@ -1,7 +1,9 @@
 //! The run of an undo, as a worker has it: an agent whose model is a plan of one call.
 
-use super::UndoData;
-use crate::{Runtime, RuntimeError, data::RunData};
+use crate::{
+    Runtime, RuntimeError,
+    data::{RunData, UndoData},
+};
 use agents_core::{
     AgentBuilder, Effects, Json, Model,
     agent::ModelAgent,

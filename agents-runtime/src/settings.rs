@@ -1,0 +1,23 @@
+//! Settings of a runtime, which its builder methods set.
+
+use crate::webhook::Webhook;
+use agents_core::{Model, model::Purposes, policy::Policy, secret::Secrets};
+use std::{sync::Arc, time::Duration};
+
+/// Settings of a runtime.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) model: Option<Arc<dyn Model>>,
+    pub(crate) purposes: Option<Arc<dyn Purposes>>,
+    pub(crate) known_models: Vec<Arc<dyn Model>>,
+    pub(crate) policies: Vec<Arc<dyn Policy>>,
+    pub(crate) secrets: Option<Arc<dyn Secrets>>,
+    pub(crate) worker: String,
+    pub(crate) lease: Duration,
+    pub(crate) at_once: usize,
+    pub(crate) per_tenant: u32,
+    pub(crate) expires_after: Duration,
+    pub(crate) grace: Duration,
+    pub(crate) webhooks: Vec<Webhook>,
+    pub(crate) keep_contents: Option<Duration>,
+}
