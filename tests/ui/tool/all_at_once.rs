@@ -1,6 +1,4 @@
-use agents::tool;
-
-#[tool]
+#[agents::tool]
 fn read_file(path: &str) -> String {
     path.to_owned()
 }

@@ -1,9 +1,7 @@
-use agents::tool;
-
 use std::path::Path;
 
 /// Reads a file.
-#[tool(reads)]
+#[agents::tool(reads)]
 async fn read_file(
     /// Where it is.
     path: &Path,

@@ -1,7 +1,5 @@
-use agents::tool;
-
 /// Reads a file.
-#[tool]
+#[agents::tool]
 async fn read_file(
     /// Where it is.
     path: String,

@@ -1,7 +1,5 @@
-use agents::tool;
-
 /// Prints.
-#[tool(none)]
+#[agents::tool(none)]
 async fn print<'a, T: ToString>(
     /// What.
     what: T,

@@ -1,7 +1,5 @@
-use agents::tool;
-
 /// Reads a file.
-#[tool(reads, timeuot = std::time::Duration::from_secs(2), colour = "red", read)]
+#[agents::tool(reads, timeuot = std::time::Duration::from_secs(2), colour = "red", read)]
 async fn read_file() -> String {
     String::new()
 }

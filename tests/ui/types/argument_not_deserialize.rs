@@ -1,10 +1,8 @@
-use agents::tool;
-
 /// Where.
 struct Place;
 
 /// Goes.
-#[tool(none)]
+#[agents::tool(none)]
 async fn go(
     /// Where to.
     to: Place,

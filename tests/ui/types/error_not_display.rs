@@ -1,9 +1,7 @@
-use agents::tool;
-
 struct Lost;
 
 /// Finds.
-#[tool(none)]
+#[agents::tool(none)]
 async fn find() -> Result<String, Lost> {
     Err(Lost)
 }

@@ -1,7 +1,7 @@
-use agents::{prelude::*, tool};
+use agents::prelude::*;
 
 /// Finds.
-#[tool(none)]
+#[agents::tool(none)]
 async fn find() -> String {
     String::new()
 }

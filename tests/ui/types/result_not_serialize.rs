@@ -1,15 +1,13 @@
-use agents::tool;
-
 struct Place;
 
 /// Finds.
-#[tool(none)]
+#[agents::tool(none)]
 async fn find() -> Place {
     Place
 }
 
 /// Finds again.
-#[tool(none)]
+#[agents::tool(none)]
 async fn find_again() -> std::io::Result<Place> {
     Ok(Place)
 }
