@@ -1,10 +1,10 @@
 //! The control room, and a team that works in front of you: it reads, fails, repairs and asks.
 //!
 //! ```text
-//! control_room --listen 127.0.0.1:PORT --store sqlite:FILE --ledger FILE
+//! control_room [--listen 127.0.0.1:PORT] [--store sqlite:FILE] [--ledger FILE]
 //! ```
 //!
-//! Open the URL that it prints. Each payment that is approved there adds the line `KEY AMOUNT` to the ledger. Scripted
+//! Without these it listens on port 7878, and its files are in the folder for temporary files. Open the URL that it prints. Each payment that is approved there adds the line `KEY AMOUNT` to the ledger. Scripted
 //! models play the agents, so neither a server nor a key is needed. The program may be stopped and started again, and
 //! others may serve the same store at the same time.
 
@@ -16,7 +16,8 @@ use agents_store::{RunFilter, RunStatus};
 use std::{error::Error, path::PathBuf, process::ExitCode};
 use tokio_util::sync::CancellationToken;
 
-const USAGE: &str = "usage: control_room --listen 127.0.0.1:PORT --store sqlite:FILE --ledger FILE";
+const USAGE: &str =
+    "usage: control_room [--listen 127.0.0.1:PORT] [--store sqlite:FILE] [--ledger FILE]";
 
 /// Invoices that the team works on.
 const INVOICES: [&str; 3] = ["A-17", "B-4", "C-231"];
@@ -28,22 +29,23 @@ struct Options {
 }
 
 fn read_options() -> Option<Options> {
-    let (mut listen, mut store, mut ledger) = (None, None, None);
+    let folder = std::env::temp_dir();
+    let mut options = Options {
+        listen: "127.0.0.1:7878".to_owned(),
+        store: folder.join("agents-control-room.db"),
+        ledger: folder.join("agents-control-room-ledger.txt"),
+    };
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = words.next()?;
         match &*word {
-            "--listen" => listen = Some(value),
-            "--store" => store = Some(PathBuf::from(value.strip_prefix("sqlite:")?)),
-            "--ledger" => ledger = Some(PathBuf::from(value)),
+            "--listen" => options.listen = value,
+            "--store" => options.store = PathBuf::from(value.strip_prefix("sqlite:")?),
+            "--ledger" => options.ledger = PathBuf::from(value),
             _ => return None,
         }
     }
-    Some(Options {
-        listen: listen?,
-        store: store?,
-        ledger: ledger?,
-    })
+    Some(options)
 }
 
 #[tokio::main]
@@ -64,6 +66,10 @@ async fn main() -> ExitCode {
 async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::open(SqliteStore::open(&options.store).await?).model(office::model());
     let server = Server::bind(runtime.as_client(), &*options.listen).await?;
+    let paid = format!(
+        "approved payments are added to {}",
+        options.ledger.display()
+    );
     let office = runtime.agent(office::team(options.ledger));
     if is_idle(&runtime).await? {
         for invoice in INVOICES {
@@ -72,7 +78,7 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
         }
     }
     tokio::spawn(runtime.work(CancellationToken::new()));
-    println!("listening on {}", server.url());
+    println!("listening on {}\n{paid}", server.url());
     server.run().await?;
     Ok(())
 }
