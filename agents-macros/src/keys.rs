@@ -208,6 +208,7 @@ pub(crate) const SKILL: &[Key] = &[
     ),
     key("tools", Takes::List, "tools = [ReadFile, \"github_*\"]"),
     key("memory", Takes::Nothing, "memory"),
+    key("purpose", Takes::Value, "purpose = PurposeKey::Scoring"),
 ];
 
 /// The methods that describe a place in a `structure!`.

@@ -165,6 +165,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         let for_models = [
             (skill.listed().is_some(), wording::LISTS_TOOLS),
             (skill.memory, wording::ASKS_FOR_MEMORY),
+            (skill.purpose.is_some(), wording::NAMES_A_PURPOSE),
         ];
         if skill.body().is_some() {
             defects.extend(
@@ -203,8 +204,11 @@ fn definition_for<'a, I, O>(
 ) -> Option<AgentDefinition<'a>> {
     let memory = memory.filter(|_| skill.memory);
     let has_arms = agent.arms.skills().any(|name| name == skill.name());
-    let is_its_own =
-        has_arms || skill.listed().is_some() || memory.is_some() || !skill.description().is_empty();
+    let is_its_own = has_arms
+        || skill.listed().is_some()
+        || skill.purpose.is_some()
+        || memory.is_some()
+        || !skill.description().is_empty();
     if skill.body().is_some() || !is_its_own {
         return None;
     }
@@ -216,6 +220,9 @@ fn definition_for<'a, I, O>(
         definition.tools = agent
             .tools
             .only(|spec| spec.innate || listed.iter().any(|pattern| pattern.matches(&spec.name)));
+    }
+    if let Some(purpose) = &skill.purpose {
+        (definition.model, definition.purpose) = (None, Some(purpose.clone()));
     }
     if let Some(memory) = memory {
         definition = definition.with_tools(memory::tools(memory, &agent.name));

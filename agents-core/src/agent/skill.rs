@@ -1,4 +1,4 @@
-use crate::{Error, definition::AgentDefinition, tool::Pattern};
+use crate::{Error, definition::AgentDefinition, model::PurposeKey, tool::Pattern};
 use futures_util::future::BoxFuture;
 use std::{borrow::Cow, fmt, sync::Arc};
 
@@ -29,6 +29,7 @@ pub struct Skill<'a, I, O> {
     when: Option<When<'a, I>>,
     body: Option<Body<'a, I, O>>,
     tools: Option<Vec<Pattern>>,
+    pub(super) purpose: Option<PurposeKey>,
     pub(super) memory: bool,
     /// AgentDefinition for this skill, if it differs from the agent's.
     pub(super) definition: Option<AgentDefinition<'a>>,
@@ -46,6 +47,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             when: None,
             body: None,
             tools: None,
+            purpose: None,
             memory: false,
             definition: None,
         }
@@ -84,6 +86,7 @@ impl<'a, I, O> Skill<'a, I, O> {
             when: None,
             body: Some(body),
             tools: None,
+            purpose: None,
             memory: false,
             definition: None,
         }
@@ -122,6 +125,32 @@ impl<'a, I, O> Skill<'a, I, O> {
         self.tools
             .get_or_insert_default()
             .extend(tools.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the purpose of the skill's model: see [`PurposeKey`]. By default, a skill has the model or the purpose of its
+    /// agent.
+    ///
+    /// For the turns of the skill, its purpose wins over the model and the purpose of the agent. The agent's own stay for
+    /// all other turns, the one that chooses a skill included. In a run that knows no
+    /// [models for purposes](crate::agent::Run::purposes), the skill is one without a model of its own: the caller's
+    /// model drives it, then the run's. A skill with a purpose has to be one that the model carries out. Otherwise a run
+    /// of the agent fails before it begins.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, PurposeKey, agent::Skill};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk")
+    ///     .prompt("You are a clerk.")
+    ///     .purpose(PurposeKey::AgentTurn)
+    ///     .skill(Skill::model("rate", "Rates a customer.").purpose(PurposeKey::Scoring))
+    ///     .skill(Skill::model("write", "Writes a letter."))
+    ///     .build();
+    /// ```
+    #[must_use]
+    pub fn purpose(mut self, purpose: PurposeKey) -> Self {
+        self.purpose = Some(purpose);
         self
     }
 

@@ -156,8 +156,12 @@ async fn ask(
     loop {
         match cx.node.frame(|frame| frame.next(&tries)) {
             Next::Chat { turn, must_fit } => {
-                let own = definition.model.as_ref().or(cx.model()).cloned();
-                if cx.root.settings.model_for(own).is_none() {
+                let settings = &cx.root.settings;
+                let own = definition.own_model(settings);
+                if settings
+                    .model_for(own.or_else(|| cx.model().cloned()))
+                    .is_none()
+                {
                     let why = wording::no_model_to_choose(&definition.name, &listed);
                     return Err(Error::new(ErrorKind::Build, why));
                 }
@@ -287,7 +291,8 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         if open.len() > 1 {
             return Some(wording::no_model_to_choose(&self.definition.name, &open));
         }
-        let is_driven = self.skills.iter().all(|skill| skill.body().is_none());
+        let mut skills = self.skills.iter();
+        let is_driven = skills.all(|skill| skill.body().is_none() && skill.purpose.is_none());
         is_driven.then(|| self.definition.undriven())
     }
 }

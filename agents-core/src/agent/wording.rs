@@ -210,8 +210,9 @@ pub(super) fn two_skills(agent: &str, skill: &str) -> String {
 
 pub(super) const LISTS_TOOLS: &str = "lists tools";
 pub(super) const ASKS_FOR_MEMORY: &str = "asks for the memory";
+pub(super) const NAMES_A_PURPOSE: &str = "names a purpose";
 
-/// `what` is one of the two constants above.
+/// `what` is one of the constants above.
 pub(super) fn model_equipment_for_a_body(agent: &str, skill: &str, what: &str) -> String {
     format!(
         "skill `{skill}` of agent `{agent}` {what}, and it has a body: no model is there to use that; remove the one or the other"

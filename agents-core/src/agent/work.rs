@@ -199,8 +199,8 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             // their own.
             Some(body) => {
                 let cx = cx.under_code();
-                let cx = match &self.definition.model {
-                    Some(model) => cx.with_model(model.clone()),
+                let cx = match self.definition.own_model(&cx.root.settings) {
+                    Some(model) => cx.with_model(model),
                     None => cx,
                 };
                 let name = skill.map_or("", Skill::name);

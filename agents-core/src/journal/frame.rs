@@ -151,7 +151,6 @@ impl Frame {
             *self = Frame {
                 turns: self.turns,
                 made: self.made,
-                model: self.model.take(),
                 ..Frame::default()
             };
         }

@@ -4,7 +4,7 @@ use super::{
     arms_as_written, handler_as_written, keys, not_a_skill,
     on_error::{Of, on_error},
     on_escalation::on_escalation,
-    settings::{elements, settings},
+    settings::{elements, purpose, settings},
     signature::{head, is_concrete, is_owned, is_plain, named},
 };
 use crate::{
@@ -130,6 +130,7 @@ fn skill(function: &Function, mark: &mut ast::Skill, errors: &Errors) {
         }
         fits
     });
+    keys::value(&mut mark.entries, "purpose", |value| purpose(value, errors));
     match sig.receiver() {
         Some(_) if takes_self_by_reference(sig) => {}
         Some(receiver) => errors.at(receiver, messages::by_shared_reference("a skill")),
@@ -220,6 +221,7 @@ pub(crate) fn agent(agent: &mut Agent, errors: &Errors) {
                 answered_by_model(&skill.function, errors);
                 listed(skill, &agent.settings, errors);
                 remembering(skill, agent, errors);
+                purposeful(skill, errors);
             }
             idle_memory(agent, skills, errors);
             for knowledge in &agent.knowledge {
@@ -478,6 +480,16 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
         errors.at(key, messages::no_model_here(plain(key), name));
     } else if agent.settings.memory.is_none() {
         errors.at(key, messages::no_memory(&agent.ident));
+    }
+}
+
+/// Checks `#[skill(purpose = ..)]`: a model is there to be asked.
+fn purposeful(skill: &Skill, errors: &Errors) {
+    if let Some((key, _)) = &skill.purpose
+        && skill.function.has_body()
+    {
+        let name = plain(&skill.function.sig.ident);
+        errors.at(key, messages::no_model_here(plain(key), name));
     }
 }
 

@@ -52,7 +52,7 @@ fn model(value: &Expr, errors: &Errors) -> bool {
 }
 
 /// Checks that a purpose is no text: `purpose = PurposeKey::Reasoning`.
-fn purpose(value: &Expr, errors: &Errors) -> bool {
+pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(ExprLit {
             lit: Lit::Str(name),

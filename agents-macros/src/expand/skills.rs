@@ -110,6 +110,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
         when,
         tools,
         memory,
+        purpose,
         unmarked: _,
         input,
         returns,
@@ -127,6 +128,8 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
     let memory = memory
         .as_ref()
         .map(|key| quote_spanned!(here(key.span())=> .with_memory()));
+    let purpose = purpose.as_ref();
+    let purpose = purpose.map(|(key, purpose)| quote!(.#key(#purpose)));
     let step = |skill: TokenStream| Step {
         attrs: cfgs.clone(),
         call: quote!(.skill(#skill)),
@@ -135,7 +138,7 @@ fn skill(agent: &Agent, skill: &Skill) -> Step {
         // The types are said, so that a condition may leave that of its input out.
         let input = asserts::through(input, "AgentData");
         return step(
-            quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory),
+            quote!(__rt::Skill::<'_, #input, _>::model(#name, #description) #when #tools #memory #purpose),
         );
     }
     let value = value();

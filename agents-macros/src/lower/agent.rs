@@ -146,6 +146,7 @@ fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
         .list("tools")
         .map(|(key, listed)| (key, references(listed)));
     let memory = keys.flag("memory");
+    let purpose = keys.value("purpose");
     let receives = takes_self_by_reference(&function.sig);
     let input = input(&function.sig);
     let returns = output(&function.sig);
@@ -159,6 +160,7 @@ fn skill(function: &mut Function, mark: ast::Skill) -> Option<Skill> {
         when,
         tools,
         memory,
+        purpose,
         unmarked,
         input: input?,
         returns: returns?,

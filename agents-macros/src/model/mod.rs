@@ -217,6 +217,7 @@ pub(crate) struct Skill {
     pub(crate) tools: Option<(Ident, Vec<ToolRef>)>,
     /// `memory`
     pub(crate) memory: Option<Ident>,
+    pub(crate) purpose: Option<(Ident, Expr)>,
     /// The method is the one job of its agent, and has no mark.
     pub(crate) unmarked: bool,
     pub(crate) input: Type,

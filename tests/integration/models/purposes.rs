@@ -1,7 +1,9 @@
 //! Agents that name a purpose in place of a model.
 
 use agents::{
-    Agent, AgentBuilder, ErrorKind, Model, PurposeKey, agent, async_trait,
+    Agent, AgentBuilder, ErrorKind, Model, PurposeKey, agent,
+    agent::Skill,
+    async_trait,
     model::{ModelError, Purposes, Reply, Request},
     structure,
     testing::{Script, ScriptedModel},
@@ -106,6 +108,156 @@ async fn a_delegate_names_its_own_purpose() {
     for purpose in ["agent_turn for ", "scoring for "] {
         assert!(asked.iter().any(|asked| asked == purpose), "{asked:?}");
     }
+}
+
+/// Models of their own for each purpose, which answer in turn and note for which purpose they are asked.
+#[derive(Clone)]
+struct Apart {
+    model: ScriptedModel,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Apart {
+    fn new(script: impl IntoIterator<Item = Script>) -> Self {
+        Apart {
+            model: ScriptedModel::new(script).0,
+            asked: Arc::default(),
+        }
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+impl Purposes for Apart {
+    fn model(&self, purpose: &PurposeKey, _: &Scope) -> Arc<dyn Model> {
+        Arc::new(OfPurpose {
+            id: format!("purpose/{purpose}"),
+            of: self.clone(),
+        })
+    }
+}
+
+struct OfPurpose {
+    id: String,
+    of: Apart,
+}
+
+#[async_trait]
+impl Model for OfPurpose {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        self.of.asked.lock().unwrap().push(self.id.clone());
+        let mut reply = self.of.model.chat(request).await?;
+        reply.model = None;
+        Ok(reply)
+    }
+}
+
+struct Clerk;
+
+#[agent(prompt = "You are a clerk.", purpose = PurposeKey::AgentTurn)]
+impl Clerk {
+    /// Rates a customer.
+    #[skill(purpose = PurposeKey::Scoring)]
+    async fn rate(&self, customer: String) -> String;
+
+    /// Writes a letter.
+    #[skill]
+    async fn write(&self, customer: String) -> String;
+}
+
+fn clerk() -> impl Agent<In = String, Out = String> {
+    AgentBuilder::new("clerk")
+        .prompt("You are a clerk.")
+        .purpose(PurposeKey::AgentTurn)
+        .skill(Skill::model("rate", "Rates a customer.").purpose(PurposeKey::Scoring))
+        .skill(Skill::model("write", "Writes a letter."))
+        .build()
+}
+
+/// Runs an agent, and returns the models that it has asked.
+async fn asked(agent: impl Agent<In = String, Out = String>, says: [&str; 2]) -> Vec<String> {
+    let purposes = Apart::new(says.map(Script::text));
+    let answer = agent.run("Ada").purposes(purposes.clone()).await.unwrap();
+    assert_eq!(answer, says[1]);
+    purposes.asked()
+}
+
+#[tokio::test]
+async fn the_purpose_of_a_skill_is_for_its_turns_and_that_of_the_agent_for_the_others() {
+    let rated = ["purpose/agent_turn", "purpose/scoring"];
+    assert_eq!(asked(clerk(), ["rate", "7"]).await, rated);
+    assert_eq!(asked(Clerk, ["rate", "7"]).await, rated);
+    let written = ["purpose/agent_turn", "purpose/agent_turn"];
+    assert_eq!(asked(clerk(), ["write", "Dear Ada"]).await, written);
+    assert_eq!(asked(Clerk, ["write", "Dear Ada"]).await, written);
+}
+
+#[tokio::test]
+async fn the_purpose_of_a_skill_wins_over_the_model_of_its_agent() {
+    let own = ScriptedModel::new([Script::text("rate")]);
+    let agent = |model| {
+        AgentBuilder::<String, String>::new("clerk")
+            .model(model)
+            .skill(Skill::model("rate", "Rates.").purpose(PurposeKey::Scoring))
+            .skill(Skill::model("write", "Writes."))
+            .build()
+    };
+    let purposes = Apart::new([Script::text("7")]);
+    let agent_of = agent(own.0);
+    let run = agent_of.run("Ada").purposes(purposes.clone());
+    assert_eq!(run.await.unwrap(), "7");
+    assert_eq!(
+        (own.1.count(), purposes.asked()),
+        (1, vec!["purpose/scoring".to_owned()])
+    );
+    // Without models for purposes, it is a skill without a model of its own.
+    let own = ScriptedModel::new([Script::text("rate")]);
+    let error = agent(own.0).run("Ada").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Build);
+    assert!(
+        error.to_string().contains("the purpose `scoring`"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn an_agent_whose_skills_bring_a_purpose_needs_no_model() {
+    let agent = AgentBuilder::<String, String>::new("clerk")
+        .skill(Skill::model("rate", "Rates.").purpose(PurposeKey::Scoring))
+        .build();
+    agent.profile().check(false).unwrap();
+    let purposes = Apart::new([Script::text("7")]);
+    let run = agent.run("Ada").purposes(purposes.clone());
+    assert_eq!(run.await.unwrap(), "7");
+    assert_eq!(purposes.asked(), ["purpose/scoring"]);
+}
+
+#[tokio::test]
+async fn a_skill_with_a_body_has_no_purpose_and_the_agents_that_it_runs_have_that_of_its_agent() {
+    let helper = || AgentBuilder::<String, String>::new("helper").build();
+    let body = move |name: String| async move { helper().run(name).await };
+    let skill = || Skill::native("rate", "Rates.", body);
+    let agent = |skill| {
+        AgentBuilder::<String, String>::new("clerk")
+            .purpose(PurposeKey::AgentTurn)
+            .skill(skill)
+            .build()
+    };
+    let purposes = Apart::new([Script::text("7")]);
+    let plain = agent(skill());
+    let run = plain.run("Ada").purposes(purposes.clone());
+    assert_eq!(run.await.unwrap(), "7");
+    assert_eq!(purposes.asked(), ["purpose/agent_turn"]);
+    let misused = agent(skill().purpose(PurposeKey::Scoring));
+    let run = misused.run("Ada").purposes(purposes);
+    let error = run.await.unwrap_err();
+    assert!(error.to_string().contains("names a purpose"), "{error}");
 }
 
 /// Model of a control plane: it tells the cost of its replies.
