@@ -37,6 +37,7 @@
 
 mod activation;
 mod circuit;
+mod credentials;
 mod degradation;
 mod error;
 mod event;
@@ -51,6 +52,7 @@ mod wording;
 
 pub use activation::{Change, ProfileVersion};
 pub use agents_core::{PurposeKey, run::Cost};
+pub use agents_http::Bundle;
 pub use agents_runtime::Principal;
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
@@ -58,6 +60,7 @@ pub use agents_store::{
     Budget, ControlStore, ProfileAction, ProfileChange, SqliteStore, UsageBy, UsageDay,
     UsageFilter, UsageRow, UsageSum,
 };
+pub use credentials::{CredentialValue, Credentials};
 pub use error::{ControlError, ControlErrorKind};
 pub use event::ControlEvent;
 pub use model::Controlled;

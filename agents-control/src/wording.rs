@@ -148,6 +148,26 @@ pub(crate) fn missing_credential(name: &str) -> ModelError {
     )
 }
 
+pub(crate) fn credential_of_user(name: &str) -> String {
+    format!(
+        "the credential `{name}` is one of a user: store it for an organisation or a workspace, or use a source of secrets"
+    )
+}
+
+pub(crate) fn later_credential(error: &dyn fmt::Display) -> String {
+    format!(
+        "it cannot be read, perhaps because a later program stored it ({error}): use that program, or store it again"
+    )
+}
+
+pub(crate) fn refresh_failed(error: &dyn fmt::Display) -> String {
+    format!("the refresh of its token has ended too early ({error}): ask again")
+}
+
+pub(crate) fn refresh_elsewhere() -> String {
+    "another process refreshes its token, and is not done: ask again later".to_owned()
+}
+
 pub(crate) fn no_price(candidate: &Candidate) -> ModelError {
     let Candidate { provider, model } = candidate;
     ModelError::new(

@@ -219,6 +219,12 @@ pub(crate) fn altered(what: &str, run: &str) -> RuntimeError {
     ))
 }
 
+pub(crate) fn not_opened(name: &str, error: &RuntimeError) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the {name} cannot be decrypted: it was altered, the keyring is another one, or its tenant was erased; store it again ({error})"
+    ))
+}
+
 // ---- approvals ----
 
 pub(crate) fn schema_missing(tool: &str) -> RuntimeError {

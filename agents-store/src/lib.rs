@@ -63,8 +63,9 @@ pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, N
 pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use control::{
-    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileAction, ProfileChange,
-    RateRule, Settlement, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
+    HoldAnswer, NewProfile, ProfileAction, ProfileChange, RateRule, Settlement, StoredCredential,
+    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 pub use conversation::Conversation;
 pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};

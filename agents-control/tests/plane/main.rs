@@ -10,6 +10,7 @@ mod processes;
 mod profiles;
 mod rules;
 mod runtime;
+mod tokens;
 
 use agents_control::{
     ControlPlane, Controlled, ModelProfile, Prices, Principal, PurposeKey, SqliteStore,

@@ -1,7 +1,9 @@
 //! Many processes and one cap. A process is the test program itself, run again.
 
 use super::{activate, ask, prices, reply, scoring};
-use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageBy, UsageFilter, usd};
+use agents_control::{
+    Budget, ControlPlane, Cost, PurposeKey::Scoring, SqliteStore, UsageBy, UsageFilter, usd,
+};
 use agents_core::{
     model::ModelErrorKind,
     testing::{Script, ScriptedModel},
@@ -129,10 +131,10 @@ async fn race(store: &str, control: &ControlPlane) {
 }
 
 /// A file, which is removed with the test.
-struct TempFile(PathBuf);
+pub(super) struct TempFile(pub(super) PathBuf);
 
 impl TempFile {
-    fn new(name: &str) -> Self {
+    pub(super) fn new(name: &str) -> Self {
         let file = TempFile(
             std::env::temp_dir().join(format!("agents-control-{name}-{}.db", std::process::id())),
         );
@@ -141,7 +143,7 @@ impl TempFile {
     }
 
     fn remove(&self) {
-        for end in ["", "-wal", "-shm"] {
+        for end in ["", "-wal", "-shm", ".keys", ".keys.lock"] {
             let _ = std::fs::remove_file(format!("{}{end}", self.0.display()));
         }
     }
@@ -175,31 +177,93 @@ async fn l10_four_processes_of_64_tasks_share_a_cap_in_postgresql() {
     race(database.address(), &on(&store.unwrap())).await;
 }
 
-#[tokio::test]
-async fn processes_that_are_killed_with_money_held_never_exceed_the_cap() {
-    let file = TempFile::new("kills");
-    let control = on(&SqliteStore::open(&file.0).await.unwrap());
-    activated(&control).await;
-    let cap = usd(CAP).nanos();
-    for kill in 0..6 {
-        let mut child = start(&file.address());
-        tokio::time::sleep(Duration::from_millis(150 + 70 * kill)).await;
-        child.kill().unwrap();
-        child.wait().unwrap();
+/// Number of processes that are killed: few in the ordinary tests, and more on demand.
+fn kills() -> u32 {
+    std::env::var("AGENTS_KILLS").map_or(8, |kills| kills.parse().unwrap())
+}
+
+/// Returns `true` if no further request is within the cap.
+fn is_used_up(budget: &Budget, cap: u64) -> bool {
+    cap - budget.spent_nanos - budget.held_nanos < usd(0.1).nanos()
+}
+
+/// Starts processes, four at a time, and kills each of them while its tasks hold money. Then spends the rest.
+async fn killed(store: &str, control: &ControlPlane) {
+    let kills = kills();
+    // More than what the dead may hold: each of their 64 tasks holds a tenth of a dollar at most.
+    let cap = Cost::of(f64::from(kills) * 15.0);
+    let profile = scoring().max_output_tokens(TOKENS).daily_cap(cap);
+    activate(control, profile).await;
+    let cap = cap.nanos();
+    let budget = async || {
         let budget = control.budget(&Scoring, "acme").await.unwrap();
         assert!(budget.spent_nanos + budget.held_nanos <= cap, "{budget:?}");
+        budget
+    };
+    let (mut left, mut most) = (kills, 0);
+    while left > 0 {
+        let count = left.min(PROCESSES as u32);
+        let mut children: Vec<_> = (0..count).map(|_| start(store)).collect();
+        let before = budget().await;
+        // Whatever the machine is busy with, each is killed at work, while there is something to spend.
+        while budget().await.spent_nanos <= before.spent_nanos && !is_used_up(&budget().await, cap)
+        {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        for (at, child) in (1..).zip(&mut children) {
+            tokio::time::sleep(Duration::from_millis(13 * u64::from(at + left % 5))).await;
+            child.kill().unwrap();
+            child.wait().unwrap();
+            most = budget().await.held_nanos.max(most);
+        }
+        left -= count;
     }
+    assert!(most > 0, "no process has held money when it was killed");
     // What the dead have held is held until its time is over; the living spend the rest.
-    let held = control.budget(&Scoring, "acme").await.unwrap().held_nanos;
-    println!("{held} held by the dead");
-    let model = control.model(Scoring, "acme");
-    while ask(&model).await.is_ok() {}
-    let budget = control.budget(&Scoring, "acme").await.unwrap();
-    assert!(budget.spent_nanos + budget.held_nanos <= cap, "{budget:?}");
-    assert!(
-        budget.spent_nanos + budget.held_nanos >= cap / 100 * 95,
-        "{budget:?}"
+    println!(
+        "{kills} killed; {} are held by the dead",
+        Cost::of_nanos(budget().await.held_nanos)
     );
+    let mut tasks = JoinSet::new();
+    for _ in 0..8 {
+        let model = control.model(Scoring, "acme");
+        tasks.spawn(async move {
+            loop {
+                match ask(&model).await {
+                    Ok(_) => {}
+                    Err(error) if error.kind() == ModelErrorKind::OverBudget => return,
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        });
+    }
+    tasks.join_all().await;
+    let end = budget().await;
+    assert!(
+        end.spent_nanos + end.held_nanos >= cap / 100 * 95,
+        "{end:?}"
+    );
+    let filter = UsageFilter::default();
+    let sums = control.usage_sums(&filter, UsageBy::Purpose).await;
+    assert_eq!(sums.unwrap()[0].cost_nanos, end.spent_nanos);
     control.rebuild_budgets().await.unwrap();
-    assert_eq!(control.budget(&Scoring, "acme").await.unwrap(), budget);
+    assert_eq!(budget().await, end);
+}
+
+#[tokio::test]
+async fn l10_processes_that_are_killed_never_exceed_the_cap_in_sqlite() {
+    let file = TempFile::new("kills");
+    let control = on(&SqliteStore::open(&file.0).await.unwrap());
+    killed(&file.address(), &control).await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn l10_processes_that_are_killed_never_exceed_the_cap_in_postgresql() {
+    let Some(server) = agents_store::conformance::postgres::Server::shared() else {
+        return;
+    };
+    let database = server.database().await;
+    let store = agents_control::PostgresStore::connect(database.address()).await;
+    killed(database.address(), &on(&store.unwrap())).await;
 }

@@ -1,5 +1,6 @@
 //! Data of a control plane in a store: profiles, limits, and the usage of models.
 
+mod credential;
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores use it")
@@ -16,6 +17,7 @@ mod profile;
 )]
 mod usage;
 
+pub use credential::{CredentialAnswer, CredentialKey, CredentialLease, StoredCredential};
 pub use profile::{NewProfile, ProfileAction, ProfileChange, StoredProfile};
 pub use usage::{
     Budget, BudgetKey, Hold, HoldAnswer, RateRule, Settlement, UsageBy, UsageDay, UsageFilter,
@@ -42,6 +44,8 @@ use std::{sync::Arc, time::Duration};
 /// - **One profile of a purpose is active in a tier**, whoever activates profiles at once.
 /// - **A hold is within the cap or refused**, in one statement: no number of processes spends more than the cap together.
 /// - **A hold is settled once.** One that nobody settles in time counts as spent.
+/// - **One holder has the lease on a credential**, and contents are renewed only if they are those that were read: a token
+///   that can be used once is used once.
 /// - **The log is the truth.** The sums of a day can be made anew from it.
 #[async_trait]
 pub trait ControlStore: Send + Sync + 'static {
@@ -98,6 +102,40 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Closes a circuit. Returns `true` if it was open before.
     async fn close_circuit(&self, name: &str) -> Result<bool, StoreError>;
 
+    /// Returns a credential; `None` if there is none.
+    async fn credential(&self, key: &CredentialKey)
+    -> Result<Option<StoredCredential>, StoreError>;
+
+    /// Stores a credential, in the place of the one before. A lease on that one ends.
+    async fn put_credential(
+        &self,
+        key: &CredentialKey,
+        new: &StoredCredential,
+    ) -> Result<(), StoreError>;
+
+    /// Removes a credential. Returns `true` if it was there.
+    async fn remove_credential(&self, key: &CredentialKey) -> Result<bool, StoreError>;
+
+    /// Asks for the lease on a credential.
+    async fn lease_credential(
+        &self,
+        key: &CredentialKey,
+        lease: &CredentialLease,
+    ) -> Result<CredentialAnswer, StoreError>;
+
+    /// Stores the next contents of a credential, and ends the lease on it. Returns `false`, and stores nothing, if the
+    /// contents are not those of the version `before` any more.
+    async fn renew_credential(
+        &self,
+        key: &CredentialKey,
+        before: &str,
+        new: &StoredCredential,
+    ) -> Result<bool, StoreError>;
+
+    /// Ends the lease of this holder, if it has one.
+    async fn release_credential(&self, key: &CredentialKey, holder: &str)
+    -> Result<(), StoreError>;
+
     /// Holds money for a request that is about to be sent, if rate and cap permit it.
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
 
@@ -151,6 +189,12 @@ forward! {
     open_circuit(name: &str, time: Duration) -> bool;
     probe_circuit(name: &str, time: Duration) -> bool;
     close_circuit(name: &str) -> bool;
+    credential(key: &CredentialKey) -> Option<StoredCredential>;
+    put_credential(key: &CredentialKey, new: &StoredCredential) -> ();
+    remove_credential(key: &CredentialKey) -> bool;
+    lease_credential(key: &CredentialKey, lease: &CredentialLease) -> CredentialAnswer;
+    renew_credential(key: &CredentialKey, before: &str, new: &StoredCredential) -> bool;
+    release_credential(key: &CredentialKey, holder: &str) -> ();
     hold(hold: &Hold) -> HoldAnswer;
     settle_hold(settlement: &Settlement) -> bool;
     budget(key: &BudgetKey) -> Budget;

@@ -55,6 +55,8 @@ pub(super) async fn erase_tenant(
     let now = db.now().await?;
     let about = About::by(Some(by));
     append_to_platform(db, now, Some(tenant), AuditKind::Erased, about).await?;
+    let credentials = "DELETE FROM llm_credentials WHERE org_id = $1";
+    db.execute(credentials, &[&tenant]).await?;
     let (select, update) = people_of_platform('$');
     for row in db.rows(&select, &[&tenant]).await? {
         let name: String = row.try_get(0)?;

@@ -50,6 +50,7 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
 
 pub(super) fn erase_tenant(tx: &Tx<'_>, tenant: &str, by: &str) -> Result<(), StoreError> {
     append_to_platform(tx, Some(tenant), AuditKind::Erased, About::by(Some(by)))?;
+    tx.execute("DELETE FROM llm_credentials WHERE org_id = ?1", [tenant])?;
     let (select, update) = people_of_platform('?');
     let mut names = tx.prepare_cached(&select)?;
     let names: Vec<String> = names

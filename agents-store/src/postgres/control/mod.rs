@@ -2,13 +2,15 @@
 
 mod budgets;
 mod circuits;
+mod credentials;
 mod profiles;
 mod usage;
 
 use super::{PostgresStore, connections};
 use crate::{
-    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileChange, Settlement,
-    StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
+    HoldAnswer, NewProfile, ProfileChange, Settlement, StoreError, StoredCredential, StoredProfile,
+    UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -126,6 +128,69 @@ impl ControlStore for PostgresStore {
         let name = name.to_owned();
         self.write_apart(move |db| Box::pin(async move { circuits::close(db, &name).await }))
             .await
+    }
+
+    async fn credential(
+        &self,
+        key: &CredentialKey,
+    ) -> Result<Option<StoredCredential>, StoreError> {
+        let key = key.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { credentials::find(db, &key).await }))
+            .await
+    }
+
+    async fn put_credential(
+        &self,
+        key: &CredentialKey,
+        new: &StoredCredential,
+    ) -> Result<(), StoreError> {
+        let (key, new) = (key.clone(), new.clone());
+        self.write_apart(move |db| Box::pin(async move { credentials::put(db, &key, &new).await }))
+            .await
+    }
+
+    async fn remove_credential(&self, key: &CredentialKey) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.write_apart(move |db| Box::pin(async move { credentials::remove(db, &key).await }))
+            .await
+    }
+
+    async fn lease_credential(
+        &self,
+        key: &CredentialKey,
+        lease: &CredentialLease,
+    ) -> Result<CredentialAnswer, StoreError> {
+        let (key, lease) = (key.clone(), lease.clone());
+        self.write_apart(move |db| {
+            Box::pin(async move { credentials::lease(db, &key, &lease).await })
+        })
+        .await
+    }
+
+    async fn renew_credential(
+        &self,
+        key: &CredentialKey,
+        before: &str,
+        new: &StoredCredential,
+    ) -> Result<bool, StoreError> {
+        let (key, before, new) = (key.clone(), before.to_owned(), new.clone());
+        self.write_apart(move |db| {
+            Box::pin(async move { credentials::renew(db, &key, &before, &new).await })
+        })
+        .await
+    }
+
+    async fn release_credential(
+        &self,
+        key: &CredentialKey,
+        holder: &str,
+    ) -> Result<(), StoreError> {
+        let (key, holder) = (key.clone(), holder.to_owned());
+        self.write_apart(move |db| {
+            Box::pin(async move { credentials::release(db, &key, &holder).await })
+        })
+        .await
     }
 
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError> {

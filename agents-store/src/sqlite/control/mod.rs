@@ -2,13 +2,15 @@
 
 mod budgets;
 mod circuits;
+mod credentials;
 mod profiles;
 mod usage;
 
 use super::SqliteStore;
 use crate::{
-    Budget, BudgetKey, ControlStore, Hold, HoldAnswer, NewProfile, ProfileChange, Settlement,
-    StoreError, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
+    HoldAnswer, NewProfile, ProfileChange, Settlement, StoreError, StoredCredential, StoredProfile,
+    UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -93,6 +95,61 @@ impl ControlStore for SqliteStore {
     async fn close_circuit(&self, name: &str) -> Result<bool, StoreError> {
         let name = name.to_owned();
         self.write_apart(move |tx| circuits::close(tx, &name)).await
+    }
+
+    async fn credential(
+        &self,
+        key: &CredentialKey,
+    ) -> Result<Option<StoredCredential>, StoreError> {
+        let key = key.clone();
+        self.read(move |db| credentials::find(db, &key)).await
+    }
+
+    async fn put_credential(
+        &self,
+        key: &CredentialKey,
+        new: &StoredCredential,
+    ) -> Result<(), StoreError> {
+        let (key, new) = (key.clone(), new.clone());
+        self.write_apart(move |tx| credentials::put(tx, &key, &new))
+            .await
+    }
+
+    async fn remove_credential(&self, key: &CredentialKey) -> Result<bool, StoreError> {
+        let key = key.clone();
+        self.write_apart(move |tx| credentials::remove(tx, &key))
+            .await
+    }
+
+    async fn lease_credential(
+        &self,
+        key: &CredentialKey,
+        lease: &CredentialLease,
+    ) -> Result<CredentialAnswer, StoreError> {
+        let (key, lease) = (key.clone(), lease.clone());
+        self.write_apart(move |tx| credentials::lease(tx, &key, &lease))
+            .await
+    }
+
+    async fn renew_credential(
+        &self,
+        key: &CredentialKey,
+        before: &str,
+        new: &StoredCredential,
+    ) -> Result<bool, StoreError> {
+        let (key, before, new) = (key.clone(), before.to_owned(), new.clone());
+        self.write_apart(move |tx| credentials::renew(tx, &key, &before, &new))
+            .await
+    }
+
+    async fn release_credential(
+        &self,
+        key: &CredentialKey,
+        holder: &str,
+    ) -> Result<(), StoreError> {
+        let (key, holder) = (key.clone(), holder.to_owned());
+        self.write_apart(move |tx| credentials::release(tx, &key, &holder))
+            .await
     }
 
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError> {

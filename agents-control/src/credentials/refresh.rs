@@ -1,0 +1,223 @@
+//! The current value of a credential: read ► refresh, if its token expires ► store.
+
+use super::{CredentialValue, Shared};
+use crate::wording;
+use agents_core::secret::SecretString;
+use agents_http::{Bundle, Limits};
+use agents_store::{ControlStore, CredentialAnswer, CredentialKey, CredentialLease, StoreError};
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+/// Time before its expiry at which a token is refreshed.
+const EARLY: Duration = Duration::from_secs(60);
+/// Longest time of a refresh.
+const REFRESH: Duration = Duration::from_secs(30);
+/// Time of a lease: longer than a refresh takes, with the tries to store what it gave.
+const LEASE: Duration = Duration::from_secs(60);
+/// Longest time that a request waits for the refresh of another process.
+const PATIENCE: Duration = Duration::from_secs(35);
+/// Time between two looks at whether another process is done.
+const POLL: Duration = Duration::from_millis(50);
+/// Time for which a token server that has failed is not asked again.
+const PAUSE: Duration = Duration::from_secs(5);
+/// Number of times that a new token is written before the process keeps it.
+const WRITES: u32 = 5;
+
+/// Refreshes of this process, one at a time for each credential.
+#[derive(Default)]
+pub(super) struct Slots(Mutex<HashMap<CredentialKey, Arc<tokio::sync::Mutex<Slot>>>>);
+
+/// What this process knows of a credential beside its row.
+#[derive(Default)]
+struct Slot {
+    /// New bundle that could not be stored, and the version that it follows.
+    unsaved: Option<(String, Bundle)>,
+    /// Last failure of the token server: the version that was to be refreshed, when, and why it was not.
+    failed: Option<(String, Instant, String)>,
+}
+
+/// Credential as it was read.
+enum Seen {
+    /// Value to send; `None` if there is no credential.
+    Fresh(Option<SecretString>),
+    /// Bundle whose token expires soon, or has expired, and its version.
+    Stale(Bundle, String),
+}
+
+/// Returns the value to send for a credential; `None` if there is none. `Err` says why it is not known.
+pub(super) async fn current(
+    shared: &Arc<Shared>,
+    key: CredentialKey,
+) -> Result<Option<SecretString>, String> {
+    if let Seen::Fresh(value) = shared.seen(&key).await? {
+        return Ok(value);
+    }
+    // It ends even if the caller no longer waits: the old refresh token may be worthless by then.
+    let shared = shared.clone();
+    let work = tokio::spawn(async move { shared.refreshed(&key).await });
+    work.await
+        .unwrap_or_else(|failed| Err(wording::refresh_failed(&failed)))
+}
+
+impl Shared {
+    async fn seen(&self, key: &CredentialKey) -> Result<Seen, String> {
+        let found = self.store.credential(key).await;
+        let Some(stored) = found.map_err(|error| error.to_string())? else {
+            return Ok(Seen::Fresh(None));
+        };
+        let version = stored.version.clone();
+        Ok(match self.opened(key, stored)? {
+            CredentialValue::Key(key) => Seen::Fresh(Some(key)),
+            CredentialValue::Token(bundle) if bundle.expires_within(EARLY) => {
+                Seen::Stale(bundle, version)
+            }
+            CredentialValue::Token(bundle) => Seen::Fresh(Some(token(&bundle))),
+        })
+    }
+
+    /// Returns the value of a credential whose token is to be refreshed, if nobody else has done so.
+    async fn refreshed(&self, key: &CredentialKey) -> Result<Option<SecretString>, String> {
+        let slot = self.slots.of(key);
+        let mut slot = slot.lock().await;
+        let begun = Instant::now();
+        loop {
+            let (bundle, version) = match self.seen(key).await? {
+                Seen::Fresh(value) => return Ok(value),
+                Seen::Stale(bundle, version) => (bundle, version),
+            };
+            if let Some((before, bundle)) = slot.unsaved.take_if(|(before, _)| *before == version) {
+                if self.store_next(key, &before, &bundle, &mut slot).await {
+                    return Ok(Some(token(&bundle)));
+                }
+                continue;
+            }
+            let is_valid = !bundle.expires_within(Duration::ZERO);
+            if let Some(why) = slot.failure_of(&version) {
+                if is_valid {
+                    tracing::warn!(
+                        credential = key.name,
+                        org = key.org_id,
+                        why,
+                        "a token is not refreshed"
+                    );
+                    return Ok(Some(token(&bundle)));
+                }
+                return Err(why.to_owned());
+            }
+            let lease = CredentialLease {
+                version: version.clone(),
+                holder: Uuid::now_v7().to_string(),
+                time: LEASE,
+            };
+            match self.leased(key, &lease).await? {
+                CredentialAnswer::Changed => {}
+                CredentialAnswer::Taken { .. } if is_valid => return Ok(Some(token(&bundle))),
+                CredentialAnswer::Taken { .. } if begun.elapsed() > PATIENCE => {
+                    return Err(wording::refresh_elsewhere());
+                }
+                CredentialAnswer::Taken { wait } => sleep(wait.min(POLL)).await,
+                CredentialAnswer::Leased => match bundle.refresh(&limits()).await {
+                    Ok(next) => {
+                        if self.store_next(key, &version, &next, &mut slot).await {
+                            return Ok(Some(token(&next)));
+                        }
+                    }
+                    Err(error) => {
+                        self.release(key, &lease.holder).await;
+                        slot.failed = Some((version, Instant::now(), error.to_string()));
+                    }
+                },
+            }
+        }
+    }
+
+    async fn leased(
+        &self,
+        key: &CredentialKey,
+        lease: &CredentialLease,
+    ) -> Result<CredentialAnswer, String> {
+        let answer = self.store.lease_credential(key, lease).await;
+        answer.map_err(|error| error.to_string())
+    }
+
+    /// Lets others refresh the token before the lease ends. If that fails, they wait for its end.
+    async fn release(&self, key: &CredentialKey, holder: &str) {
+        if let Err(error) = self.store.release_credential(key, holder).await {
+            tracing::warn!(credential = key.name, org = key.org_id, %error, "a lease is not released");
+        }
+    }
+
+    /// Stores the bundle that follows a version. If the store fails, this process keeps the bundle, and stores it with the
+    /// next request. Returns `false` if the credential was changed or removed in the meantime: then the bundle is of no use.
+    async fn store_next(
+        &self,
+        key: &CredentialKey,
+        before: &str,
+        bundle: &Bundle,
+        slot: &mut Slot,
+    ) -> bool {
+        let failed = match self.sealed(key, &CredentialValue::Token(bundle.clone())) {
+            Err(why) => why,
+            Ok(next) => {
+                let store = &*self.store;
+                match tried(|| store.renew_credential(key, before, &next)).await {
+                    Ok(is_stored) => return is_stored,
+                    Err(error) => error.to_string(),
+                }
+            }
+        };
+        tracing::error!(
+            credential = key.name,
+            org = key.org_id,
+            why = failed,
+            "a refreshed token is not stored; it is lost if the process ends"
+        );
+        slot.unsaved = Some((before.to_owned(), bundle.clone()));
+        true
+    }
+}
+
+/// Writes, again if the store fails.
+async fn tried<F: Future<Output = Result<bool, StoreError>>>(
+    write: impl Fn() -> F,
+) -> Result<bool, StoreError> {
+    let mut attempt = 1;
+    loop {
+        match write().await {
+            Err(_) if attempt < WRITES => sleep(POLL * 2_u32.pow(attempt)).await,
+            done => return done,
+        }
+        attempt += 1;
+    }
+}
+
+impl Slots {
+    fn of(&self, key: &CredentialKey) -> Arc<tokio::sync::Mutex<Slot>> {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.entry(key.clone()).or_default().clone()
+    }
+}
+
+impl Slot {
+    /// Returns why the token of this version was not refreshed a moment ago.
+    fn failure_of(&self, version: &str) -> Option<&str> {
+        let (of, at, why) = self.failed.as_ref()?;
+        (of == version && at.elapsed() < PAUSE).then_some(why)
+    }
+}
+
+fn token(bundle: &Bundle) -> SecretString {
+    bundle.access_token().into()
+}
+
+fn limits() -> Limits {
+    Limits {
+        total: Some(REFRESH),
+        ..Limits::default()
+    }
+}

@@ -1,0 +1,69 @@
+//! Contents of a tenant that belong to no run, encrypted.
+
+use crate::{Keyring, RuntimeError, keys::RunKey, wording};
+use std::fmt;
+
+/// Name under which the contents are encrypted.
+const CONTENTS: &str = "contents";
+
+/// Contents of a tenant, encrypted with a key of their own, which the key of the tenant wraps. A store may keep both.
+///
+/// ```
+/// use agents_runtime::{FileKeyring, Sealed};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let path = std::env::temp_dir().join(format!("agents-doc-sealed-{}", std::process::id()));
+/// let keys = FileKeyring::open(&path)?;
+/// let sealed = Sealed::of(&keys, "acme", "credential openai", b"sk-1")?;
+/// assert_eq!(sealed.open(&keys, "acme", "credential openai")?, b"sk-1");
+/// // They are read only as what they are, and with the key of their tenant.
+/// assert!(sealed.open(&keys, "acme", "credential other").is_err());
+/// assert!(sealed.open(&keys, "globex", "credential openai").is_err());
+/// # std::fs::remove_file(path)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sealed {
+    /// Key of the contents, wrapped.
+    pub data_key: Vec<u8>,
+    /// Contents, encrypted.
+    pub contents: Vec<u8>,
+}
+
+impl Sealed {
+    /// Encrypts contents of a tenant, as what `name` says.
+    ///
+    /// # Errors
+    /// When the keyring cannot be read or written.
+    pub fn of(
+        keyring: &dyn Keyring,
+        tenant: &str,
+        name: &str,
+        contents: &[u8],
+    ) -> Result<Self, RuntimeError> {
+        let (key, data_key) = RunKey::create(keyring, tenant, name)?;
+        let contents = key.seal(CONTENTS, contents)?;
+        Ok(Sealed { data_key, contents })
+    }
+
+    /// Decrypts the contents, which have to be what `name` says, of this tenant.
+    ///
+    /// # Errors
+    /// When they were altered, when the keyring is another one, or when the tenant was erased.
+    pub fn open(
+        &self,
+        keyring: &dyn Keyring,
+        tenant: &str,
+        name: &str,
+    ) -> Result<Vec<u8>, RuntimeError> {
+        let key = RunKey::open(keyring, tenant, name, &self.data_key);
+        let opened = key.and_then(|key| key.unseal(CONTENTS, &self.contents));
+        opened.map_err(|error| wording::not_opened(name, &error))
+    }
+}
+
+impl fmt::Debug for Sealed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sealed")
+    }
+}

@@ -1,0 +1,56 @@
+use std::{fmt, time::Duration};
+
+/// Owner and name of a credential.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CredentialKey {
+    /// Id of the organisation; empty for the platform.
+    pub org_id: String,
+    /// Id of the workspace; empty for the organisation itself.
+    pub domain_id: String,
+    /// Name.
+    pub name: String,
+}
+
+/// Contents of a credential. A store knows nothing of them: they are encrypted.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredCredential {
+    /// Version, which is another one for other contents.
+    pub version: String,
+    /// Key of the contents, wrapped.
+    pub data_key: Vec<u8>,
+    /// Contents, encrypted.
+    pub contents: Vec<u8>,
+}
+
+impl fmt::Debug for StoredCredential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredCredential")
+            .field("version", &self.version)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Lease on a credential that is to be asked for: for the holder alone, for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CredentialLease {
+    /// Version of the contents that the holder has read.
+    pub version: String,
+    /// Name of the holder, which nobody else has.
+    pub holder: String,
+    /// Time after which another holder gets the lease.
+    pub time: Duration,
+}
+
+/// Answer to somebody who asks for the lease on a credential.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CredentialAnswer {
+    /// The lease is the holder's.
+    Leased,
+    /// Another holder has the lease, for this time at most.
+    Taken {
+        /// Time until the lease ends.
+        wait: Duration,
+    },
+    /// The credential has other contents by now, or is gone.
+    Changed,
+}
