@@ -5,6 +5,7 @@ use agents_core::model::{Delta, FinishReason, Reply, ToolCall};
 use serde_json::{
     StreamDeserializer,
     de::{Read, SliceRead, StrRead},
+    value::RawValue,
 };
 
 /// Callback for the pieces of an answer as they arrive.
@@ -86,8 +87,8 @@ impl Answer {
         }
         self.done = done.or(self.done);
         let usage = &mut self.reply.usage;
-        usage.input_tokens = prompt_eval_count.unwrap_or(usage.input_tokens);
-        usage.output_tokens = eval_count.unwrap_or(usage.output_tokens);
+        usage.input_tokens = prompt_eval_count.map_or(usage.input_tokens, count);
+        usage.output_tokens = eval_count.map_or(usage.output_tokens, count);
         match &*done_reason.0 {
             "" => {}
             "stop" => self.reply.finish = FinishReason::Stop,
@@ -146,4 +147,9 @@ fn piece<'a>(
             sink(delta(piece));
         }
     }
+}
+
+/// Reads a number of tokens. What is none is not known, and unknown counts are 0.
+fn count(json: &RawValue) -> u64 {
+    serde_json::from_str(json.get()).unwrap_or_default()
 }

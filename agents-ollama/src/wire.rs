@@ -15,8 +15,11 @@ pub(crate) struct Line<'a> {
     pub(crate) done: Option<bool>,
     #[serde(borrow, default)]
     pub(crate) done_reason: Text<'a>,
-    pub(crate) prompt_eval_count: Option<u64>,
-    pub(crate) eval_count: Option<u64>,
+    /// Counts, parsed apart: one that cannot be read is no reason to lose a reply.
+    #[serde(borrow)]
+    pub(crate) prompt_eval_count: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) eval_count: Option<&'a RawValue>,
     /// Error that occurred after the headers were sent.
     #[serde(borrow)]
     pub(crate) error: Option<&'a RawValue>,

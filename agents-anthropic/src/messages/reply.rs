@@ -27,6 +27,8 @@ pub struct MessagesReply {
     blocks: Vec<Block>,
     finish: Option<FinishReason>,
     refusal: Option<String>,
+    /// Counts at the beginning of a stream: of what is read.
+    usage_at_start: Option<Usage>,
     usage: Option<Usage>,
     is_ended: bool,
 }
@@ -82,7 +84,7 @@ impl Format for MessagesReply {
             self.begin(None, block, sink)?;
             self.end(None);
         }
-        self.usage = message.usage;
+        self.usage = message.usage.and_then(Usage::of);
         self.stop(&message.stop_reason, message.stop_details);
         // A document is whole, with or without a reason.
         self.is_ended = true;
@@ -163,7 +165,8 @@ impl MessagesReply {
                 // Some gateways begin anew when the model's server has failed.
                 *self = MessagesReply::default();
                 let message: Option<Message<'_>> = parse(event.message)?;
-                self.usage = message.and_then(|message| message.usage);
+                let usage = message.and_then(|message| message.usage);
+                self.usage_at_start = usage.and_then(Usage::of).map(Usage::at_start);
             }
             "content_block_start" => {
                 let Some(block) = event.content_block else {
@@ -178,8 +181,9 @@ impl MessagesReply {
             }
             "content_block_stop" => self.end(event.index),
             "message_delta" => {
-                if let Some(usage) = parse::<Usage>(event.usage)? {
-                    self.usage = Some(usage.or(self.usage.take()));
+                if let Some(usage) = event.usage {
+                    let before = self.usage.take().or(self.usage_at_start.take());
+                    self.usage = Usage::of(usage).map(|usage| usage.or(before));
                 }
                 if let Some(delta) = parse::<Piece<'_>>(event.delta)? {
                     self.stop(&delta.stop_reason, delta.stop_details);

@@ -30,7 +30,8 @@ pub(super) struct Message<'a> {
     #[serde(borrow, default)]
     pub(super) stop_reason: Text<'a>,
     pub(super) stop_details: Option<StopDetails>,
-    pub(super) usage: Option<Usage>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -133,6 +134,18 @@ impl Counts {
 }
 
 impl Usage {
+    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then, and
+    /// the reply is as good as before.
+    pub(super) fn of(json: &RawValue) -> Option<Self> {
+        serde_json::from_str(json.get()).ok()
+    }
+
+    /// Leaves out what is written: at the beginning of a stream that is hardly anything.
+    pub(super) fn at_start(mut self) -> Self {
+        self.whole.output_tokens = None;
+        self
+    }
+
     /// Takes over the counts of an earlier event.
     pub(super) fn or(self, before: Option<Usage>) -> Usage {
         let Some(before) = before else { return self };

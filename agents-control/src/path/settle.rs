@@ -44,7 +44,7 @@ impl Call<'_> {
     /// reports more than what was held costs what was held as well.
     fn cost(&self, to: &Candidate, reply: &Reply, held: Option<u64>) -> Option<u64> {
         let usage = &reply.usage;
-        if usage.tokens() == 0 {
+        if !is_reported(reply) {
             return None;
         }
         let cost = self
@@ -80,6 +80,16 @@ impl Call<'_> {
                 });
         }
     }
+}
+
+/// Returns `true` if the provider says what it has read and written. A prompt has a token, and so has a reply that says
+/// something.
+fn is_reported(reply: &Reply) -> bool {
+    let says_nothing = reply.content.is_empty()
+        && reply.thinking.is_none()
+        && reply.calls.is_empty()
+        && reply.refusal.is_none();
+    reply.usage.input_tokens > 0 && (reply.usage.output_tokens > 0 || says_nothing)
 }
 
 /// Returns zero if a failed request is not billed: the server has refused it, or was not reached. Whatever else became of

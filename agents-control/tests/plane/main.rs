@@ -11,6 +11,7 @@ mod profiles;
 mod rules;
 mod runtime;
 mod tokens;
+mod usage;
 
 use agents_control::{
     ControlPlane, Controlled, ModelProfile, Prices, Principal, PurposeKey, SqliteStore,

@@ -114,7 +114,7 @@ impl Format for ContentReply {
 impl ContentReply {
     fn read(&mut self, chunk: Chunk<'_>, sink: Sink<'_>) -> Result<(), Problem> {
         if let Some(usage) = chunk.usage_metadata {
-            self.usage = Some(usage.or(self.usage));
+            self.usage = Usage::of(usage).map(|usage| usage.or(self.usage));
         }
         if let Some(error) = chunk.error {
             return Err(reported(error));

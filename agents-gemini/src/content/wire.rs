@@ -11,7 +11,9 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) candidates: Option<Vec<Candidate<'a>>>,
     pub(super) prompt_feedback: Option<PromptFeedback>,
-    pub(super) usage_metadata: Option<Usage>,
+    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    #[serde(borrow)]
+    pub(super) usage_metadata: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -86,6 +88,11 @@ pub(super) struct Usage {
 }
 
 impl Usage {
+    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    pub(super) fn of(json: &RawValue) -> Option<Self> {
+        serde_json::from_str(json.get()).ok()
+    }
+
     /// Takes over the counts that this event leaves out.
     pub(super) fn or(self, before: Option<Usage>) -> Usage {
         let Some(before) = before else { return self };

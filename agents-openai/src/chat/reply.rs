@@ -3,7 +3,7 @@
 use super::{
     calls::Calls,
     reasoning::Reasoning,
-    wire::{Choice, Chunk, Said},
+    wire::{self, Choice, Chunk, Said},
 };
 use crate::reported::reported;
 use agents_core::model::{Delta, FinishReason, ModelErrorKind, Reply, Usage};
@@ -114,7 +114,7 @@ impl ChatReply {
             }
         }
         if let Some(usage) = chunk.usage.or(groq) {
-            self.usage = Some(usage.read());
+            self.usage = wire::Usage::of(usage);
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ impl ChatReply {
             self.said(said, sink, is_piece);
         }
         if let Some(usage) = choice.usage {
-            self.usage = Some(usage.read());
+            self.usage = wire::Usage::of(usage);
         }
         match choice.finish_reason.as_deref() {
             None | Some("") => {}

@@ -12,16 +12,20 @@ use std::{borrow::Cow, fmt};
 pub(super) struct Chunk<'a> {
     #[serde(borrow)]
     pub(super) choices: Option<Vec<Choice<'a>>>,
-    pub(super) usage: Option<Usage>,
+    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
     /// Usage as Groq sends it at the end of a stream.
-    pub(super) x_groq: Option<Groq>,
+    #[serde(borrow)]
+    pub(super) x_groq: Option<Groq<'a>>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Groq {
-    pub(super) usage: Option<Usage>,
+pub(super) struct Groq<'a> {
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -36,7 +40,8 @@ pub(super) struct Choice<'a> {
     #[serde(borrow)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
     /// Usage as Moonshot sends it.
-    pub(super) usage: Option<Usage>,
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -107,7 +112,13 @@ struct Details {
 }
 
 impl Usage {
-    pub(super) fn read(&self) -> agents_core::model::Usage {
+    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
+        let usage: Usage = serde_json::from_str(json.get()).ok()?;
+        Some(usage.read())
+    }
+
+    fn read(&self) -> agents_core::model::Usage {
         let details = self.prompt_tokens_details;
         let cached = details.and_then(|details| details.cached_tokens);
         let cached = cached

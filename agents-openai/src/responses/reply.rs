@@ -2,7 +2,7 @@
 
 use super::{
     CALL, MESSAGE, PROVIDER,
-    wire::{Item, Response, StreamEvent},
+    wire::{self, Item, Response, StreamEvent},
 };
 use crate::reported::reported;
 use agents_core::model::{Delta, FinishReason, Reply, Thinking, ToolCall, Usage};
@@ -168,7 +168,9 @@ impl ResponsesReply {
             return Err(reported(error.get().as_bytes()));
         }
         let status = response.status.as_deref().unwrap_or_default();
-        self.usage = response.usage.map(|usage| usage.read()).or(self.usage);
+        if let Some(usage) = response.usage {
+            self.usage = wire::Usage::of(usage);
+        }
         // Some servers leave the items out at the end of a stream.
         if let Some(output) = response.output.filter(|output| !output.is_empty()) {
             self.items = Items::default();

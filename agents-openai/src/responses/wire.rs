@@ -25,7 +25,9 @@ pub(super) struct Response<'a> {
     #[serde(borrow)]
     pub(super) output: Option<Vec<&'a RawValue>>,
     pub(super) incomplete_details: Option<Incomplete>,
-    pub(super) usage: Option<Usage>,
+    /// Usage, parsed apart: one that cannot be read is no reason to lose a reply.
+    #[serde(borrow)]
+    pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
@@ -80,7 +82,13 @@ struct Details {
 }
 
 impl Usage {
-    pub(super) fn read(&self) -> agents_core::model::Usage {
+    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
+        let usage: Usage = serde_json::from_str(json.get()).ok()?;
+        Some(usage.read())
+    }
+
+    fn read(&self) -> agents_core::model::Usage {
         let details = self.input_tokens_details.as_ref();
         let cached = details.and_then(|details| details.cached_tokens);
         agents_core::model::Usage {
