@@ -53,6 +53,18 @@ fn l25_no_sdk_of_a_provider_comes_in() {
 }
 
 #[test]
+fn l25_the_rules_for_crates_have_the_same_list() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deny.toml");
+    let text = fs::read_to_string(file).unwrap();
+    let lines = text.lines().filter_map(|line| {
+        let (_, rest) = line.split_once("{ crate = \"")?;
+        rest.split_once('"')
+    });
+    let denied: Vec<_> = lines.map(|(name, _)| name).collect();
+    assert_eq!(denied, FORBIDDEN);
+}
+
+#[test]
 fn l7_nothing_is_read_from_the_environment() {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     let mut files = 0;
