@@ -4,6 +4,8 @@
 //! server's address, the turns per run, the number of runs, and the number of runs at once. It prints one line of
 //! JSON.
 
+pub mod contest;
+pub mod minimal;
 pub mod peers;
 pub mod plot;
 pub mod report;
@@ -17,6 +19,9 @@ use std::{env, fs, future::Future, ops::Range, process::Command, time::Instant};
 pub const QUESTION: &str = "What is 17 + 25?";
 /// The system prompt of every agent.
 pub const PROMPT: &str = "You are a math agent.";
+
+/// The key that the clients of OpenAI send; the server here wants none.
+pub const KEY: &str = "a-key";
 
 /// The work of a contender.
 pub struct Task {

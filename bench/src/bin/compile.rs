@@ -6,11 +6,11 @@
 //! packages use the versions of this package's lock file.
 
 use agents_bench::{
-    children_s, command_output,
+    children_s,
+    minimal::{crates, package},
     table::{Cell, Row, Table},
 };
 use std::{
-    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -71,28 +71,17 @@ struct Package {
 impl Package {
     fn of(name: &str, folder: &str, more: &'static [&'static str]) -> Package {
         let bench = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let package = Package {
-            folder: bench.join("minimal").join(folder),
+        Package {
+            folder: package(folder),
             target: bench
                 .join("target/minimal")
                 .join(name.replace([' ', ','], "-")),
             more,
-        };
-        // All contenders use the versions that the other benchmarks use.
-        let lock = package.folder.join("Cargo.lock");
-        fs::copy(bench.join("Cargo.lock"), lock).expect("the lock file can be copied");
-        assert!(
-            package
-                .cargo("fetch", &[])
-                .status()
-                .is_ok_and(|status| status.success()),
-            "{name}: nothing to compile"
-        );
-        package
+        }
     }
 
     fn measured(&self) -> Vec<Cell> {
-        let crates = self.crates();
+        let crates = crates(&self.folder, self.more);
         fs::remove_dir_all(&self.target).ok();
         let whole = self.build();
         let main = self.folder.join("src/main.rs");
@@ -108,53 +97,22 @@ impl Package {
         ]
     }
 
-    /// Returns the number of crates that the package depends on.
-    fn crates(&self) -> usize {
-        let manifest = self.folder.join("Cargo.toml");
-        let manifest = manifest.to_string_lossy();
-        let mut args = vec![
-            "tree",
-            "-e",
-            "normal",
-            "--prefix",
-            "none",
-            "--format",
-            "{p}",
-            "--manifest-path",
-            &manifest,
-        ];
-        args.extend(self.more);
-        let tree = command_output("cargo", &args);
-        // `{p}` prints a local package with its path.
-        let names: BTreeSet<_> = tree
-            .lines()
-            .map(|line| line.trim_end_matches(" (*)"))
-            .filter(|line| !line.is_empty())
-            .collect();
-        names.len().saturating_sub(1)
-    }
-
     /// Builds the package and returns its wall time and CPU time in seconds; `None` on failure or a time-out.
     fn build(&self) -> Option<(f64, f64)> {
         let (clock, cpu) = (Instant::now(), children_s());
-        let status = self.cargo("build", &["--offline"]).status().ok()?;
+        let status = self.cargo().status().ok()?;
         status
             .success()
             .then(|| (clock.elapsed().as_secs_f64(), children_s() - cpu))
     }
 
-    fn cargo(&self, verb: &str, args: &[&str]) -> Command {
+    fn cargo(&self) -> Command {
         let mut command = Command::new("timeout");
         command
-            .args([TIMEOUT_SECONDS, "cargo", verb, "--quiet"])
-            .args(args);
-        command
+            .args([TIMEOUT_SECONDS, "cargo", "build", "--quiet", "--offline"])
             .arg("--manifest-path")
-            .arg(self.folder.join("Cargo.toml"));
-        if verb == "build" {
-            command.args(self.more);
-        }
-        command
+            .arg(self.folder.join("Cargo.toml"))
+            .args(self.more)
             .env("CARGO_TARGET_DIR", &self.target)
             .env("CARGO_BUILD_JOBS", "2")
             .stdout(Stdio::null());

@@ -1,0 +1,1 @@
+//! Empty: only the dependencies are counted.
