@@ -73,7 +73,7 @@ impl Anthropic {
     }
 
     /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
-    /// a token of OAuth. The key from the environment is not sent.
+    /// a token of OAuth. Neither the key of [`api_key`](Self::api_key) nor that from the environment is sent beside it.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic as anthropic; }

@@ -1,7 +1,7 @@
 //! The client: sends requests.
 
 use crate::{
-    config::{Config, KEY},
+    config::{Config, KEY, KEY_HEADER},
     messages::{MessagesReply, body, joined},
 };
 use agents_core::model::{Capabilities, FinishReason, Model, ModelError, Reply, Request};
@@ -44,6 +44,7 @@ impl Model for Anthropic {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let template = self.config.template()?;
         let able = self.config.capabilities;
+        let credential = self.config.credential.as_ref();
         let stream = request.sink().is_some() && able.streaming;
         let words = Words {
             model: &self.config.name,
@@ -55,7 +56,7 @@ impl Model for Anthropic {
         for _ in 0..=MAX_PAUSES {
             let body = body(template, &self.config, &request, stream, paused.as_ref());
             let call = template.server.post(&template.messages, body);
-            let call = self.config.authorize(call, &request).await?;
+            let call = call.authorized(credential, &request, KEY_HEADER).await?;
             let reply = ask(
                 call,
                 &limits,

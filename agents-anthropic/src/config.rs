@@ -1,10 +1,9 @@
 //! The settings of a client, and the request template that is made from them once.
 
 use crate::{cache::PromptCache, names};
-use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind, Request};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server,
-    TransportError,
+    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, Server, TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -14,6 +13,12 @@ const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// Version of the API that the client speaks.
 const VERSION: &str = "2023-06-01";
+
+/// The header of a key.
+pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
+    name: "x-api-key",
+    prefix: "",
+};
 
 #[derive(Debug)]
 pub(crate) struct Config {
@@ -120,22 +125,6 @@ impl Config {
     pub(crate) fn look_up(&mut self, credential: Credential) {
         self.default_headers = Headers::default();
         self.credential = Some(credential);
-    }
-
-    /// Adds the credential that is looked up for each request, if there is one.
-    pub(crate) async fn authorize<'c>(
-        &self,
-        call: Call<'c>,
-        request: &Request<'_>,
-    ) -> Result<Call<'c>, ModelError> {
-        let key = KeyHeader {
-            name: "x-api-key",
-            prefix: "",
-        };
-        match &self.credential {
-            Some(credential) => credential.authorize(call, request, key).await,
-            None => Ok(call),
-        }
     }
 
     /// Returns the request template, and makes it at the first request.

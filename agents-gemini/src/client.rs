@@ -1,7 +1,7 @@
 //! The client: sends requests.
 
 use crate::{
-    config::{Config, KEY},
+    config::{Config, KEY, KEY_HEADER},
     content::{ContentReply, body},
 };
 use agents_core::model::{Capabilities, Model, ModelError, Reply, Request};
@@ -45,6 +45,7 @@ impl Model for Gemini {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let template = self.config.template()?;
         let able = self.config.capabilities;
+        let credential = self.config.credential.as_ref();
         let endpoint = match request.sink().is_some() && able.streaming {
             true => &template.stream,
             false => &template.whole,
@@ -56,7 +57,7 @@ impl Model for Gemini {
             key: KEY,
         };
         let call = template.server.post(endpoint, body);
-        let call = self.config.authorize(call, &request).await?;
+        let call = call.authorized(credential, &request, KEY_HEADER).await?;
         let reply = ask(
             call,
             &self.config.limits.within(request.patience()),

@@ -161,6 +161,12 @@ impl<'a> Call<'a> {
         self
     }
 
+    /// Leaves out a header of all requests to the server.
+    pub(crate) fn without(mut self, name: &str) -> Self {
+        self.request.headers_mut().remove(name);
+        self
+    }
+
     /// Returns the secrets of the request, for whoever writes messages about it.
     pub fn hidden(&self) -> Hidden<'a> {
         Hidden {

@@ -169,7 +169,7 @@ impl Ollama {
     }
 
     /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
-    /// a token of OAuth.
+    /// a token of OAuth. It is sent in place of the key of [`bearer`](Self::bearer).
     ///
     /// ```
     /// # mod agents { pub use agents_ollama as ollama; }

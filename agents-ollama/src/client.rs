@@ -14,7 +14,7 @@ use agents_core::model::{
     Capabilities, Message, Model, ModelError, ModelErrorKind, Reply, Request, prompted,
 };
 use agents_http::{
-    Body, Hidden, Limits, TransportError,
+    Body, Hidden, KeyHeader, Limits, TransportError,
     http::{Response, StatusCode},
 };
 use async_trait::async_trait;
@@ -153,7 +153,10 @@ impl Ollama {
 
         let body = body(template, request, mode, stream);
         let post = template.server.post(&template.chat, body);
-        let post = self.config.authorize(post, request).await?;
+        let credential = self.config.credential.as_ref();
+        let post = post
+            .authorized(credential, request, KeyHeader::BEARER)
+            .await?;
         let context = self.error_context(template, "api/chat", post.hidden());
         let response = post
             .send(&template.limits.within(request.patience()))

@@ -5,10 +5,8 @@ use crate::{
     settings::{KeepAlive, Think, ToolMode},
     tool_support,
 };
-use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
-use agents_http::{
-    Address, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server, TransportError,
-};
+use agents_core::model::{ModelError, ModelErrorKind as Kind};
+use agents_http::{Address, Credential, Endpoint, Headers, Limits, Server, TransportError};
 use serde_json::Value;
 use std::{
     sync::{OnceLock, atomic::AtomicBool},
@@ -70,22 +68,6 @@ impl Config {
         match self.options.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
             None => self.options.push((name, value)),
-        }
-    }
-
-    /// Adds the credential that is looked up for each request, if there is one.
-    pub(crate) async fn authorize<'c>(
-        &self,
-        call: Call<'c>,
-        request: &Request<'_>,
-    ) -> Result<Call<'c>, ModelError> {
-        let key = KeyHeader {
-            name: "authorization",
-            prefix: "Bearer ",
-        };
-        match &self.credential {
-            Some(credential) => credential.authorize(call, request, key).await,
-            None => Ok(call),
         }
     }
 

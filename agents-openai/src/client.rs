@@ -6,7 +6,7 @@ use crate::{
     responses,
 };
 use agents_core::model::{Capabilities, Model, ModelError, ModelErrorKind as Kind, Reply, Request};
-use agents_http::{Words, ask, get_json};
+use agents_http::{KeyHeader, Words, ask, get_json};
 use async_trait::async_trait;
 use serde::Deserialize;
 use std::{fmt, sync::Arc};
@@ -43,6 +43,7 @@ impl Model for OpenAi {
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
         let template = self.config.template()?;
         let able = self.config.capabilities;
+        let credential = self.config.credential.as_ref();
         let (limits, words) = (self.config.limits.within(request.patience()), self.words());
         let (stream, sink) = (request.sink().is_some() && able.streaming, request.sink());
         let send = |body: Vec<u8>| template.server.post(&template.endpoint, body);
@@ -52,11 +53,15 @@ impl Model for OpenAi {
                 return Err(ModelError::new(Kind::Setup, message));
             }
             let call = send(responses::body(template, &request, able, stream));
-            let call = self.config.authorize(call, &request).await?;
+            let call = call
+                .authorized(credential, &request, KeyHeader::BEARER)
+                .await?;
             return ask(call, &limits, ResponsesReply::default(), sink, &words).await;
         }
         let call = send(chat::body(template, &request, able, stream));
-        let call = self.config.authorize(call, &request).await?;
+        let call = call
+            .authorized(credential, &request, KeyHeader::BEARER)
+            .await?;
         let reply = ask(call, &limits, ChatReply::default(), sink, &words).await?;
         Ok(Reply {
             prompted: !able.tools && request.has_tools(),

@@ -1,9 +1,8 @@
 //! The settings of a client, and the request template that is made from them once.
 
-use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind, Request};
+use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Call, Credential, Endpoint, Headers, KeyHeader, Limits, Server,
-    TransportError,
+    Address, AddressError, Credential, Endpoint, Headers, Limits, Server, TransportError,
 };
 use serde_json::Value;
 use std::{env, sync::OnceLock};
@@ -115,22 +114,6 @@ impl Config {
     pub(crate) fn look_up(&mut self, credential: Credential) {
         self.default_headers = Headers::default();
         self.credential = Some(credential);
-    }
-
-    /// Adds the credential that is looked up for each request, if there is one.
-    pub(crate) async fn authorize<'c>(
-        &self,
-        call: Call<'c>,
-        request: &Request<'_>,
-    ) -> Result<Call<'c>, ModelError> {
-        let key = KeyHeader {
-            name: "authorization",
-            prefix: "Bearer ",
-        };
-        match &self.credential {
-            Some(credential) => credential.authorize(call, request, key).await,
-            None => Ok(call),
-        }
     }
 
     /// Returns the request template, and makes it at the first request.

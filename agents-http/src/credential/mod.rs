@@ -9,10 +9,7 @@ pub use oauth::{BundleStore, MemoryBundles, OAuth, StoreError};
 
 use crate::Call;
 use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
-use http::{
-    HeaderName,
-    header::{AUTHORIZATION, HeaderValue},
-};
+use http::{HeaderName, HeaderValue};
 use std::fmt;
 
 /// Credential of a client that is looked up for each request, on behalf of the run that makes the request.
@@ -53,32 +50,45 @@ impl Credential {
     pub fn secret(name: impl Into<String>) -> Self {
         Credential(Source::Secret(name.into()))
     }
+}
 
-    /// Adds the credential to a call. A token goes into `Authorization: Bearer`, and a key where the provider takes it.
+impl KeyHeader {
+    /// `Authorization: Bearer`.
+    pub const BEARER: KeyHeader = KeyHeader {
+        name: "authorization",
+        prefix: "Bearer ",
+    };
+}
+
+impl Call<'_> {
+    /// Adds the credential of a client, if it has one. A token goes into `Authorization: Bearer`, and a key where the
+    /// provider takes it. The key of all requests is not sent beside it.
     ///
     /// # Errors
     /// When the run has no such secret, when the organisation has no token, or when a token cannot be refreshed.
-    pub async fn authorize<'c>(
-        &self,
-        call: Call<'c>,
+    pub async fn authorized(
+        self,
+        credential: Option<&Credential>,
         request: &Request<'_>,
         key: KeyHeader,
-    ) -> Result<Call<'c>, ModelError> {
-        let (name, value) = match &self.0 {
+    ) -> Result<Self, ModelError> {
+        let Some(Credential(source)) = credential else {
+            return Ok(self);
+        };
+        let (header, value) = match source {
             Source::Secret(secret) => {
                 let found = request.secret(secret).await?;
-                let value = format!("{}{}", key.prefix, found.expose_secret());
-                (HeaderName::from_static(key.name), value)
+                (key, found.expose_secret().to_owned())
             }
             Source::OAuth(oauth) => {
                 let org = request.scope().map_or("", |scope| scope.tenant_id());
-                let token = oauth.token(org).await?;
-                (AUTHORIZATION, format!("Bearer {token}"))
+                (KeyHeader::BEARER, oauth.token(org).await?)
             }
         };
-        let value = HeaderValue::from_str(&value)
+        let value = HeaderValue::from_str(&format!("{}{value}", header.prefix))
             .map_err(|_| ModelError::new(Kind::Setup, wording::NO_HEADER))?;
-        Ok(call.header(name, value))
+        let call = self.without(key.name);
+        Ok(call.header(HeaderName::from_static(header.name), value))
     }
 }
 
