@@ -3,7 +3,10 @@
 use crate::{HELLO, HELLO_STREAM, ask, client, listen, replies, user};
 use agents_anthropic::anthropic;
 use agents_core::model::{History, Model, ModelError, ModelErrorKind as Kind, Request};
-use agents_http::testing::{Answer, Server, Step};
+use agents_http::{
+    KeyHeader,
+    testing::{Answer, EARLIER_KEY, Server, Step, check_credentials},
+};
 use std::time::Duration;
 
 async fn refused(status: u16, head: &str, body: &str) -> (ModelError, String) {
@@ -199,4 +202,17 @@ async fn pings_do_not_count_as_the_beginning_of_a_reply() {
             .contains("did not begin to reply within 90ms"),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
+    let key = KeyHeader {
+        name: "x-api-key",
+        prefix: "",
+    };
+    check_credentials(key, HELLO, |url, credential| {
+        let client = anthropic("m").base_url(url).api_key(EARLIER_KEY);
+        client.credential(credential)
+    })
+    .await;
 }

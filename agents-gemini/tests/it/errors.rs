@@ -3,7 +3,10 @@
 use crate::{HELLO, HELLO_STREAM, ask, client, listen, replies, user};
 use agents_core::model::{History, Model, ModelError, ModelErrorKind as Kind, Request};
 use agents_gemini::gemini;
-use agents_http::testing::{Answer, Step};
+use agents_http::{
+    KeyHeader,
+    testing::{Answer, EARLIER_KEY, Step, check_credentials},
+};
 use std::time::Duration;
 
 async fn refused(status: u16, head: &str, body: &str) -> (ModelError, String) {
@@ -142,4 +145,17 @@ async fn a_reply_of_100_megabytes_is_refused() {
         .unwrap_err();
     assert_eq!(error.kind(), Kind::Malformed);
     assert!(error.to_string().contains("more than 64 MiB"), "{error}");
+}
+
+#[tokio::test]
+async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
+    let key = KeyHeader {
+        name: "x-goog-api-key",
+        prefix: "",
+    };
+    check_credentials(key, HELLO, |url, credential| {
+        let client = gemini("m").base_url(url).api_key(EARLIER_KEY);
+        client.credential(credential)
+    })
+    .await;
 }

@@ -1,12 +1,13 @@
 //! Error kinds and messages of the client.
 
 use crate::{HELLO, ask, history, listen, server::*, user};
-use agents_core::{
-    Agent, AgentBuilder,
-    model::{ModelError, ModelErrorKind as Kind, Request},
+use agents_core::model::{ModelError, ModelErrorKind as Kind, Request};
+use agents_http::{
+    KeyHeader,
+    testing::{EARLIER_KEY, check_credentials},
 };
-use agents_ollama::{Bundle, MemoryBundles, OAuth, Ollama, ollama};
-use std::{sync::Arc, time::Duration};
+use agents_ollama::{Ollama, ollama};
+use std::time::Duration;
 
 /// Returns the error of a request without and with streaming, with the server's address as `SERVER`.
 async fn both(answer: Answer, set: impl Fn(Ollama) -> Ollama) -> [ModelError; 2] {
@@ -409,13 +410,13 @@ async fn a_secret_that_the_server_repeats_is_not_shown() {
         let said = error.to_string();
         assert!(said.contains("the token *** is not valid"), "{said}");
     }
-    let token = Bundle::new("hunter2-of-a-gateway", "http://127.0.0.1:1/token");
-    let token = token.expires_in(Duration::from_secs(3600));
-    let tokens = Arc::new(MemoryBundles::new().with("acme", token));
-    let server = Server::plays([Answer::json(401, body)]).await;
-    let model = server.model().credential(OAuth::new(tokens));
-    let greeter = AgentBuilder::<String, String>::new("greeter").model(model);
-    let refused = greeter.build().run("hi").scope("acme").await.unwrap_err();
-    let said = refused.to_string();
-    assert!(said.contains("the token *** is not valid"), "{said}");
+}
+
+#[tokio::test]
+async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
+    check_credentials(KeyHeader::BEARER, HELLO, |url, credential| {
+        let client = ollama("m").url(url).bearer(EARLIER_KEY);
+        client.credential(credential)
+    })
+    .await;
 }

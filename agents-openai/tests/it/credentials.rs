@@ -5,10 +5,12 @@ use agents_core::{
     Agent, AgentBuilder, Error,
     agent::{ModelAgent, Run},
     async_trait,
-    secret::SecretStore,
 };
-use agents_http::testing::{Answer, Server};
-use agents_openai::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+use agents_http::{
+    KeyHeader,
+    testing::{Answer, EARLIER_KEY, Server, check_credentials},
+};
+use agents_openai::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError, openai};
 use std::{
     sync::{
         Arc,
@@ -189,49 +191,10 @@ async fn l24_a_refresh_that_is_refused_says_so_without_tokens() {
 }
 
 #[tokio::test]
-async fn a_key_in_the_secret_store_is_looked_up_at_each_request() {
-    let server = replies(Answer::json(200, HELLO)).await;
-    let agent = greeter(&server, Credential::secret("openai"));
-    let secrets = |key: &str| {
-        SecretStore::new()
-            .org("acme", "openai", key)
-            .org("globex", "openai", "globex-key")
-    };
-    for (org, key) in [
-        ("acme", "acme-key-1"),
-        ("globex", "acme-key-1"),
-        ("acme", "acme-key-2"),
-    ] {
-        let run = agent.run("hi").scope(org).secrets(secrets(key));
-        greet(run).await.unwrap();
-    }
-    assert_eq!(
-        authorizations(&server),
-        [
-            "Bearer acme-key-1",
-            "Bearer globex-key",
-            "Bearer acme-key-2"
-        ]
-    );
-    let run = agent
-        .run("hi")
-        .scope("initech")
-        .secrets(secrets("acme-key-1"));
-    let error = greet(run).await.unwrap_err().to_string();
-    assert!(
-        error.contains("the model needs a secret") && error.contains("openai"),
-        "{error}"
-    );
-    assert_eq!(server.seen().len(), 3);
-}
-
-#[tokio::test]
-async fn a_key_that_the_server_repeats_is_not_shown() {
-    let body = r#"{"error":{"message":"acme-key-1 is not valid"}}"#;
-    let server = replies(Answer::json(401, body)).await;
-    let agent = greeter(&server, Credential::secret("openai"));
-    let secrets = SecretStore::new().org("acme", "openai", "acme-key-1");
-    let run = agent.run("hi").scope("acme").secrets(secrets);
-    let error = greet(run).await.unwrap_err().to_string();
-    assert!(!error.contains("acme-key-1"), "{error}");
+async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
+    check_credentials(KeyHeader::BEARER, HELLO, |url, credential| {
+        let client = openai("m").base_url(url).api_key(EARLIER_KEY);
+        client.credential(credential)
+    })
+    .await;
 }
