@@ -290,7 +290,7 @@ impl Encoded {
         };
         let in_order = in_order.unwrap_or_else(|| {
             let calls = (0..calls.len()).map(Piece::Call);
-            [Piece::Text(text)].into_iter().chain(calls).collect()
+            [Piece::text(text)].into_iter().chain(calls).collect()
         });
         let is_thinking = matches!(
             in_order.first(),
@@ -298,13 +298,20 @@ impl Encoded {
         );
         self.lacks_thinking = !calls.is_empty() && !is_thinking;
         for piece in in_order {
-            if matches!(piece, Piece::Text(text) if text.trim().is_empty()) {
+            if matches!(piece, Piece::Text { text, .. } if text.trim().is_empty()) {
                 continue;
             }
             self.block(Role::Assistant);
             let out = &mut self.messages;
             match piece {
-                Piece::Text(text) => put_text(out, text),
+                Piece::Text { text, citations } => {
+                    field(out, b"{\"type\":\"text\",\"text\":", text);
+                    if !citations.is_empty() {
+                        out.extend_from_slice(b",\"citations\":");
+                        put(out, citations);
+                    }
+                    out.push(b'}');
+                }
                 Piece::Call(number) => put_call(out, &calls[number]),
                 Piece::Thinking { text, signature } => {
                     field(out, b"{\"type\":\"thinking\",\"thinking\":", text);

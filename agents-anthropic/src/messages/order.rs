@@ -12,6 +12,12 @@ use serde_json::value::RawValue;
 pub(super) enum Place {
     /// Part of the message's text, by its number of bytes.
     Text(usize),
+    /// The same, with citations that the server wants back.
+    Cited {
+        /// Number of bytes.
+        length: usize,
+        citations: Vec<Box<RawValue>>,
+    },
     /// The next of the message's calls.
     Call,
     /// A part of the message's reasoning.
@@ -28,7 +34,10 @@ pub(super) enum Place {
 
 /// A block of a message that goes back to the server.
 pub(super) enum Piece<'a> {
-    Text(&'a str),
+    Text {
+        text: &'a str,
+        citations: &'a [Box<RawValue>],
+    },
     /// The call of this number.
     Call(usize),
     Thinking {
@@ -36,6 +45,13 @@ pub(super) enum Piece<'a> {
         signature: Option<&'a str>,
     },
     Block(&'a RawValue),
+}
+
+impl<'a> Piece<'a> {
+    pub(super) fn text(text: &'a str) -> Self {
+        let citations = &[];
+        Piece::Text { text, citations }
+    }
 }
 
 /// Returns the blocks in their order, or `None` if the message is not the one that the order was made for.
@@ -49,7 +65,11 @@ pub(super) fn pieces<'a>(
     let mut pieces = Vec::with_capacity(order.len());
     for place in order {
         pieces.push(match place {
-            Place::Text(length) => Piece::Text(take(&mut text, *length)?),
+            Place::Text(length) => Piece::text(take(&mut text, *length)?),
+            Place::Cited { length, citations } => Piece::Text {
+                text: take(&mut text, *length)?,
+                citations,
+            },
             Place::Call => {
                 next += 1;
                 Piece::Call(next - 1)
@@ -78,8 +98,7 @@ mod tests {
 
     #[test]
     fn an_order_fits_only_its_message() {
-        let stored =
-            r#"[{"thinking":{"length":2,"signature":"s"}},{"text":3},"call",{"block":{"b": 1.0}}]"#;
+        let stored = r#"[{"thinking":{"length":2,"signature":"s"}},{"text":1},{"cited":{"length":2,"citations":[{"c": 1}]}},"call",{"block":{"b": 1.0}}]"#;
         let order: Vec<Place> = serde_json::from_str(stored).unwrap();
         assert_eq!(serde_json::to_string(&order).unwrap(), stored);
         let fits = |text, thinking, calls| pieces(&order, text, thinking, calls).is_some();

@@ -41,7 +41,11 @@ struct Block {
 }
 
 enum Content {
-    Text(String),
+    Text {
+        text: String,
+        /// Citations that go back to the server.
+        citations: Vec<Box<RawValue>>,
+    },
     Thinking {
         text: String,
         signature: Option<String>,
@@ -107,9 +111,13 @@ impl Format for MessagesReply {
         for block in self.blocks {
             let is_whole = is_complete || block.is_ended;
             match block.content {
-                Content::Text(text) => {
+                Content::Text { text, citations } => {
                     content.push_str(&text);
-                    order.push(Place::Text(text.len()));
+                    let length = text.len();
+                    order.push(match citations.is_empty() {
+                        true => Place::Text(length),
+                        false => Place::Cited { length, citations },
+                    });
                 }
                 Content::Thinking { text, signature } => {
                     thinking.push_str(&text);
@@ -212,7 +220,12 @@ impl MessagesReply {
         let content = match &*block.kind {
             "text" => {
                 tell(sink, Delta::Text(&block.text));
-                Content::Text(owned(block.text))
+                let citations = block.citations.map(RawValue::get).unwrap_or_default();
+                let citations: Vec<&RawValue> = serde_json::from_str(citations).unwrap_or_default();
+                Content::Text {
+                    text: owned(block.text),
+                    citations: citations.into_iter().filter_map(wanted_back).collect(),
+                }
             }
             "thinking" => {
                 tell(sink, Delta::Thinking(&block.thinking));
@@ -259,7 +272,10 @@ impl MessagesReply {
             // Some gateways leave out the beginning of a text.
             let content = match piece.text.is_empty() {
                 true => return,
-                false => Content::Text(String::new()),
+                false => Content::Text {
+                    text: String::new(),
+                    citations: Vec::new(),
+                },
             };
             self.blocks.push(Block {
                 index,
@@ -271,8 +287,9 @@ impl MessagesReply {
             return;
         };
         match &mut block.content {
-            Content::Text(text) => {
+            Content::Text { text, citations } => {
                 text.push_str(&piece.text);
+                citations.extend(piece.citation.and_then(wanted_back));
                 tell(sink, Delta::Text(&piece.text));
             }
             Content::Thinking { text, signature } => {
@@ -328,9 +345,26 @@ fn owned(text: Text<'_>) -> String {
     text.0.into_owned()
 }
 
+/// Returns the citation if the server wants it back: one of its own search, by its `encrypted_index`. Others are not
+/// missed, and some have fields that the server does not take.
+fn wanted_back(citation: &RawValue) -> Option<Box<RawValue>> {
+    #[derive(Deserialize)]
+    struct Citation {
+        #[serde(rename = "encrypted_index")]
+        _index: String,
+    }
+    let is_wanted = serde_json::from_str::<Citation>(citation.get()).is_ok();
+    is_wanted.then(|| citation.to_owned())
+}
+
 /// Returns the reasoning with the order of the blocks; without it, if a message says as much itself.
 fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
-    let says_more = |place: &Place| matches!(place, Place::Thinking { .. } | Place::Block(_));
+    let says_more = |place: &Place| {
+        matches!(
+            place,
+            Place::Cited { .. } | Place::Thinking { .. } | Place::Block(_)
+        )
+    };
     let thinking = Thinking::from(text);
     let thinking = match order.iter().any(says_more) {
         // Numbers, texts and JSON always serialise.

@@ -47,6 +47,8 @@ pub(super) struct Delta<'a> {
     pub(super) signature: Text<'a>,
     #[serde(borrow, default)]
     pub(super) partial_json: Text<'a>,
+    #[serde(borrow)]
+    pub(super) citation: Option<&'a RawValue>,
     /// Piece of a summary, which the server made of a conversation that is too long.
     #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
@@ -74,6 +76,9 @@ pub(super) struct Block<'a> {
     pub(super) id: Text<'a>,
     #[serde(borrow, default)]
     pub(super) name: Text<'a>,
+    /// Citations of a text; settings, if the block is no text.
+    #[serde(borrow)]
+    pub(super) citations: Option<&'a RawValue>,
     /// Arguments as written, since parsed numbers would be rounded.
     #[serde(borrow)]
     pub(super) input: Option<&'a RawValue>,

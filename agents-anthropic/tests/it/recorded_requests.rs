@@ -130,7 +130,7 @@ fn strip(value: &mut Value, differences: &mut BTreeMap<&'static str, usize>) {
             for (key, why) in [
                 ("cache_control", "marks for the cache are in other places"),
                 ("strict", "no tool asks for strict arguments"),
-                ("citations", "citations are neither asked for nor kept"),
+                ("citations", "citations are kept in replies of ours alone"),
             ] {
                 if fields.remove(key).is_some() {
                     *differences.entry(why).or_default() += 1;

@@ -84,6 +84,51 @@ async fn blocks_of_the_servers_own_tools_go_back() {
 }
 
 #[tokio::test]
+async fn citations_of_a_search_go_back() {
+    let found = r#"{"type":"web_search_result_location","url":"https://x.org","title":"X","encrypted_index":"Eo8B","cited_text":"é"}"#;
+    // The server does not take the `file_id` of such a citation, and does not miss it.
+    let quoted = r#"{"type":"char_location","cited_text":"q","document_index":0,"file_id":null}"#;
+    let delta = |citation: &str| format!(r#"{{"type":"citations_delta","citation":{citation}}}"#);
+    let deltas = [
+        r#"{"type":"text_delta","text":"It is "}"#.to_owned(),
+        delta(found),
+        delta(quoted),
+        r#"{"type":"text_delta","text":"so"}"#.to_owned(),
+        delta(found),
+    ];
+    let deltas = deltas.each_ref().map(String::as_str);
+    let quotes = [delta(quoted)];
+    let quotes = quotes.each_ref().map(String::as_str);
+    let streamed = decoding::blocks(
+        &[
+            (r#"{"type":"text","text":"","citations":[]}"#, &deltas),
+            (r#"{"type":"text","text":", and","citations":null}"#, &[]),
+            (r#"{"type":"text","text":" not"}"#, &quotes),
+        ],
+        "end_turn",
+    );
+    let document = format!(
+        r#"{{"type":"message","content":[
+            {{"type":"text","text":"It is so","citations":[{found},{quoted},{found}]}},
+            {{"type":"text","text":", and"}},
+            {{"type":"text","text":" not","citations":[{quoted}]}}
+        ],"stop_reason":"end_turn"}}"#
+    );
+    let found: Value = serde_json::from_str(found).unwrap();
+    let expect = json!([
+        { "type": "text", "text": "It is so", "citations": [found, found] },
+        text(", and"),
+        text(" not"),
+    ]);
+    for body in [streamed, document] {
+        let reply = decoding::whole(&body);
+        assert_eq!(reply.content, "It is so, and not");
+        let sent = messages(vec![user("hi"), kept(&reply), user("Why?")]).await;
+        assert_eq!(sent[1]["content"], expect);
+    }
+}
+
+#[tokio::test]
 async fn a_reply_that_the_server_pauses_is_gone_on_with() {
     let searching: [(&str, &[&str]); 2] = [
         (r#"{"type":"text","text":"Searching"}"#, &[]),

@@ -44,7 +44,7 @@ struct Items {
     thinking: String,
     refusal: String,
     calls: Vec<ToolCall>,
-    /// Items in their order, as JSON: reasoning as it came, and marks for the text and the calls.
+    /// Items in their order, as JSON: marks for the text and the calls, and all others as they came.
     order: Vec<String>,
     has_reasoning: bool,
 }
@@ -223,7 +223,8 @@ impl Items {
                 });
                 self.order.push(format!("\"{CALL}\""));
             }
-            Item::Other => {}
+            // A call of the server's own tool: reasoning is refused without the item that follows it.
+            Item::Other => self.order.push(json.to_owned()),
         }
         Ok(())
     }

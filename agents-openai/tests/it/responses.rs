@@ -17,7 +17,7 @@ fn items() -> Value {
         { "type": "reasoning", "id": "rs_1", "summary": [{ "type": "summary_text", "text": "hm" }], "encrypted_content": "gAAA" },
         { "type": "message", "id": "msg_1", "role": "assistant", "content": [{ "type": "output_text", "text": "Lookíng", "annotations": [] }] },
         { "type": "function_call", "id": "fc_1", "call_id": "a", "name": "read_file", "arguments": "{\"path\": \"x\"}" },
-        { "type": "web_search_call", "id": "ws_1" },
+        { "type": "web_search_call", "id": "ws_1", "status": "completed", "action": { "type": "search", "query": "x" } },
     ])
 }
 
@@ -221,6 +221,7 @@ async fn a_conversation_with_reasoning_calls_and_images() {
             items()[0],
             { "role": "assistant", "content": "Lookíng" },
             { "type": "function_call", "call_id": "a", "name": "read_file", "arguments": "{\"path\": \"x\"}" },
+            items()[3],
             { "type": "function_call_output", "call_id": "a", "output": [{ "type": "input_text", "text": "text" }, png] },
         ])
     );
