@@ -62,7 +62,8 @@ impl<T: Data> AgentData for T {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the answer of a model",
     label = "a model cannot be asked for this",
-    note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`"
+    note = "derive what it takes to be described, read and stored, for the type and for all that it holds: `#[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`",
+    note = "no model gives an image or a file (`Media`): a tool gives it, and its receipt keeps it; or an agent with a body gives it"
 )]
 // Public because generated code names it.
 #[doc(hidden)]

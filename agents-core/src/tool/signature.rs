@@ -34,7 +34,8 @@ use std::fmt::Display;
     label = "a model cannot send this",
     note = "derive what it takes to be read and described, for the type and for all that it holds: `#[derive(serde::Deserialize, schemars::JsonSchema)]`, of `schemars = \"1\"`",
     note = "of a type from elsewhere say on the parameter how it is read and described: `#[serde(deserialize_with = \"..\")] #[schemars(with = \"String\")]`; or put it into a type of your own",
-    note = "it has to own what it holds (`Send + Sync + 'static`); what no model sends, such as a pool of connections, is `#[inject]`ed"
+    note = "it has to own what it holds (`Send + Sync + 'static`); what no model sends, such as a pool of connections, is `#[inject]`ed",
+    note = "no model sends an image or a file (`Media`): take its path or its id as a text"
 )]
 // Public because generated code names it.
 #[doc(hidden)]
