@@ -32,9 +32,22 @@ pub(crate) struct CircuitKey {
     pub(crate) credential: Option<String>,
 }
 
+/// Circuit of a model in a profile, as operators see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelCircuit {
+    /// Name of the provider.
+    pub provider: String,
+    /// Name of the model.
+    pub model: String,
+    /// Time until a request may see whether the model answers again; `None` if the circuit is closed, so that the model is
+    /// asked.
+    pub open_for: Option<Duration>,
+}
+
 impl CircuitKey {
     /// Returns the name of the circuit in the store.
-    fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let credential = self.credential.as_deref().unwrap_or_default();
         format!("{}/{} {credential}", self.provider, self.model)
     }

@@ -57,9 +57,10 @@ pub use agents_runtime::Principal;
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
 pub use agents_store::{
-    Budget, ControlStore, ProfileAction, ProfileChange, SqliteStore, UsageBy, UsageDay,
+    Budget, BudgetKey, ControlStore, ProfileAction, ProfileChange, SqliteStore, UsageBy, UsageDay,
     UsageFilter, UsageRow, UsageSum,
 };
+pub use circuit::ModelCircuit;
 pub use credentials::{CredentialValue, Credentials};
 pub use error::{ControlError, ControlErrorKind};
 pub use event::ControlEvent;

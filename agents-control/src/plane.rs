@@ -1,9 +1,10 @@
 //! The control plane: a store, providers, and the profiles that are active.
 
 use crate::{
-    ActiveProfiles, Change, ControlError, ControlErrorKind, ControlEvent, Controlled, ModelProfile,
-    Prices, ProfileVersion, Target, activation::What, circuit::Circuits, degradation::Failures,
-    provider::Providers, retries::RetryBudgets, wording,
+    ActiveProfiles, Candidate, Change, ControlError, ControlErrorKind, ControlEvent, Controlled,
+    ModelCircuit, ModelProfile, Prices, ProfileVersion, ResolvedProfile, Target, activation::What,
+    circuit::Circuits, degradation::Failures, path::circuit_of, provider::Providers,
+    resolve_active_profile, retries::RetryBudgets, wording,
 };
 use agents_core::{
     Model, PurposeKey,
@@ -181,6 +182,69 @@ impl ControlPlane {
         }
     }
 
+    /// Returns the purposes that profiles can be activated for: [`PurposeKey::ALL`], then those of the application.
+    pub fn purposes(&self) -> Vec<PurposeKey> {
+        let extras = self.plane.extras.iter().cloned();
+        PurposeKey::ALL.into_iter().chain(extras).collect()
+    }
+
+    /// Returns the profiles that are active, by purpose and tier.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn active(&self) -> Result<Vec<ProfileVersion>, ControlError> {
+        let (_, stored) = self.plane.store.active_profiles().await?;
+        let active: Result<Vec<_>, _> = stored.into_iter().map(ProfileVersion::of).collect();
+        let mut active = active?;
+        active.sort_by(|a, b| {
+            let of = |one: &ProfileVersion| (one.profile.purpose.clone(), one.profile.tier.clone());
+            of(a).cmp(&of(b))
+        });
+        Ok(active)
+    }
+
+    /// Returns the models that are asked for a purpose in a scope, and their limits; `None` if there is no profile.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn resolve(
+        &self,
+        purpose: &PurposeKey,
+        scope: impl Into<Scope>,
+    ) -> Result<Option<ResolvedProfile>, ControlError> {
+        let (active, scope) = (self.plane.active().await?, scope.into());
+        let domain = scope.domain_id.as_deref();
+        Ok(resolve_active_profile(
+            &active,
+            domain,
+            scope.tenant_id(),
+            purpose,
+        ))
+    }
+
+    /// Returns the circuits of the models of a profile that is [resolved](ControlPlane::resolve) for a scope, in the order
+    /// in which the models are asked.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn circuits(
+        &self,
+        profile: &ResolvedProfile,
+        scope: impl Into<Scope>,
+    ) -> Result<Vec<ModelCircuit>, ControlError> {
+        let (open, scope) = (self.plane.store.circuits().await?, scope.into());
+        let circuit = |one: &Candidate| {
+            let name = circuit_of(profile, &scope, one).name();
+            let found = open.iter().find(|(open, _)| *open == name);
+            ModelCircuit {
+                provider: one.provider.clone(),
+                model: one.model.clone(),
+                open_for: found.map(|(_, left)| *left),
+            }
+        };
+        Ok(profile.chain.iter().map(circuit).collect())
+    }
+
     /// Returns all versions of the profiles of a purpose, the oldest first.
     ///
     /// # Errors
@@ -212,6 +276,17 @@ impl ControlPlane {
     ) -> Result<Budget, ControlError> {
         let key = key(purpose, &scope.into());
         Ok(self.plane.store.budget(&key).await?)
+    }
+
+    /// Returns what all organisations, or one of them, have spent and hold today.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn budgets(
+        &self,
+        org: Option<&str>,
+    ) -> Result<Vec<(BudgetKey, Budget)>, ControlError> {
+        Ok(self.plane.store.budgets(org).await?)
     }
 
     /// Makes the sums of all days anew, from the log and the holds.

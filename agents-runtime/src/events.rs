@@ -62,6 +62,7 @@ pub struct Events {
     run: String,
     after: u64,
     with_text: bool,
+    is_so_far: bool,
 }
 
 struct Following {
@@ -81,6 +82,7 @@ impl Events {
             run,
             after: 0,
             with_text: false,
+            is_so_far: false,
         }
     }
 
@@ -103,6 +105,13 @@ impl Events {
     #[must_use]
     pub fn with_text(mut self) -> Self {
         self.with_text = true;
+        self
+    }
+
+    /// Ends with what is stored now, although the run may go on: for a page that shows a run as it is.
+    #[must_use]
+    pub fn so_far(mut self) -> Self {
+        self.is_so_far = true;
         self
     }
 
@@ -186,7 +195,7 @@ impl Following {
             text.tell(self.follower.seq(), &mut self.ready);
         }
         self.key = Some(key);
-        self.is_over = run.status == RunStatus::Done;
+        self.is_over = run.status == RunStatus::Done || self.events.is_so_far;
         Ok(())
     }
 }

@@ -1,6 +1,8 @@
 //! Executions of tools, as a store keeps them.
 
+use crate::run::words;
 use agents_core::{run::Timestamp, tool::Risk};
+use serde::{Deserialize, Serialize};
 
 /// Stored execution of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +49,63 @@ pub struct Execution {
     pub rolled_back_at: Option<Timestamp>,
 }
 
+/// State of an execution: what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ExecutionState {
+    /// The tool runs, or its process ended a moment ago.
+    Running,
+    /// The tool has returned an output.
+    Done,
+    /// The tool has failed, without an effect.
+    Failed,
+    /// It is not known whether the tool took effect.
+    InDoubt,
+    /// A person has found out that the tool took effect.
+    TookEffect,
+    /// A person has found out that the tool had no effect.
+    HadNoEffect,
+    /// The effect of the tool was undone.
+    Undone,
+}
+
+words!(ExecutionState {
+    Running = "running",
+    Done = "done",
+    Failed = "failed",
+    InDoubt = "in_doubt",
+    TookEffect = "took_effect",
+    HadNoEffect = "had_no_effect",
+    Undone = "undone",
+});
+
 impl Execution {
+    /// Returns what became of the execution.
+    pub fn state(&self) -> ExecutionState {
+        match self {
+            Execution {
+                rolled_back: true, ..
+            } => ExecutionState::Undone,
+            Execution {
+                settled: Some(settled),
+                ..
+            } => match settled.had_effect {
+                true => ExecutionState::TookEffect,
+                false => ExecutionState::HadNoEffect,
+            },
+            Execution {
+                effect_unknown: true,
+                ..
+            } => ExecutionState::InDoubt,
+            Execution { error: Some(_), .. } => ExecutionState::Failed,
+            Execution {
+                output: Some(_), ..
+            } => ExecutionState::Done,
+            _ => ExecutionState::Running,
+        }
+    }
+
     /// Returns `true` if it is not known whether the tool took effect, and nobody has found it out.
     pub fn is_in_doubt(&self) -> bool {
         self.effect_unknown && self.settled.is_none()

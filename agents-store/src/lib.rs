@@ -70,7 +70,7 @@ pub use control::{
 pub use conversation::Conversation;
 pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};
 pub use error::{ErrorKind, StoreError};
-pub use execution::{Execution, ExecutionFilter, Settle, Settled};
+pub use execution::{Execution, ExecutionFilter, ExecutionState, Settle, Settled};
 pub use lease::{Claim, Lease, Renewed, Rest};
 pub use metrics::StoreMetrics;
 pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};

@@ -291,6 +291,10 @@ pub(crate) fn tells_the_same<O: DeserializeOwned + fmt::Debug>(
     assert_eq!(told.run_id, outcome.run_id);
     assert_eq!(told.usage, outcome.usage);
     assert_eq!(told.cost, outcome.cost);
+    assert_eq!(
+        (recorded.usage(), recorded.cost()),
+        (outcome.usage, outcome.cost)
+    );
     assert_eq!(told.partial, outcome.partial);
     assert_eq!(told.repairs, outcome.repairs);
     assert_eq!(told.escalations, outcome.escalations);

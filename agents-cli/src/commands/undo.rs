@@ -21,31 +21,12 @@ struct ExecutionObject<'a> {
     duration_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     approved_by: Option<&'a str>,
-    state: &'static str,
+    state: String,
 }
 
-fn state(execution: &Execution) -> &'static str {
-    match execution {
-        Execution {
-            rolled_back: true, ..
-        } => "undone",
-        Execution {
-            settled: Some(settled),
-            ..
-        } => match settled.had_effect {
-            true => "took effect",
-            false => "had no effect",
-        },
-        Execution {
-            effect_unknown: true,
-            ..
-        } => "in doubt",
-        Execution { error: Some(_), .. } => "failed",
-        Execution {
-            output: Some(_), ..
-        } => "done",
-        _ => "running",
-    }
+/// Returns the state of an execution in words.
+fn state(execution: &Execution) -> String {
+    execution.state().as_str().replace('_', " ")
 }
 
 pub(crate) async fn executions(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {
@@ -90,7 +71,7 @@ pub(crate) async fn executions(session: &Session, run: &str, out: &mut Out) -> R
                 &one.version,
                 word_of(one.risk_level),
                 &seconds(one.executed_at),
-                state(one),
+                &state(one),
                 one.approved_by.as_deref().unwrap_or_default(),
             ]);
         }

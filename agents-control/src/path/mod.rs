@@ -7,6 +7,8 @@ mod settle;
 mod span;
 mod verdict;
 
+pub(crate) use resolve::circuit_of;
+
 use crate::{
     Candidate, Cost, ResolvedProfile,
     circuit::{CircuitKey, Permit},

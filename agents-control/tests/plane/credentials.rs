@@ -4,11 +4,14 @@ use super::{activate, ask, plane, prices, reply, scoring};
 use agents_control::{ControlPlane, ModelProfile, OverrideClass, PurposeKey::Scoring, SqliteStore};
 use agents_core::{
     async_trait,
-    model::ModelErrorKind,
+    model::{ModelError, ModelErrorKind},
     secret::{ExposeSecret, SecretError, SecretOwner, SecretStore, SecretValue, Secrets},
     testing::{Script, ScriptedModel},
 };
-use std::sync::{Arc, Mutex};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 type Sent = Arc<Mutex<Vec<String>>>;
 
@@ -131,4 +134,39 @@ async fn a_profile_with_a_credential_needs_a_source() {
     let error = ask(&control.model(Scoring, "acme")).await.unwrap_err();
     assert!(error.to_string().contains(".secrets(..)"), "{error}");
     assert_eq!(handle.count(), 0);
+}
+
+#[tokio::test]
+async fn a_circuit_belongs_to_a_model_and_the_credential_of_its_owner() {
+    let secrets = SecretStore::new()
+        .org("acme", "own", SecretValue::new("of acme"))
+        .org("other", "own", SecretValue::new("of other"));
+    let store = SqliteStore::in_memory().await.unwrap();
+    let busy = ModelError::new(ModelErrorKind::Overloaded, "busy").with_status(503);
+    let (busy, _) = ScriptedModel::always(Script::Fail(busy));
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| busy.clone())
+        .prices(prices())
+        .secrets(secrets);
+    activate(&control, scoring()).await;
+    activate(&control, of_org("acme")).await;
+    activate(&control, of_org("other")).await;
+    let open = async |org: &str| {
+        let profile = control.resolve(&Scoring, org).await.unwrap().unwrap();
+        let circuits = control.circuits(&profile, org).await.unwrap();
+        assert_eq!((&*circuits[0].provider, &*circuits[0].model), ("p", "m"));
+        circuits[0].open_for
+    };
+    assert_eq!(open("acme").await, None);
+    tokio::time::pause();
+    for _ in 0..5 {
+        ask(&control.model(Scoring, "acme")).await.unwrap_err();
+    }
+    let left = open("acme").await.unwrap();
+    assert!(left > Duration::ZERO && left <= Duration::from_secs(10));
+    assert_eq!(open("other").await, None, "it has a key of its own");
+    assert_eq!(open("third").await, None, "it has the key of the platform");
+    let active = control.active().await.unwrap();
+    let tiers: Vec<_> = active.iter().map(|one| one.profile.tier.org_id()).collect();
+    assert_eq!(tiers, [None, Some("acme"), Some("other")]);
 }

@@ -1,7 +1,7 @@
 //! A control plane in a runtime, on one store.
 
 use super::{activate, prices, reply, scoring};
-use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageFilter};
+use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageBy, UsageFilter};
 use agents_core::{
     AgentBuilder,
     testing::{Script, ScriptedModel},
@@ -35,6 +35,10 @@ async fn a_runtime_asks_its_control_plane_and_goes_on_after_a_change() {
         rows.iter()
             .all(|row| row.key.org_id == "acme" && !row.run_id.is_empty())
     );
+    let filter = UsageFilter::default();
+    let agents = control.usage_sums(&filter, UsageBy::Agent).await.unwrap();
+    assert_eq!(agents.len(), 1);
+    assert_eq!((&*agents[0].of, agents[0].call_count), ("scorer", 2));
 }
 
 #[tokio::test]

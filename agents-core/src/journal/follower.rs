@@ -118,6 +118,8 @@ pub struct Began {
     pub effects: Effects,
     /// Risk of the call.
     pub risk: Risk,
+    /// Is `true` if the tool declares that the effect of a call cannot be undone.
+    pub irreversible: bool,
     /// Arguments of the call.
     pub args: Json,
     /// Arguments as they are stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their
@@ -300,6 +302,7 @@ fn step_before(
                 version: call.version().unwrap_or_default().to_owned(),
                 effects: call.effects(),
                 risk: call.risk(),
+                irreversible: call.is_irreversible(),
                 args_digest: digest(started, &args),
                 args: seen(&args),
                 stored_args: args,

@@ -164,6 +164,9 @@ async fn d1_text_is_read_in_another_process_while_it_is_written() {
         let mut text = Box::pin(client.events(run.id()).text());
         let mut page = String::new();
         shows(&mut text, &mut page, "It is ").await;
+        // A page that shows the run as it is ends there.
+        let so_far = super::texts::page(client.events(run.id()).so_far().text()).await;
+        assert_eq!(so_far, "It is ");
         model.permits.add_permits(100);
         shows(&mut text, &mut page, "It is dark in there.").await;
         assert!(text.next().await.is_none());

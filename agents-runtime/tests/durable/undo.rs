@@ -8,8 +8,8 @@ use agents::{
     tool::{FnTool, NeedsApproval, ToolContext, ToolSpec, conflict, undone},
 };
 use agents_runtime::{
-    AgentRef, Approval, AuditKind, Principal, RunRef, Runtime, RuntimeErrorKind, SqliteStore,
-    UndoOutcome,
+    AgentRef, Approval, AuditKind, ExecutionState, Principal, RunRef, Runtime, RuntimeErrorKind,
+    SqliteStore, UndoOutcome,
 };
 use agents_store::{AuditFilter, ErrorKind as Kind, Execution, ExecutionFilter, Store};
 use serde_json::{Value, json};
@@ -226,6 +226,44 @@ async fn an_execution_is_undone_once_and_audited() {
     );
     let verdict = desk.runtime.audit().verify().await.unwrap();
     assert!(verdict.is_intact(), "{verdict}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn people_see_what_may_be_undone() {
+    let scripts = [
+        sets(1, "won"),
+        Script::call("send_mail", "{}"),
+        Script::call("look", "{}"),
+        Script::text("Done."),
+    ];
+    let desk = desk(memory().await, scripts, NeedsApproval::Never);
+    let run = desk.over().await;
+    let client = desk.runtime.as_client();
+    let seen = async || {
+        let seen = client.executions(run.id(), &grace()).await.unwrap();
+        let told = seen.into_iter().map(|one| {
+            let may_be_undone = one.may_be_undone();
+            (one.tool_name, one.state, one.irreversible, may_be_undone)
+        });
+        told.collect::<Vec<_>>()
+    };
+    let row = |tool: &str, state, irreversible, may_be_undone| {
+        (tool.to_owned(), state, Some(irreversible), may_be_undone)
+    };
+    let mail = row("send_mail", ExecutionState::Done, true, false);
+    let look = row("look", ExecutionState::Done, false, false);
+    let won = row("set_status", ExecutionState::Done, false, true);
+    assert_eq!(seen().await, [won, mail.clone(), look.clone()]);
+    let first = client.executions(run.id(), &grace()).await.unwrap();
+    let summary = first[0].args_summary.as_deref();
+    assert_eq!(summary, Some("lead: 1, status: won"));
+    let ran = desk.executions(&run).await.remove(0);
+    assert_eq!(desk.undo(&ran).await, UndoOutcome::Undone);
+    let undone = row("set_status", ExecutionState::Undone, false, false);
+    assert_eq!(seen().await, [undone, mail, look]);
+    let eve = Principal::new("eve", "other");
+    let error = client.executions(run.id(), &eve).await.unwrap_err();
+    assert_eq!(error.kind(), RuntimeErrorKind::Store(Kind::NotFound));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,7 +1,7 @@
 //! Doubts: settled by a person, and told to the run.
 
 use crate::*;
-use agents_runtime::{Approval, AuditKind, Finding, Roles, RuntimeErrorKind};
+use agents_runtime::{Approval, AuditKind, ExecutionState, Finding, Roles, RuntimeErrorKind};
 use agents_store::{AuditFilter, ErrorKind as Kind};
 
 /// Starts a run whose worker ends in the middle of a payment.
@@ -37,6 +37,12 @@ async fn a_settled_doubt_is_told_and_asks_no_more() {
         let summary = doubt.args_summary.as_deref();
         assert_eq!(summary, Some("cents: 1, to: [email]"));
 
+        let executions = async || client.executions(run.id(), &grace()).await.unwrap();
+        let in_doubt = executions().await.remove(0);
+        assert_eq!(in_doubt.state, ExecutionState::InDoubt);
+        assert_eq!(in_doubt.execution_id, doubt.execution_id);
+        assert!(!in_doubt.may_be_undone());
+
         let finding = Finding::had_no_effect().note("The bank knows nothing of it.");
         let settle = async |finding| {
             let doubts = client.doubts();
@@ -44,6 +50,9 @@ async fn a_settled_doubt_is_told_and_asks_no_more() {
         };
         settle(finding.clone()).await.unwrap();
         assert!(client.doubts().open(&grace()).await.unwrap().is_empty());
+        let found_out = executions().await.remove(0);
+        assert_eq!(found_out.state, ExecutionState::HadNoEffect);
+        assert_eq!(found_out.settled_by.as_deref(), Some("grace"));
         let again = settle(finding).await.unwrap_err();
         assert_eq!(again.kind(), RuntimeErrorKind::Store(Kind::Settled));
 

@@ -421,6 +421,16 @@ pub(super) async fn usage_is_listed_and_summed(store: Checked) {
     assert_eq!(told, [("acme", 2, 50), ("other", 1, 5)]);
     let runs = store.usage_sums(&all, UsageBy::Run).await.unwrap();
     assert_eq!(runs[0].of, "run-acme");
+    let days = store.usage_sums(&all, UsageBy::Day).await.unwrap();
+    assert_eq!((&*days[0].of, days[0].call_count), (&*rows[0].date, 3));
+    // The runs of these requests are not in the store.
+    let agents = store.usage_sums(&all, UsageBy::Agent).await.unwrap();
+    assert_eq!((&*agents[0].of, agents[0].call_count), ("", 3));
+    let budgets = store.budgets(None).await.unwrap();
+    let spent = |org: &str, nanos| (key(org), budget(nanos, 0));
+    assert_eq!(budgets, [spent("acme", 50), spent("other", 5)]);
+    let own = store.budgets(Some("other")).await.unwrap();
+    assert_eq!(own, [spent("other", 5)]);
     let days = store.usage_daily(&acme).await.unwrap();
     assert_eq!(days.len(), 1);
     assert_eq!((days[0].call_count, days[0].input_tokens), (2, 20));

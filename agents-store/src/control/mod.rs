@@ -147,6 +147,9 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns what is spent and held today.
     async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError>;
 
+    /// Returns what is spent and held today, for all that has spent or held anything, or for one organisation.
+    async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError>;
+
     /// Makes the sums of all days anew, from the log and the holds.
     async fn rebuild_budgets(&self) -> Result<(), StoreError>;
 
@@ -198,6 +201,7 @@ forward! {
     hold(hold: &Hold) -> HoldAnswer;
     settle_hold(settlement: &Settlement) -> bool;
     budget(key: &BudgetKey) -> Budget;
+    budgets(org: Option<&str>) -> Vec<(BudgetKey, Budget)>;
     rebuild_budgets() -> ();
     usage(filter: &UsageFilter) -> Vec<UsageRow>;
     usage_sums(filter: &UsageFilter, by: UsageBy) -> Vec<UsageSum>;

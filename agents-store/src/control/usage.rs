@@ -174,10 +174,14 @@ pub enum UsageBy {
     Run,
     /// Place of the agent in its run, and its turn.
     Turn,
+    /// Agent of the run; empty outside of a run, and for a run that is not in the same store.
+    Agent,
+    /// Day, in UTC.
+    Day,
 }
 
 impl UsageBy {
-    /// Returns the column.
+    /// Returns the column, or the expression that stands for one.
     pub(crate) fn column(self) -> &'static str {
         match self {
             UsageBy::Org => "org_id",
@@ -185,6 +189,10 @@ impl UsageBy {
             UsageBy::Model => "model",
             UsageBy::Run => "run_id",
             UsageBy::Turn => "turn_id",
+            UsageBy::Agent => {
+                "coalesce((SELECT agent_name FROM agent_runs WHERE agent_runs.id = llm_usage.run_id), '')"
+            }
+            UsageBy::Day => "date",
         }
     }
 }

@@ -18,7 +18,8 @@ use super::{
 };
 use crate::{
     Json,
-    model::Message,
+    budget::Cost,
+    model::{Message, Usage},
     run::{Event, Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
@@ -175,6 +176,17 @@ impl Recorded {
     /// Returns the receipts of all calls that are settled, in the order in which the models asked.
     pub fn receipts(&self) -> Vec<Arc<ToolEnvelope>> {
         self.runs[0].state.receipts(0)
+    }
+
+    /// Returns the tokens and requests that the run has used so far.
+    pub fn usage(&self) -> Usage {
+        self.runs[0].state.usage
+    }
+
+    /// Returns what the run has cost so far, by the [prices](crate::agent::Run::price) given; `None` if a model that was
+    /// asked has no price.
+    pub fn cost(&self) -> Option<Cost> {
+        self.runs[0].state.place(0).paid.total()
     }
 
     /// Returns the outcome of the run; `None` if the run has not ended.

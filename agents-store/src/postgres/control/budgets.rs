@@ -6,7 +6,7 @@ use crate::{
     control::{MOST, UNSETTLED, after_refill, amount_of, date},
     postgres::{
         Clock,
-        connections::{self, Params, Transaction, number, row, signed},
+        connections::{self, Params, Transaction, number, row, rows, signed},
         row::text,
     },
     wording,
@@ -242,6 +242,31 @@ pub(super) async fn today(
 ) -> Result<Budget, StoreError> {
     let now = connections::now(db, clock).await?;
     of_day(db, &stored(key), &date(now)).await
+}
+
+pub(super) async fn all_of_today(
+    db: &impl GenericClient,
+    clock: &Clock,
+    org: Option<&str>,
+) -> Result<Vec<(BudgetKey, Budget)>, StoreError> {
+    let today = date(connections::now(db, clock).await?);
+    let sql = "SELECT org_id, domain_id, purpose, spent, held FROM llm_budget_state
+         WHERE date = $1 AND ($2::text IS NULL OR org_id = $2) ORDER BY purpose, org_id, domain_id";
+    let org = org.map(text);
+    let found = rows(db, sql, &[&today, &org]).await?;
+    let read = |row: &Row| {
+        let key = BudgetKey {
+            org_id: row.try_get("org_id")?,
+            domain_id: row.try_get("domain_id")?,
+            purpose: row.try_get("purpose")?,
+        };
+        let budget = Budget {
+            spent_nanos: number(row, "spent")?,
+            held_nanos: number(row, "held")?,
+        };
+        Ok((key, budget))
+    };
+    found.iter().map(read).collect()
 }
 
 async fn of_day(

@@ -212,6 +212,15 @@ impl ControlStore for PostgresStore {
             .await
     }
 
+    async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError> {
+        let (org, clock) = (org.map(str::to_owned), self.clock.clone());
+        self.connections
+            .read(move |db| {
+                Box::pin(async move { budgets::all_of_today(db, &clock, org.as_deref()).await })
+            })
+            .await
+    }
+
     async fn rebuild_budgets(&self) -> Result<(), StoreError> {
         self.write_apart(|db| Box::pin(budgets::rebuild(db))).await
     }

@@ -78,7 +78,7 @@ pub(super) async fn sums(
         "SELECT {column}, count(*), sum(input_tokens)::bigint, sum(output_tokens)::bigint,
              coalesce(sum(cost), 0)::bigint, count(*) FILTER (WHERE cost IS NULL)
          FROM llm_usage WHERE outcome IS NOT NULL AND {WHERE} AND ($5::text IS NULL OR run_id = $5)
-         GROUP BY {column} ORDER BY 5 DESC, 1 LIMIT $6"
+         GROUP BY 1 ORDER BY 5 DESC, 1 LIMIT $6"
     );
     let UsageFilter {
         org_id,

@@ -236,6 +236,29 @@ pub(super) fn today(tx: &Tx<'_>, key: &BudgetKey) -> Result<Budget, StoreError> 
     of_day(tx, key, &date(tx.now))
 }
 
+pub(super) fn all_of_today(
+    tx: &Tx<'_>,
+    org: Option<&str>,
+) -> Result<Vec<(BudgetKey, Budget)>, StoreError> {
+    let mut found = tx.prepare_cached(
+        "SELECT org_id, domain_id, purpose, spent, held FROM llm_budget_state
+         WHERE date = ?1 AND (?2 IS NULL OR org_id = ?2) ORDER BY purpose, org_id, domain_id",
+    )?;
+    let found = found.query_map(params![date(tx.now), org], |row| {
+        let key = BudgetKey {
+            org_id: row.get(0)?,
+            domain_id: row.get(1)?,
+            purpose: row.get(2)?,
+        };
+        let budget = Budget {
+            spent_nanos: row.get(3)?,
+            held_nanos: row.get(4)?,
+        };
+        Ok((key, budget))
+    })?;
+    Ok(found.collect::<Result<_, _>>()?)
+}
+
 fn of_day(tx: &Tx<'_>, key: &BudgetKey, date: &str) -> Result<Budget, StoreError> {
     let BudgetKey {
         org_id,

@@ -169,6 +169,12 @@ impl ControlStore for SqliteStore {
             .await
     }
 
+    async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError> {
+        let org = org.map(str::to_owned);
+        self.read(self.in_tx(move |tx| budgets::all_of_today(tx, org.as_deref())))
+            .await
+    }
+
     async fn rebuild_budgets(&self) -> Result<(), StoreError> {
         self.write_apart(budgets::rebuild).await
     }

@@ -74,7 +74,7 @@ pub(super) fn sums(
         "SELECT {column}, count(*), sum(input_tokens), sum(output_tokens), coalesce(sum(cost), 0),
              sum(cost IS NULL)
          FROM llm_usage WHERE outcome IS NOT NULL AND {WHERE} AND (?5 IS NULL OR run_id = ?5)
-         GROUP BY {column} ORDER BY 5 DESC, 1 LIMIT ?6"
+         GROUP BY 1 ORDER BY 5 DESC, 1 LIMIT ?6"
     ))?;
     let limit = limit.unwrap_or(100);
     let values = params![org_id, domain_id, purpose, since, run_id, limit];

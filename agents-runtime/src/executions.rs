@@ -1,0 +1,146 @@
+//! Executions of a run, as people see them.
+
+use crate::{
+    Client, Principal, RuntimeError,
+    data::{entries, key_of},
+    journal::execution_of,
+    summary::summary,
+};
+use agents_core::{
+    Effects,
+    journal::{Began, CallStep, Follower},
+    run::Timestamp,
+    tool::Risk,
+};
+use agents_store::{Execution, ExecutionFilter, ExecutionState, Run};
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+
+/// Execution of a tool, as it is shown to people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ExecutionRecord {
+    /// Id of the execution.
+    pub execution_id: String,
+    /// Id of the run.
+    pub run_id: String,
+    /// Tenant that the run works for.
+    pub tenant_id: String,
+    /// Id of the call's receipt.
+    pub call_id: String,
+    /// Name of the calling agent.
+    pub agent_name: String,
+    /// Name of the tool.
+    pub tool_name: String,
+    /// Version of the tool.
+    pub tool_version: String,
+    /// Risk of the call.
+    pub risk_level: Risk,
+    /// State of the execution.
+    pub state: ExecutionState,
+    /// Effects of the tool; `None` if the journal of the run cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
+    /// Is `true` if the tool declares that its effect cannot be undone; `None` if the journal of the run cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub irreversible: Option<bool>,
+    /// Arguments in short, without secrets, addresses and long numbers; `None` if the journal of the run cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args_summary: Option<String>,
+    /// Number of the execution among those of its call, from 1.
+    pub attempt: u32,
+    /// Time at which the execution began.
+    pub executed_at: Timestamp,
+    /// Duration in milliseconds; `None` while the execution has not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub duration_ms: Option<u64>,
+    /// Name of the person who approved the call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approved_by: Option<String>,
+    /// Principal who has found out whether the tool took effect.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled_by: Option<String>,
+    /// Time at which the execution was undone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undone_at: Option<Timestamp>,
+}
+
+impl ExecutionRecord {
+    fn of(execution: Execution, began: Option<&Began>) -> Self {
+        ExecutionRecord {
+            state: execution.state(),
+            effects: began.map(|began| began.effects),
+            irreversible: began.map(|began| began.irreversible),
+            args_summary: began.map(|began| summary(&began.args)),
+            execution_id: execution.id,
+            run_id: execution.run,
+            tenant_id: execution.tenant_id,
+            call_id: execution.call_id,
+            agent_name: execution.agent_name,
+            tool_name: execution.tool_name,
+            tool_version: execution.version,
+            risk_level: execution.risk_level,
+            attempt: execution.attempt,
+            executed_at: execution.executed_at,
+            duration_ms: execution.duration_ms,
+            approved_by: execution.approved_by,
+            settled_by: execution.settled.map(|settled| settled.by),
+            undone_at: execution.rolled_back_at,
+        }
+    }
+
+    /// Returns `true` if an undo can be asked for: the tool has returned an output, it writes, and it does not declare that
+    /// there is no way back. Whether the tool has an undo is known to the workers, who have the tool.
+    pub fn may_be_undone(&self) -> bool {
+        self.state == ExecutionState::Done
+            && self.effects == Some(Effects::Writes)
+            && self.irreversible == Some(false)
+    }
+}
+
+impl Client {
+    /// Returns the executions of a run, the oldest first, those of nested runs included.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, or the store fails.
+    pub async fn executions(
+        &self,
+        run: &str,
+        by: &Principal,
+    ) -> Result<Vec<ExecutionRecord>, RuntimeError> {
+        let run = self.visible(run, by).await?;
+        // Without its keys, a run has executions still.
+        let began = self.began(&run).await.unwrap_or_default();
+        let mut filter = ExecutionFilter {
+            run: Some(run.id),
+            ..ExecutionFilter::default()
+        };
+        let mut all = Vec::new();
+        loop {
+            let page = self.bare_store().executions(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(all);
+            };
+            filter.after = Some(last.id.clone());
+            all.extend(page.into_iter().map(|execution| {
+                let began = began.get(&execution.id);
+                ExecutionRecord::of(execution, began)
+            }));
+        }
+    }
+
+    /// Returns the begins of the executions of a run, by their ids.
+    async fn began(&self, run: &Run) -> Result<HashMap<String, Began>, RuntimeError> {
+        let key = key_of(run, &*self.keys()?)?;
+        let commits = self.bare_store().commits(&run.id, 0).await?;
+        let (mut follower, mut all) = (Follower::new(), HashMap::new());
+        for entry in entries(&key, 0, &commits)? {
+            let followed = follower.on(&entry).map_err(RuntimeError::unreadable)?;
+            if let Some(CallStep::Began(began)) = followed.step {
+                let id = execution_of(&run.id, &began.request, began.attempt);
+                all.insert(id, *began);
+            }
+        }
+        Ok(all)
+    }
+}
