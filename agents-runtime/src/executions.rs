@@ -44,6 +44,9 @@ pub struct ExecutionRecord {
     /// Is `true` if the tool declares that its effect cannot be undone; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub irreversible: Option<bool>,
+    /// Is `true` if the tool says how a call is undone; `None` if the journal of the run cannot be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub has_undo: Option<bool>,
     /// Arguments in short, without secrets, addresses and long numbers; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_summary: Option<String>,
@@ -71,6 +74,7 @@ impl ExecutionRecord {
             state: execution.state(),
             effects: began.map(|began| began.effects),
             irreversible: began.map(|began| began.irreversible),
+            has_undo: began.map(|began| began.has_undo),
             args_summary: began.map(|began| summary(&began.args)),
             execution_id: execution.id,
             run_id: execution.run,
@@ -89,12 +93,10 @@ impl ExecutionRecord {
         }
     }
 
-    /// Returns `true` if an undo can be asked for: the tool has returned an output, it writes, and it does not declare that
-    /// there is no way back. Whether the tool has an undo is known to the workers, who have the tool.
+    /// Returns `true` if an undo can be asked for: the tool has returned an output, it says how a call is undone, and the
+    /// call was not undone before.
     pub fn may_be_undone(&self) -> bool {
-        self.state == ExecutionState::Done
-            && self.effects == Some(Effects::Writes)
-            && self.irreversible == Some(false)
+        self.state == ExecutionState::Done && self.has_undo == Some(true)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Failures, as pages and as JSON.
 
 use crate::{pages, room::Visitor, wording};
+use agents_control::{ControlError, ControlErrorKind};
 use agents_runtime::{RuntimeError, RuntimeErrorKind};
 use agents_store::ErrorKind;
 use axum::{
@@ -37,6 +38,16 @@ impl Failure {
         Failure::new(StatusCode::NOT_FOUND, "not_found", wording::NO_PAGE)
     }
 
+    /// Returns the failure of whoever may not see the contents of runs.
+    pub(crate) fn contents_are_for_others() -> Self {
+        Failure::new(StatusCode::FORBIDDEN, "forbidden", wording::FOR_OTHERS)
+    }
+
+    /// Returns the failure of a control room without a control plane.
+    pub(crate) fn no_control() -> Self {
+        Failure::new(StatusCode::NOT_FOUND, "no_control", wording::NO_CONTROL)
+    }
+
     pub(crate) fn page(self, visitor: &Visitor) -> Response {
         (self.status, pages::failure(visitor, &self)).into_response()
     }
@@ -65,6 +76,19 @@ impl From<RuntimeError> for Failure {
         if status == StatusCode::INTERNAL_SERVER_ERROR {
             tracing::error!(%error, "a request has failed");
         }
+        Failure::new(status, kind, error.to_string())
+    }
+}
+
+impl From<ControlError> for Failure {
+    fn from(error: ControlError) -> Self {
+        let (status, kind) = match error.kind() {
+            ControlErrorKind::Forbidden => (StatusCode::FORBIDDEN, "forbidden"),
+            ControlErrorKind::Invalid => (StatusCode::UNPROCESSABLE_ENTITY, "invalid"),
+            ControlErrorKind::NotFound => (StatusCode::NOT_FOUND, "not_found"),
+            ControlErrorKind::Conflict => (StatusCode::CONFLICT, "settled"),
+            _ => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
+        };
         Failure::new(status, kind, error.to_string())
     }
 }

@@ -74,6 +74,7 @@
 
 mod api;
 mod auth;
+mod control_room;
 mod failure;
 mod guard;
 mod inert;
@@ -82,10 +83,12 @@ mod pages;
 mod room;
 mod router;
 mod serve;
+mod shown;
 mod steering;
 mod wording;
 
 pub use auth::Authenticator;
+pub use control_room::ControlRoom;
 pub use router::router;
 pub use serve::{ServeError, Server, serve};
 

@@ -1,6 +1,7 @@
 //! State that all requests share.
 
-use crate::{Authenticator, live::Live};
+use crate::{Authenticator, ControlRoom, live::Live};
+use agents_control::ControlPlane;
 use agents_runtime::{Client, Principal};
 use std::{fmt::Write, sync::Arc};
 
@@ -8,6 +9,8 @@ use std::{fmt::Write, sync::Arc};
 #[derive(Clone)]
 pub(crate) struct Room {
     pub(crate) client: Client,
+    /// Control plane whose models and costs are shown, if there is one.
+    pub(crate) control: Option<ControlPlane>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
     /// Secret with which the tokens of forms are made.
@@ -25,11 +28,13 @@ pub(crate) struct Visitor {
 }
 
 impl Room {
-    pub(crate) fn new(client: &Client, authenticator: impl Authenticator) -> Self {
+    pub(crate) fn new(room: ControlRoom, authenticator: impl Authenticator) -> Self {
+        let ControlRoom { client, control } = room;
         Room {
-            client: client.clone(),
-            authenticator: Arc::new(authenticator),
             live: Live::new(client.clone()),
+            client,
+            control,
+            authenticator: Arc::new(authenticator),
             secret: Arc::new(random()),
         }
     }

@@ -1,13 +1,15 @@
 //! Routes of the control room.
 
-use crate::{Authenticator, api, guard::guard, pages, room::Room};
-use agents_runtime::Client;
-use axum::{Router, middleware, routing::get};
+use crate::{Authenticator, ControlRoom, api, guard::guard, pages, room::Room};
+use axum::{
+    Router, middleware,
+    routing::{get, post},
+};
 
 /// Creates the control room for an application of your own, which [knows its users](Authenticator). It may be nested
 /// under any path.
-pub fn router(client: &Client, authenticator: impl Authenticator) -> Router {
-    let room = Room::new(client, authenticator);
+pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -> Router {
+    let room = Room::new(room.into(), authenticator);
     Router::new()
         .route("/", get(pages::home))
         .route(
@@ -19,7 +21,17 @@ pub fn router(client: &Client, authenticator: impl Authenticator) -> Router {
             get(pages::inbox::one).post(pages::inbox::decide),
         )
         .route("/runs", get(pages::runs::list))
-        .route("/runs/{id}", get(pages::runs::one).post(pages::runs::steer))
+        .route("/runs/{id}", get(pages::run::show).post(pages::run::steer))
+        .route(
+            "/runs/{id}/executions/{execution}",
+            get(pages::run::confirm).post(pages::run::act),
+        )
+        .route("/models", get(pages::models::list))
+        .route(
+            "/models/{purpose}",
+            get(pages::models::versions).post(pages::models::change),
+        )
+        .route("/costs", get(pages::costs::list))
         .route("/audit", get(pages::audit::list))
         .route("/api/approvals", get(api::approvals::list))
         .route(
@@ -28,6 +40,19 @@ pub fn router(client: &Client, authenticator: impl Authenticator) -> Router {
         )
         .route("/api/runs", get(api::runs::list))
         .route("/api/runs/{id}", get(api::runs::one).post(api::runs::steer))
+        .route("/api/runs/{id}/text", get(api::runs::text))
+        .route("/api/runs/{id}/executions", get(api::runs::executions))
+        .route(
+            "/api/runs/{id}/executions/{execution}",
+            post(api::runs::act),
+        )
+        .route("/api/models", get(api::models::list))
+        .route(
+            "/api/models/{purpose}",
+            get(api::models::versions).post(api::models::change),
+        )
+        .route("/api/costs", get(api::costs::list))
+        .route("/api/costs.csv", get(api::costs::csv))
         .route("/api/audit", get(api::audit::list))
         .route("/api/live", get(api::live::events))
         .fallback(pages::nothing)

@@ -1,11 +1,12 @@
 //! The control room on this machine, for whoever starts it.
 
 use crate::{
+    ControlRoom,
     room::{hex, is_same, random},
     router::router,
     wording,
 };
-use agents_runtime::{Client, Principal};
+use agents_runtime::Principal;
 use axum::{
     Router,
     extract::{Request, State},
@@ -66,8 +67,11 @@ impl From<io::Error> for ServeError {
 ///
 /// # Errors
 /// When the address is not one of this machine alone, or cannot be listened at.
-pub async fn serve(client: &Client, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-    let server = Server::bind(client, address).await?;
+pub async fn serve(
+    room: impl Into<ControlRoom>,
+    address: impl ToSocketAddrs,
+) -> Result<(), ServeError> {
+    let server = Server::bind(room, address).await?;
     println!("listening on {}", server.url());
     server.run().await
 }
@@ -77,7 +81,10 @@ impl Server {
     ///
     /// # Errors
     /// As of [`serve`].
-    pub async fn bind(client: &Client, address: impl ToSocketAddrs) -> Result<Self, ServeError> {
+    pub async fn bind(
+        room: impl Into<ControlRoom>,
+        address: impl ToSocketAddrs,
+    ) -> Result<Self, ServeError> {
         let addresses: Vec<_> = lookup_host(address).await?.collect();
         if let Some(open) = addresses.iter().find(|address| !address.ip().is_loopback()) {
             return Err(ServeError::NotLoopback(*open));
@@ -97,7 +104,7 @@ impl Server {
             let is_in = keeper.is_in(&request.headers);
             is_in.then(Principal::operator)
         };
-        let app = router(client, signed_in).layer(middleware::from_fn_with_state(door, enter));
+        let app = router(room, signed_in).layer(middleware::from_fn_with_state(door, enter));
         Ok(Server {
             listener,
             app,

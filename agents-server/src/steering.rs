@@ -4,10 +4,10 @@ use crate::{
     failure::Failure,
     inert,
     room::{Room, Visitor},
-    wording,
+    shown, wording,
 };
-use agents_core::Json;
-use agents_runtime::{Approval, RequestDetail};
+use agents_core::{Effects, Json};
+use agents_runtime::{Approval, ExecutionRecord, ExecutionState, Finding, RequestDetail};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
 use std::collections::BTreeMap;
@@ -273,6 +273,62 @@ pub(crate) async fn steer(
         _ => return Err(Failure::invalid(wording::NO_ACTION)),
     }
     Ok(())
+}
+
+/// Carries out an action on an execution: a finding about a doubt, or an undo. Returns the run of the undo, if there is one.
+pub(crate) async fn act(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+    id: &str,
+    action: &str,
+    note: &str,
+) -> Result<Option<String>, Failure> {
+    let (client, by) = (&room.client, &visitor.principal);
+    // An execution of another run is not found here.
+    let executed = shown::runs::execution(room, visitor, run, id).await?;
+    let finding = match action {
+        "took_effect" => Finding::took_effect(),
+        "had_no_effect" => Finding::had_no_effect(),
+        "undo" => {
+            if let Some(why) = not_undoable(&executed.execution) {
+                return Err(Failure::invalid(why));
+            }
+            let undo = client.ask_undo(id, by).await?;
+            return Ok(undo.map(|undo| undo.id().to_owned()));
+        }
+        _ => return Err(Failure::invalid(wording::NO_FINDING)),
+    };
+    let finding = match note.trim() {
+        "" => finding,
+        note => finding.note(note),
+    };
+    client.doubts().settle(id, finding, by).await?;
+    Ok(None)
+}
+
+/// Returns why an execution cannot be undone, as far as that is known without its tool.
+pub(crate) fn not_undoable(execution: &ExecutionRecord) -> Option<&'static str> {
+    use ExecutionState::{InDoubt, Undone};
+    match execution {
+        _ if execution.may_be_undone() => None,
+        ExecutionRecord { state: Undone, .. } => Some(wording::UNDONE_BEFORE),
+        ExecutionRecord { state: InDoubt, .. } => Some(wording::DOUBT_FIRST),
+        ExecutionRecord { effects: None, .. } => Some(wording::NOT_READABLE),
+        ExecutionRecord {
+            effects: Some(Effects::None | Effects::Reads),
+            ..
+        } => Some(wording::NOTHING_TO_UNDO),
+        ExecutionRecord {
+            irreversible: Some(true),
+            ..
+        } => Some(wording::NO_WAY_BACK),
+        ExecutionRecord {
+            has_undo: Some(false),
+            ..
+        } => Some(wording::NO_UNDO),
+        _ => Some(wording::WITHOUT_OUTPUT),
+    }
 }
 
 /// Reads the word for a state; `None` for all states.

@@ -1,5 +1,8 @@
 //! Texts of the control room for people.
 
+use agents_core::run::Timestamp;
+use agents_runtime::HeldKind;
+
 pub(crate) const NO_PAGE: &str = "there is no such page";
 pub(crate) const NOBODY: &str = "nobody is signed in: open the URL that the server has printed, or sign in to the application that this page belongs to";
 pub(crate) const OTHER_SITE: &str =
@@ -46,3 +49,98 @@ pub(crate) fn not_loopback(address: impl std::fmt::Display) -> String {
         "{address} is not an address of this machine alone: use 127.0.0.1, or put `router` with an authenticator into a server of your own"
     )
 }
+
+/// Address of the page about control planes.
+pub(crate) const ABOUT_CONTROL: &str = "https://docs.rs/agents-control";
+
+pub(crate) const NO_CONTROL: &str = "this control room has no control plane: give it one with `ControlRoom::of(&client).control(&plane)`, as the chapter of the book about control planes shows";
+
+pub(crate) fn no_version(version: u64, purpose: &str) -> String {
+    format!("`version`: the purpose `{purpose}` has no version {version} that you may activate")
+}
+
+pub(crate) fn unknown_sum(by: &str) -> String {
+    format!("`by` is `{by}`, which is none of `day`, `agent`, `purpose`, `model`, `tenant`, `run`")
+}
+
+pub(crate) fn no_day(text: &str) -> String {
+    format!("`since` is `{text}`, which is no day; write it as `2026-11-26`")
+}
+
+/// Returns what to do with a run that is held.
+pub(crate) fn what_to_do(held: HeldKind) -> &'static str {
+    match held {
+        HeldKind::Paused => "Let it go on when its time has come, or cancel it.",
+        HeldKind::All => {
+            "All runs are held, as after a restore. Compare what this one has done since, then let it go on."
+        }
+        HeldKind::Poisoned => {
+            "Look into the logs of the workers for what ends them, mend it, and let the run go on."
+        }
+        HeldKind::Incompatible => {
+            "Start a worker that has what the run needs, then let the run go on. `agents check-deploy` finds such runs before a deploy."
+        }
+        HeldKind::Altered => {
+            "Verify the audit trail. A run whose contents were altered, or whose keys are gone, can only be cancelled."
+        }
+        _ => "Mend what the reason names, and let the run go on.",
+    }
+}
+
+pub(crate) const PUT_DOWN: &str =
+    "Its worker puts it down at the next safe moment: a tool that writes ends first.";
+
+pub(crate) const NO_WORKER: &str = "no worker has taken it so far";
+
+pub(crate) fn paused_by(by: &str) -> String {
+    format!("it was paused by `{by}`")
+}
+
+/// Returns why a run waits, and what to do.
+pub(crate) fn waits(requests: usize, wake_at: Option<Timestamp>) -> (String, String) {
+    match (requests, wake_at) {
+        (0, Some(at)) => (
+            format!("it waits until {at}"),
+            "Nothing: it goes on by itself.".to_owned(),
+        ),
+        (0, None) => (
+            "it waits, and no request of it is open".to_owned(),
+            "Nothing: a worker goes on with it.".to_owned(),
+        ),
+        (1, _) => (
+            "it waits for a decision".to_owned(),
+            "Decide about its request.".to_owned(),
+        ),
+        (count, _) => (
+            format!("it waits for {count} decisions"),
+            "Decide about its requests.".to_owned(),
+        ),
+    }
+}
+
+/// Returns what to do with a run that no worker takes.
+pub(crate) fn start_a_worker(agent: &str, conversation: Option<&str>) -> String {
+    match conversation {
+        Some(_) => format!(
+            "It has its turn when the earlier runs of its conversation are over. Otherwise start a worker that has the agent `{agent}`."
+        ),
+        None => format!("Start a worker that has the agent `{agent}`, or one that is less busy."),
+    }
+}
+
+pub(crate) const NO_CHANGE: &str = "`action` is not `roll_back`";
+
+pub(crate) const NO_FINDING: &str = "`action` is none of `took_effect`, `had_no_effect`, `undo`";
+
+pub(crate) const NOTHING_TO_UNDO: &str = "the tool changes nothing, so there is nothing to undo";
+pub(crate) const NO_WAY_BACK: &str = "the tool declares that its effect cannot be undone";
+pub(crate) const UNDONE_BEFORE: &str = "the effect is undone already";
+pub(crate) const DOUBT_FIRST: &str =
+    "it is not known whether the tool took effect; find out and settle the doubt first";
+pub(crate) const WITHOUT_OUTPUT: &str = "the execution has returned no output, which an undo needs";
+pub(crate) const NOT_READABLE: &str =
+    "the journal of the run cannot be read, so it is not known what an undo would need";
+pub(crate) const NO_UNDO: &str = "the tool does not say how a call is undone";
+pub(crate) const REVERSIBLE: &str = "The tool says how its calls are undone. A worker that has the tool in this version does it. If something else has happened since, the tool may refuse: then nothing is changed, and the run of the undo says so";
+
+pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk, or has the role of `Action::ReadArguments`";

@@ -120,6 +120,8 @@ pub struct Began {
     pub risk: Risk,
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     pub irreversible: bool,
+    /// Is `true` if the tool says how a call is undone.
+    pub has_undo: bool,
     /// Arguments of the call.
     pub args: Json,
     /// Arguments as they are stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their
@@ -303,6 +305,7 @@ fn step_before(
                 effects: call.effects(),
                 risk: call.risk(),
                 irreversible: call.is_irreversible(),
+                has_undo: call.has_undo(),
                 args_digest: digest(started, &args),
                 args: seen(&args),
                 stored_args: args,

@@ -153,6 +153,7 @@ fn taken_up() -> CallFact {
         effect: None,
         external: false,
         irreversible: false,
+        has_undo: false,
     });
     CallFact::TakenUp { tool }
 }

@@ -2,7 +2,9 @@
 
 pub(crate) mod approvals;
 pub(crate) mod audit;
+pub(crate) mod costs;
 pub(crate) mod live;
+pub(crate) mod models;
 pub(crate) mod runs;
 
 use crate::failure::Failure;

@@ -3,21 +3,26 @@
 use super::{answer, body, query};
 use crate::{
     failure::Failure,
+    inert,
     room::{Room, Visitor},
+    shown::runs::{self as shown, Summary},
     steering,
 };
-use agents_core::run::{Event, Timestamp};
-use agents_store::{HeldReason, Run, RunFilter};
+use agents_core::agent::TextDelta;
+use agents_store::RunFilter;
 use axum::{
     Extension, Json,
     extract::{
         Path, Query, State,
         rejection::{JsonRejection, QueryRejection},
     },
-    response::Response,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
 };
+use futures_util::{StreamExt, TryStreamExt, stream};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 #[derive(Deserialize)]
 pub(crate) struct Choice {
@@ -34,56 +39,29 @@ struct Page {
     next: Option<String>,
 }
 
-/// Stored run, as a list shows it.
-#[derive(Serialize)]
-struct Summary {
-    id: String,
-    tenant_id: String,
-    key: Option<String>,
-    agent: String,
-    conversation: Option<String>,
-    started_by: Option<String>,
-    labels: BTreeMap<String, String>,
-    status: &'static str,
-    end: Option<&'static str>,
-    held: Option<HeldReason>,
-    wake_at: Option<Timestamp>,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-}
-
-#[derive(Serialize)]
-struct Whole {
-    #[serde(flatten)]
-    run: Summary,
-    /// Events so far; missing if the visitor may not see the contents of runs.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    events: Option<Vec<Event>>,
-}
-
 #[derive(Deserialize)]
 pub(crate) struct Steer {
     action: String,
 }
 
-impl From<Run> for Summary {
-    fn from(run: Run) -> Self {
-        Summary {
-            id: run.id,
-            tenant_id: run.tenant,
-            key: run.key,
-            agent: run.agent,
-            conversation: run.conversation,
-            started_by: run.started_by,
-            labels: run.labels,
-            status: run.status.as_str(),
-            end: run.end.map(agents_store::End::as_str),
-            held: run.held,
-            wake_at: run.wake_at,
-            created_at: run.created_at,
-            updated_at: run.updated_at,
-        }
-    }
+/// Action on an execution, with a note for the run's model and the audit trail.
+#[derive(Deserialize)]
+pub(crate) struct Act {
+    action: String,
+    #[serde(default)]
+    note: String,
+}
+
+/// Run that undoes an execution; missing if that was undone before or the action was no undo.
+#[derive(Serialize)]
+struct Acted {
+    execution: shown::Executed,
+    undo_run_id: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Executions {
+    executions: Vec<shown::Executed>,
 }
 
 pub(crate) async fn list(
@@ -115,21 +93,7 @@ pub(crate) async fn one(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
-    let whole = async {
-        let run = room.client.stored(&id, &visitor.principal).await?;
-        let events = match room.client.may_see_contents(&visitor.principal) {
-            true => {
-                let recorded = room.client.recorded(&id).await?;
-                Some(recorded.map_or_else(Vec::new, |recorded| recorded.events()))
-            }
-            false => None,
-        };
-        Ok::<_, Failure>(Whole {
-            run: run.into(),
-            events,
-        })
-    };
-    answer(whole.await)
+    answer(shown::whole(&room, &visitor, &id).await)
 }
 
 pub(crate) async fn steer(
@@ -145,4 +109,61 @@ pub(crate) async fn steer(
         Ok::<_, Failure>(Summary::from(run))
     };
     answer(steered.await)
+}
+
+pub(crate) async fn executions(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+) -> Response {
+    let executions = shown::executions(&room, &visitor, &id).await;
+    answer(executions.map(|executions| Executions { executions }))
+}
+
+pub(crate) async fn act(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((run, id)): Path<(String, String)>,
+    given: Result<Json<Act>, JsonRejection>,
+) -> Response {
+    let acted = async {
+        let Act { action, note } = body(given)?;
+        let undo_run_id = steering::act(&room, &visitor, &run, &id, &action, &note).await?;
+        let execution = shown::execution(&room, &visitor, &run, &id).await?;
+        Ok(Acted {
+            execution,
+            undo_run_id,
+        })
+    };
+    answer(acted.await)
+}
+
+/// Sends the answer as it is written, as server-sent events: `piece`, `reset`, and `end` when the run is over.
+pub(crate) async fn text(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+) -> Response {
+    let allowed = async {
+        room.client.stored(&id, &visitor.principal).await?;
+        match room.client.may_see_contents(&visitor.principal) {
+            true => Ok(()),
+            false => Err(Failure::contents_are_for_others()),
+        }
+    };
+    if let Err(failure) = allowed.await {
+        return failure.json();
+    }
+    let event = |delta| match delta {
+        TextDelta::Piece(piece) => {
+            let piece = serde_json::Value::from(inert::text(&piece));
+            Event::default().event("piece").data(piece.to_string())
+        }
+        TextDelta::Reset => Event::default().event("reset").data("{}"),
+    };
+    // An error ends the connection, and the reader begins anew.
+    let text = room.client.events(&id).text().map_ok(event);
+    let end = stream::iter([Ok(Event::default().event("end").data("{}"))]);
+    let events = Sse::new(text.chain(end));
+    events.keep_alive(KeepAlive::default()).into_response()
 }

@@ -12,11 +12,13 @@
 
   /// Replaces the list by the one of a new page, and leaves the cards alone that have not changed.
   const take = (before, after) => {
-    const cards = new Map([...before.querySelectorAll("[data-approval-id]")].map((card) => [card.dataset.approvalId, card]));
+    const all = "[data-approval-id], [data-execution-id]";
+    const id = (card) => card.dataset.approvalId ?? card.dataset.executionId;
+    const cards = new Map([...before.querySelectorAll(all)].map((card) => [id(card), card]));
     if (cards.size === 0) { before.replaceChildren(...after.childNodes); return; }
-    for (const fresh of after.querySelectorAll("[data-approval-id]")) {
-      const known = cards.get(fresh.dataset.approvalId);
-      cards.delete(fresh.dataset.approvalId);
+    for (const fresh of after.querySelectorAll(all)) {
+      const known = cards.get(id(fresh));
+      cards.delete(id(fresh));
       if (known && (isTouched(known) || known.dataset.status === fresh.dataset.status)) fresh.replaceWith(known);
     }
     for (const gone of cards.values()) {
@@ -25,9 +27,25 @@
       gone.dataset.gone = "";
       gone.querySelectorAll("button").forEach((button) => { button.disabled = true; });
       after.prepend(gone);
-      status.textContent = "A request that you were editing was decided elsewhere.";
+      status.textContent = "What you were writing about was decided elsewhere.";
     }
     before.replaceChildren(...after.childNodes);
+  };
+
+  // The answer as it is written: pieces come, and a list that is loaded anew does not lose them.
+  let written = null;
+  const show = () => {
+    const section = document.getElementById("writing");
+    if (!section || written === null) return;
+    section.hidden = written === "";
+    section.querySelector("bdi").textContent = written;
+  };
+  const follow = (address) => {
+    const text = new EventSource(address);
+    text.onopen = () => { written = ""; };
+    text.addEventListener("piece", (event) => { written += JSON.parse(event.data); show(); });
+    text.addEventListener("reset", () => { written = ""; show(); });
+    text.addEventListener("end", () => { text.close(); load(); });
   };
 
   let isLoading = false, again = false;
@@ -39,7 +57,7 @@
       if (answer.ok) {
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const [before, after] = [document, page].map((page) => page.querySelector("[data-list]"));
-        if (before && after) take(before, after);
+        if (before && after) { take(before, after); show(); }
       }
     } catch { /* The connection comes back, and with it the next event. */ }
     isLoading = false;
@@ -58,6 +76,13 @@
     const hear = (event) => { if (!own || event.type === "missed" || JSON.parse(event.data).run_id === own) load(); };
     for (const kind of kinds) events.addEventListener(kind, hear);
   }
+
+  if (main && main.dataset.every) {
+    setInterval(() => { if (!document.hidden) load(); }, main.dataset.every * 1000);
+  }
+
+  const writing = document.getElementById("writing");
+  if (writing) follow(writing.dataset.text);
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.closest("input, textarea, select")) return;

@@ -105,15 +105,20 @@ impl<'a> Args<'a> {
     }
 }
 
-fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
-    let risk = match request.risk_level {
+/// Returns the badge of a risk.
+pub(super) fn risk(risk: Risk) -> Markup {
+    let risk = match risk {
         Risk::Low => "low",
         Risk::Medium => "medium",
         Risk::High => "high",
     };
+    html! { span.badge.{ "risk-" (risk) } { (risk) " risk" } }
+}
+
+fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
     html! {
         span.badges {
-            span.badge.{ "risk-" (risk) } { (risk) " risk" }
+            (risk(request.risk_level))
             @if let Some(detail) = detail {
                 @if detail.request.irreversible { span.badge.final { "cannot be undone" } }
                 @if detail.request.external { span.badge { "leaves the organisation" } }

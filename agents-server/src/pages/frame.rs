@@ -9,6 +9,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(super) enum Tab {
     Approvals,
     Runs,
+    Models,
+    Costs,
     Audit,
     None,
 }
@@ -20,6 +22,8 @@ pub(super) enum Live<'a> {
     All,
     /// Those of one run.
     Run(&'a str),
+    /// Looked at again after so many seconds: the trail does not tell of them.
+    Every(u32),
 }
 
 /// Returns a whole page.
@@ -34,11 +38,18 @@ pub(super) fn page(
     let tabs = [
         (Tab::Approvals, "Approvals", "/approvals"),
         (Tab::Runs, "Runs", "/runs"),
+        (Tab::Models, "Models", "/models"),
+        (Tab::Costs, "Costs", "/costs"),
         (Tab::Audit, "Audit", "/audit"),
     ];
     let own_run = match live {
         Live::Run(run) => Some(run),
-        Live::None | Live::All => None,
+        Live::None | Live::All | Live::Every(_) => None,
+    };
+    let hears = matches!(live, Live::All | Live::Run(_));
+    let every = match live {
+        Live::Every(seconds) => Some(seconds),
+        _ => None,
     };
     let whole = whole(
         title,
@@ -54,7 +65,7 @@ pub(super) fn page(
                 }
                 span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
             }
-            main #main data-live=[(!matches!(live, Live::None)).then(|| format!("{base}/api/live"))] data-run=[own_run] tabindex="-1" {
+            main #main data-live=[hears.then(|| format!("{base}/api/live"))] data-run=[own_run] data-every=[every] tabindex="-1" {
                 h1 { (title) }
                 p #status role="status" aria-live="polite" {}
                 (body)

@@ -2,15 +2,19 @@
 
 pub(crate) mod audit;
 mod card;
+pub(crate) mod costs;
+mod escalations;
 mod frame;
 pub(crate) mod inbox;
+pub(crate) mod models;
+pub(crate) mod run;
 pub(crate) mod runs;
 mod steps;
 
 pub(crate) use frame::{bare, failure};
 
 use crate::{failure::Failure, room::Visitor};
-use agents_core::run::Timestamp;
+use agents_core::run::{Cost, Timestamp};
 use axum::{
     Extension,
     http::header,
@@ -67,6 +71,11 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
         time if time < Duration::from_secs(1) => "just now".to_owned(),
         time => format!("{} ago", span(time)),
     }
+}
+
+/// Returns an amount of billionths of a dollar.
+fn money(nanos: u64) -> String {
+    format!("${}", Cost::of_nanos(nanos))
 }
 
 /// Characters that stand for themselves in a path and a query.

@@ -1,23 +1,22 @@
-//! Runs: a list, and one run with its steps.
+//! Runs, in a list.
 
 use super::{
     ago, encoded,
     frame::{Live, Tab, page},
-    steps::steps,
 };
 use crate::{
     failure::Failure,
-    guard::check_token,
     inert,
     room::{Room, Visitor},
+    shown::runs::Summary,
     steering,
 };
 use agents_core::run::Timestamp;
-use agents_store::{Run, RunFilter, RunStatus};
+use agents_store::{RunFilter, RunStatus};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, Query, State},
-    response::{IntoResponse, Redirect, Response},
+    extract::{Query, State},
+    response::{IntoResponse, Response},
 };
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -30,12 +29,6 @@ pub(crate) struct Choice {
     status: Option<String>,
     agent: Option<String>,
     before: Option<String>,
-}
-
-#[derive(Deserialize)]
-pub(crate) struct Steer {
-    action: String,
-    token: Option<String>,
 }
 
 pub(crate) async fn list(
@@ -60,6 +53,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup,
         ..RunFilter::default()
     };
     let runs = room.client.runs(&filter).await?;
+    let runs: Vec<Summary> = runs.into_iter().map(Summary::from).collect();
     let (now, base) = (Timestamp::now(), &visitor.base);
     let next = runs.last().filter(|_| runs.len() >= ROWS as usize);
     let agent = filter.agent.as_deref().unwrap_or_default();
@@ -88,7 +82,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup,
                                 td { (inert::text(&run.agent)) }
                                 td { (state(run)) }
                                 td { time datetime=(run.created_at) title=(run.created_at) { (ago(run.created_at, now)) } }
-                                td { (inert::text(&run.tenant)) @if let Some(by) = &run.started_by { " " (inert::text(by)) } }
+                                td { (inert::text(&run.tenant_id)) @if let Some(by) = &run.started_by { " " (inert::text(by)) } }
                                 td { a href={ (base) "/runs/" (encoded(&run.id)) } { (inert::text(run.key.as_deref().unwrap_or(&run.id))) } }
                             }
                         }
@@ -102,90 +96,11 @@ async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup,
     })
 }
 
-fn state(run: &Run) -> Markup {
-    let word = match run.end {
-        Some(end) => end.as_str(),
-        None => run.status.as_str(),
-    };
+/// Returns the state of a run in a word, and why it is held.
+pub(super) fn state(run: &Summary) -> Markup {
+    let word = run.end.unwrap_or(run.status);
     html! {
         span.badge.{ "state-" (word) } { (word) }
         @if let Some(why) = &run.held { " " (inert::text(&why.to_string())) }
-    }
-}
-
-pub(crate) async fn one(
-    State(room): State<Room>,
-    Extension(visitor): Extension<Visitor>,
-    Path(id): Path<String>,
-) -> Response {
-    match whole(&room, &visitor, &id).await {
-        Ok(body) => page(&visitor, "Run", Tab::Runs, Live::Run(&id), &body).into_response(),
-        Err(failure) => failure.page(&visitor),
-    }
-}
-
-async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Markup, Failure> {
-    let run = room.client.stored(id, &visitor.principal).await?;
-    let steps = match room.client.may_see_contents(&visitor.principal) {
-        true => match room.client.recorded(id).await {
-            Ok(Some(recorded)) => steps(&recorded.events()),
-            Ok(None) => html! { p.empty { "The run has not begun." } },
-            Err(error) => html! { p.failure { (inert::text(&error.to_string())) "." } },
-        },
-        false => html! { p.empty { "The steps hold exact arguments, which are for others." } },
-    };
-    let base = &visitor.base;
-    Ok(html! {
-        div #list data-list="" {
-            dl.facts {
-                dt { "Agent" } dd { (inert::text(&run.agent)) }
-                dt { "State" } dd data-run-status=(run.status) { (state(&run)) }
-                @if let Some(key) = &run.key { dt { "Key" } dd { (inert::text(key)) } }
-                @if !run.tenant.is_empty() { dt { "Tenant" } dd { (inert::text(&run.tenant)) } }
-                @if let Some(by) = &run.started_by { dt { "Started by" } dd { (inert::text(by)) } }
-                @if let Some(at) = run.wake_at { dt { "Goes on at" } dd { time datetime=(at) { (at) } } }
-                dt { "Stored" } dd { time datetime=(run.created_at) { (run.created_at) } }
-                dt { "Id" } dd { code { (run.id) } }
-                @for (name, value) in &run.labels { dt { (inert::text(name)) } dd { (inert::text(value)) } }
-            }
-            (buttons(visitor, &run))
-            @if run.status == RunStatus::Waiting {
-                p { a href={ (base) "/approvals" } { "To the requests that wait" } }
-            }
-            h2 { "Steps" }
-            (steps)
-        }
-    })
-}
-
-fn buttons(visitor: &Visitor, run: &Run) -> Markup {
-    let actions: &[(&str, &str)] = match run.status {
-        RunStatus::Done => return html! {},
-        RunStatus::Held => &[("release", "Let it go on"), ("cancel", "Cancel")],
-        _ => &[("pause", "Pause"), ("cancel", "Cancel")],
-    };
-    html! {
-        form.steer method="post" action={ (visitor.base) "/runs/" (encoded(&run.id)) } {
-            input type="hidden" name="token" value=(visitor.token);
-            @for (action, name) in actions {
-                button name="action" value=(action) { (name) }
-            }
-        }
-    }
-}
-
-pub(crate) async fn steer(
-    State(room): State<Room>,
-    Extension(visitor): Extension<Visitor>,
-    Path(id): Path<String>,
-    Body(given): Body<Steer>,
-) -> Response {
-    let steered = async {
-        check_token(given.token.as_deref(), &visitor)?;
-        steering::steer(&room, &visitor, &id, &given.action).await
-    };
-    match steered.await {
-        Ok(()) => Redirect::to(&format!("{}/runs/{}", visitor.base, encoded(&id))).into_response(),
-        Err(failure) => failure.page(&visitor),
     }
 }

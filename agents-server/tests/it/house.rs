@@ -4,9 +4,11 @@ use agents::{
     AgentBuilder, Effects,
     agent::ModelAgent,
     testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, ToolSpec},
+    tool::{FnTool, NeedsApproval, ToolSpec, conflict, undone},
 };
+use agents_control::ControlPlane;
 use agents_runtime::{AgentRef, Client, Principal, Progress, Roles, Runtime, SqliteStore};
+use agents_server::ControlRoom;
 use axum::{
     Router,
     body::{Body, to_bytes},
@@ -19,7 +21,7 @@ use tower::ServiceExt;
 
 /// Control room of a house, and its runs.
 pub(crate) struct House {
-    runtime: Runtime,
+    pub(crate) runtime: Runtime,
     payer: AgentRef<String, String>,
     pub(crate) app: Router,
 }
@@ -43,8 +45,9 @@ fn signed_in(request: &Parts) -> Option<Principal> {
     Some(parts.fold(principal, Principal::role))
 }
 
-/// Returns an agent that pays with the arguments that are its input, and one euro after a revision.
-fn payer() -> ModelAgent<'static, String, String> {
+/// Returns an agent that pays with the arguments that are its input, and one euro after a revision. A payment can be taken
+/// back, unless its recipient is the state.
+pub(crate) fn payer() -> ModelAgent<'static, String, String> {
     let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
         [] => Script::call("pay", asked.last()),
         [(_, told)] if told.contains("make it again") => Script::call("pay", r#"{"amount": 1}"#),
@@ -64,6 +67,12 @@ fn payer() -> ModelAgent<'static, String, String> {
     let pay = FnTool::with_spec(spec, |args: Value, _| async move {
         Ok::<_, std::io::Error>(format!("paid {}", args["amount"]))
     });
+    let pay = pay.undo(|args: Value, _: Value, _| async move {
+        Ok::<_, std::io::Error>(match args["to"].as_str() {
+            Some("state") => conflict("the state gives nothing back"),
+            _ => undone(),
+        })
+    });
     AgentBuilder::<String, String>::new("payer")
         .tool(pay)
         .model(model)
@@ -74,9 +83,20 @@ impl House {
     /// Creates a house without runs, and with a worker.
     pub(crate) async fn new(roles: Roles) -> House {
         let runtime = Runtime::open(SqliteStore::in_memory().await.unwrap()).roles(roles);
-        let app = agents_server::router(runtime.as_client(), signed_in);
+        let house = House::of(runtime, None);
+        tokio::spawn(house.runtime.clone().work(CancellationToken::new()));
+        house
+    }
+
+    /// Creates the house of a runtime, without a worker.
+    pub(crate) fn of(runtime: Runtime, control: Option<&ControlPlane>) -> House {
+        let room = ControlRoom::of(runtime.as_client());
+        let room = match control {
+            Some(control) => room.control(control),
+            None => room,
+        };
+        let app = agents_server::router(room, signed_in);
         let payer = runtime.agent(payer());
-        tokio::spawn(runtime.clone().work(CancellationToken::new()));
         House {
             runtime,
             payer,

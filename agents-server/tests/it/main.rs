@@ -8,8 +8,10 @@ mod built;
 mod deciding;
 mod house;
 mod live;
+mod models;
 mod program;
 mod refusing;
 #[path = "../room/mod.rs"]
 mod room;
+mod runs;
 mod showing;

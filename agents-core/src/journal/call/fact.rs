@@ -166,6 +166,9 @@ pub(crate) struct Called {
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) irreversible: bool,
+    /// Is `true` if the tool says how a call is undone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) has_undo: bool,
 }
 
 /// Returns the risk of a call that was stored without one.
@@ -191,6 +194,7 @@ impl Called {
             effect: spec.effect_description.as_deref().map(Box::from),
             external: spec.external,
             irreversible: spec.irreversible.is_some(),
+            has_undo: spec.has_undo(),
         }
     }
 }

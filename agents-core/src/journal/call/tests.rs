@@ -49,6 +49,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         effect: None,
         external: false,
         irreversible: false,
+        has_undo: false,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()

@@ -57,6 +57,11 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.irreversible)
     }
 
+    /// Returns `true` if the tool says how a call is undone.
+    pub(crate) fn has_undo(&self) -> bool {
+        self.tool.as_ref().is_some_and(|tool| tool.has_undo)
+    }
+
     /// Returns the effect of the call with these arguments in words, if the tool declares it.
     pub(crate) fn effect_in_words(&self, args: &Json) -> Option<String> {
         let effect = self.tool.as_ref()?.effect.as_ref()?;

@@ -188,6 +188,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         effect: None,
         external: false,
         irreversible: false,
+        has_undo: false,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];

@@ -1,0 +1,49 @@
+//! The control room, as an application sets it up.
+
+use agents_control::ControlPlane;
+use agents_runtime::Client;
+
+/// Control room that is about to be opened: by [`serve`](crate::serve), or as a [`router`](crate::router). Where it shows
+/// the runs of a store alone, the client of the store is enough.
+///
+/// ```no_run
+/// use agents_control::ControlPlane;
+/// use agents_runtime::{Runtime, SqliteStore};
+/// use agents_server::ControlRoom;
+///
+/// # async fn serve() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = SqliteStore::open("agents.db").await?;
+/// let control = ControlPlane::open(&store);
+/// let client = Runtime::client(store);
+/// agents_server::serve(ControlRoom::of(&client).control(&control), "127.0.0.1:7878").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug)]
+pub struct ControlRoom {
+    pub(crate) client: Client,
+    pub(crate) control: Option<ControlPlane>,
+}
+
+impl ControlRoom {
+    /// Creates the control room of the runs that a client sees.
+    pub fn of(client: &Client) -> Self {
+        ControlRoom {
+            client: client.clone(),
+            control: None,
+        }
+    }
+
+    /// Adds a control plane, whose models and costs are shown.
+    #[must_use]
+    pub fn control(mut self, control: &ControlPlane) -> Self {
+        self.control = Some(control.clone());
+        self
+    }
+}
+
+impl From<&Client> for ControlRoom {
+    fn from(client: &Client) -> Self {
+        ControlRoom::of(client)
+    }
+}

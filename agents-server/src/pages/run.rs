@@ -1,0 +1,331 @@
+//! One run: what became of it, why it does not go on, what it has done, and its steps.
+
+use super::{
+    card, encoded,
+    escalations::chart,
+    frame::{Live, Tab, page},
+    money, runs,
+    steps::steps,
+};
+use crate::{
+    failure::Failure,
+    guard::check_token,
+    inert,
+    room::{Room, Visitor},
+    shown::runs::{Contents, Executed, Standstill, Whole, whole, written_so_far},
+    steering, wording,
+};
+use agents_core::{Effects, Json, run::Timestamp};
+use agents_runtime::{AuditKind, ExecutionState};
+use axum::{
+    Extension,
+    extract::{Form as Body, Path, State},
+    response::{IntoResponse, Redirect, Response},
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+pub(crate) struct Steer {
+    action: String,
+    token: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Act {
+    action: String,
+    #[serde(default)]
+    note: String,
+    token: Option<String>,
+}
+
+/// Returns the address of a run's page.
+pub(super) fn address(visitor: &Visitor, run: &str) -> String {
+    format!("{}/runs/{}", visitor.base, encoded(run))
+}
+
+pub(crate) async fn show(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+) -> Response {
+    let shown = async {
+        let run = whole(&room, &visitor, &id).await?;
+        let is_open = run.run.status != "done";
+        let written = match &run.contents {
+            // A run whose text is gone is shown without it.
+            Some(_) if is_open => Some(written_so_far(&room, &id).await.unwrap_or_default()),
+            _ => None,
+        };
+        Ok::<_, Failure>(body(&visitor, &run, written.as_deref()))
+    };
+    match shown.await {
+        Ok(body) => page(&visitor, "Run", Tab::Runs, Live::Run(&id), &body).into_response(),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+fn body(visitor: &Visitor, whole: &Whole, written: Option<&str>) -> Markup {
+    let run = &whole.run;
+    html! {
+        div #list data-list="" {
+            dl.facts {
+                dt { "Agent" } dd { (inert::text(&run.agent)) }
+                dt { "State" } dd data-run-status=(run.status) { (runs::state(run)) }
+                @if let Some(usage) = &whole.usage {
+                    dt { "Tokens" }
+                    dd data-tokens=(usage.tokens()) { (usage.input_tokens) " read, " (usage.output_tokens) " written, in " (usage.requests) @if usage.requests == 1 { " request" } @else { " requests" } }
+                }
+                @if let Some(cost) = whole.cost_nanos { dt { "Cost" } dd data-cost=(cost) { (money(cost)) } }
+                @if let Some(key) = &run.key { dt { "Key" } dd { (inert::text(key)) } }
+                @if !run.tenant_id.is_empty() { dt { "Tenant" } dd { (inert::text(&run.tenant_id)) } }
+                @if let Some(by) = &run.started_by { dt { "Started by" } dd { (inert::text(by)) } }
+                @if let Some(at) = run.wake_at { dt { "Goes on at" } dd { time datetime=(at) { (at) } } }
+                dt { "Stored" } dd { time datetime=(run.created_at) { (run.created_at) } }
+                dt { "Id" } dd { code { (run.id) } }
+                @for (name, value) in &run.labels { dt { (inert::text(name)) } dd { (inert::text(value)) } }
+            }
+            @if let Some(standstill) = &whole.standstill { (stands(visitor, standstill)) }
+            (buttons(visitor, whole))
+            (doubts(visitor, whole))
+            @match &whole.contents {
+                Some(contents) => (answer(visitor, whole, contents, written)),
+                None => p.empty { "The steps hold exact arguments, which are for others." },
+            }
+            (executions(visitor, whole))
+            @if let Some(contents) = &whole.contents {
+                (chart(&contents.escalations))
+                h2 { "Steps" }
+                @match &whole.unreadable {
+                    Some(why) => p.failure { (inert::text(why)) "." },
+                    None if contents.events.is_empty() => p.empty { "The run has not begun." },
+                    None => (steps(&contents.events)),
+                }
+            }
+        }
+    }
+}
+
+fn stands(visitor: &Visitor, standstill: &Standstill) -> Markup {
+    let Standstill {
+        why,
+        to_do,
+        requests,
+    } = standstill;
+    html! {
+        section.standstill aria-labelledby="standstill" {
+            h2 #standstill { "Why it does not go on" }
+            p { (inert::text(why)) "." }
+            p { b { "What to do: " } (inert::text(to_do)) }
+            @if *requests > 0 { p { a href={ (visitor.base) "/approvals" } { "To the requests that wait" } } }
+        }
+    }
+}
+
+fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
+    let actions: &[(&str, &str)] = match whole.run.status {
+        "done" => return html! {},
+        "held" => &[("release", "Let it go on"), ("cancel", "Cancel")],
+        _ => &[("pause", "Pause"), ("cancel", "Cancel")],
+    };
+    html! {
+        form.steer method="post" action=(address(visitor, &whole.run.id)) {
+            input type="hidden" name="token" value=(visitor.token);
+            @for (action, name) in actions {
+                button name="action" value=(action) { (name) }
+            }
+        }
+    }
+}
+
+/// Returns a card for each execution in doubt, with the form of the finding.
+fn doubts(visitor: &Visitor, whole: &Whole) -> Markup {
+    let all = whole.executions.iter();
+    let mut doubts = all
+        .filter(|one| one.execution.state == ExecutionState::InDoubt)
+        .peekable();
+    if doubts.peek().is_none() {
+        return html! {};
+    }
+    html! {
+        h2 { "In doubt" }
+        p.note { "A process ended while these tools ran, and nothing says whether they took effect. Look at the other system, and say what you have found out. The first finding counts, and the run's model is told." }
+        div.cards {
+            @for Executed { execution: one, .. } in doubts {
+                article.card data-execution-id=(one.execution_id) data-status=(one.state) tabindex="0" {
+                    header {
+                        h3 { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
+                        span.badges { (card::risk(one.risk_level)) }
+                    }
+                    p.facts { b { (inert::text(&one.agent_name)) } " · began " time datetime=(one.executed_at) { (one.executed_at) } " · try " (one.attempt) }
+                    @if let Some(summary) = &one.args_summary { p.summary { bdi { (inert::text(summary)) } } }
+                    form.decision method="post" action={ (address(visitor, &one.run_id)) "/executions/" (encoded(&one.execution_id)) } {
+                        input type="hidden" name="token" value=(visitor.token);
+                        label for={ "note-" (one.execution_id) } { "Note " small { "for the agent and the trail: how you know" } }
+                        input id={ "note-" (one.execution_id) } type="text" name="note" autocomplete="off" maxlength="2000";
+                        div.buttons {
+                            button name="action" value="took_effect" { "It took effect" }
+                            button name="action" value="had_no_effect" { "It had no effect" }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn answer(visitor: &Visitor, whole: &Whole, contents: &Contents, written: Option<&str>) -> Markup {
+    let told = contents.answer.as_ref().map(|answer| match answer {
+        serde_json::Value::String(text) => inert::text(text),
+        other => Json::of(other).map_or_else(|_| String::new(), |json| inert::json(&json)),
+    });
+    html! {
+        @if let Some(told) = told {
+            h2 { "Answer" }
+            @if contents.partial { p.note { "The answer is incomplete." } }
+            pre.answer tabindex="0" aria-label="Answer" { bdi { (told) } }
+        } @else if let Some(error) = &contents.error {
+            h2 { "Why there is no answer" }
+            p.failure { (inert::text(error)) "." }
+        } @else if let Some(written) = written {
+            section #writing hidden[written.is_empty()] data-text={ (visitor.base) "/api/runs/" (encoded(&whole.run.id)) "/text" } {
+                h2 { "As it is written" }
+                pre.answer tabindex="0" aria-label="Answer, as it is written" aria-busy="true" { bdi { (inert::text(written)) } }
+            }
+        }
+    }
+}
+
+/// Returns the executions that may have changed something.
+fn executions(visitor: &Visitor, whole: &Whole) -> Markup {
+    let all = whole.executions.iter();
+    let mut changing = all
+        .filter(|one| {
+            one.execution
+                .effects
+                .is_none_or(|effects| effects == Effects::Writes)
+        })
+        .peekable();
+    if changing.peek().is_none() {
+        return html! {};
+    }
+    html! {
+        h2 { "What it has done" }
+        table.executions {
+            thead { tr { th scope="col" { "Tool" } th scope="col" { "Arguments, in short" } th scope="col" { "State" } th scope="col" { "Time" } th scope="col" { "Undo" } } }
+            tbody {
+                @for one in changing { (execution(visitor, one)) }
+            }
+        }
+    }
+}
+
+fn execution(visitor: &Visitor, executed: &Executed) -> Markup {
+    let one = &executed.execution;
+    let state = one.state.as_str();
+    html! {
+        tr data-execution=(one.execution_id) {
+            td { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
+            td { @if let Some(summary) = &one.args_summary { bdi { (inert::text(summary)) } } }
+            td {
+                span.badge.{ "execution-" (state) } { (state.replace('_', " ")) }
+                @if let Some(by) = &one.settled_by { " found out by " (inert::text(by)) }
+                @if let Some(by) = &one.approved_by { " approved by " (inert::text(by)) }
+            }
+            td { time datetime=(one.executed_at) { (one.executed_at) } }
+            td {
+                @if let Some(news) = &executed.undo { (told(news.kind, news.by.as_deref(), news.at, news.reason.as_deref())) " " }
+                @if executed.may_be_undone {
+                    a href={ (address(visitor, &one.run_id)) "/executions/" (encoded(&one.execution_id)) } { "Undo…" }
+                } @else if one.irreversible == Some(true) { "cannot be undone" }
+            }
+        }
+    }
+}
+
+fn told(kind: AuditKind, by: Option<&str>, at: Timestamp, reason: Option<&str>) -> Markup {
+    html! {
+        span title=(at) { (kind.as_str().replace('_', " ")) }
+        @if let Some(by) = by { " by " (inert::text(by)) }
+        @if let Some(reason) = reason { ": " bdi { (inert::text(reason)) } }
+    }
+}
+
+pub(crate) async fn steer(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    Body(given): Body<Steer>,
+) -> Response {
+    let steered = async {
+        check_token(given.token.as_deref(), &visitor)?;
+        steering::steer(&room, &visitor, &id, &given.action).await
+    };
+    match steered.await {
+        Ok(()) => Redirect::to(&address(&visitor, &id)).into_response(),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+/// Asks whether an execution is to be undone, and says what that means.
+pub(crate) async fn confirm(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((run, id)): Path<(String, String)>,
+) -> Response {
+    match crate::shown::runs::execution(&room, &visitor, &run, &id).await {
+        Ok(executed) => {
+            let body = confirmation(&visitor, &executed);
+            page(&visitor, "Undo", Tab::Runs, Live::None, &body).into_response()
+        }
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+fn confirmation(visitor: &Visitor, executed: &Executed) -> Markup {
+    let one = &executed.execution;
+    let back = address(visitor, &one.run_id);
+    html! {
+        dl.facts {
+            dt { "Tool" } dd { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
+            dt { "Called by" } dd { (inert::text(&one.agent_name)) }
+            dt { "Arguments, in short" } dd { @if let Some(summary) = &one.args_summary { bdi { (inert::text(summary)) } } }
+            dt { "Ran" } dd { time datetime=(one.executed_at) { (one.executed_at) } }
+            @if let Some(by) = &one.approved_by { dt { "Approved by" } dd { (inert::text(by)) } }
+            dt { "State" } dd { (one.state.as_str().replace('_', " ")) }
+            dt { "Risk" } dd { (card::risk(one.risk_level)) }
+            @if let Some(news) = &executed.undo { dt { "Undo" } dd { (told(news.kind, news.by.as_deref(), news.at, news.reason.as_deref())) } }
+        }
+        @match steering::not_undoable(one) {
+            Some(why) => p.failure { "It cannot be undone: " (why) "." },
+            None => {
+                p { (wording::REVERSIBLE) }
+                p { "The undo is a run of its own, in your name. It asks for approval if the calls of the tool do, and then you may not be the one who decides." }
+                form.steer method="post" action={ (back) "/executions/" (encoded(&one.execution_id)) } {
+                    input type="hidden" name="token" value=(visitor.token);
+                    button.deny name="action" value="undo" { "Undo it" }
+                }
+            }
+        }
+        p { a href=(back) { "Back to the run" } }
+    }
+}
+
+pub(crate) async fn act(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((run, id)): Path<(String, String)>,
+    Body(given): Body<Act>,
+) -> Response {
+    let acted = async {
+        check_token(given.token.as_deref(), &visitor)?;
+        steering::act(&room, &visitor, &run, &id, &given.action, &given.note).await
+    };
+    match acted.await {
+        // The run of an undo shows what becomes of it.
+        Ok(undo) => {
+            Redirect::to(&address(&visitor, undo.as_deref().unwrap_or(&run))).into_response()
+        }
+        Err(failure) => failure.page(&visitor),
+    }
+}

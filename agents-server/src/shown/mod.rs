@@ -1,0 +1,6 @@
+//! What is shown, as data: pages make HTML of it, and the API is its JSON.
+
+pub(crate) mod costs;
+pub(crate) mod escalations;
+pub(crate) mod models;
+pub(crate) mod runs;
