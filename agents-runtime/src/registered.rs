@@ -8,7 +8,7 @@ use crate::{
     journal::StoredJournal,
     settings::Settings,
     texts::Texts,
-    undo::plan::Restored,
+    undo::plan::{Restored, WithPlan},
 };
 use agents_core::{
     Agent, Error, ErrorKind,
@@ -141,6 +141,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         texts,
         restored,
     } = with;
+    let is_undo = data.undo.is_some();
     let mut run = run
         .scope(data.scope)
         .journal(journal)
@@ -162,7 +163,10 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         run = run.model(model.clone());
     }
     if let Some(purposes) = &settings.purposes {
-        run = run.purposes(purposes.clone());
+        run = match is_undo {
+            true => run.purposes(WithPlan(purposes.clone())),
+            false => run.purposes(purposes.clone()),
+        };
     }
     for model in &settings.known_models {
         run = run.known_model(model.clone());

@@ -1,12 +1,14 @@
 //! A control plane in a runtime, on one store.
 
-use super::{activate, prices, reply, scoring};
+use super::{activate, operator, prices, reply, scoring};
 use agents_control::{ControlPlane, PurposeKey::Scoring, SqliteStore, UsageBy, UsageFilter};
 use agents_core::{
-    AgentBuilder,
+    AgentBuilder, Effects,
     testing::{Script, ScriptedModel},
+    tool::{FnTool, undone},
 };
-use agents_runtime::Runtime;
+use agents_runtime::{Runtime, UndoOutcome};
+use agents_store::RunFilter;
 
 #[tokio::test]
 async fn a_runtime_asks_its_control_plane_and_goes_on_after_a_change() {
@@ -53,4 +55,30 @@ async fn a_runtime_refuses_a_model_that_is_not_admitted() {
     let error = runtime.agent(agent).run("Norway").await.unwrap_err();
     assert!(error.to_string().contains("not admitted"), "{error}");
     assert_eq!(handle.count(), 0);
+}
+
+#[tokio::test]
+async fn an_undo_needs_no_model_that_the_control_plane_admits() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (model, _) = ScriptedModel::new([Script::call("file", "{}"), Script::text("Filed.")]);
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .prices(prices());
+    activate(&control, scoring()).await;
+    let schema = serde_json::json!({"type": "object"});
+    let file = FnTool::new("file", "Files.", Effects::Writes, schema, |_, _| async {
+        Ok::<_, std::io::Error>("filed")
+    });
+    let file = file.undo(|_, _, _| async { Ok::<_, std::io::Error>(undone()) });
+    let runtime = Runtime::open(store).control(&control);
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .purpose(Scoring)
+        .tool(file);
+    let clerk = runtime.agent(clerk.build());
+    assert_eq!(clerk.run("File it.").await.unwrap(), "Filed.");
+    let client = runtime.as_client();
+    let run = client.runs(&RunFilter::default()).await.unwrap().remove(0);
+    let ran = client.executions(&run.id, &operator()).await.unwrap();
+    let undone = runtime.undo(&ran[0].execution_id).by(&operator()).await;
+    assert_eq!(undone.unwrap(), UndoOutcome::Undone);
 }

@@ -5,14 +5,18 @@ use crate::{
     data::{RunData, UndoData},
 };
 use agents_core::{
-    AgentBuilder, Effects, Json, Model,
+    AgentBuilder, Effects, Json, Model, PurposeKey,
     agent::ModelAgent,
     async_trait,
-    model::{Message, ModelError, Reply, Request, ToolCall},
+    model::{Message, ModelError, Purposes, Reply, Request, ToolCall},
     secret::{SecretStore, SecretValue, restore},
-    tool::undo_tool,
+    tool::{Scope, undo_tool},
 };
 use agents_store::Run;
+use std::sync::Arc;
+
+/// Name of the model of an undo.
+const PLAN: &str = "agents/undo";
 
 /// Agent of the run of an undo.
 pub(crate) type Undoing = ModelAgent<'static, String, String>;
@@ -84,7 +88,7 @@ enum Plan {
 #[async_trait]
 impl Model for Plan {
     fn id(&self) -> &str {
-        "agents/undo"
+        PLAN
     }
 
     async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
@@ -103,5 +107,22 @@ impl Model for Plan {
             (Plan::Call(call), None) => reply.calls.push(call.clone()),
         }
         Ok(reply)
+    }
+}
+
+/// Purposes of the run of an undo: its plan is no model that anybody has to admit.
+pub(crate) struct WithPlan(pub(crate) Arc<dyn Purposes>);
+
+impl Purposes for WithPlan {
+    fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
+        self.0.model(purpose, scope)
+    }
+
+    fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
+        self.0.judged(run_id, purpose, fits);
+    }
+
+    fn admits(&self, model: &str) -> bool {
+        model == PLAN || self.0.admits(model)
     }
 }

@@ -10,8 +10,10 @@
 
 mod office;
 
-use agents_runtime::{Runtime, RuntimeError, SqliteStore};
-use agents_server::Server;
+use agents::PurposeKey;
+use agents_control::{ControlError, ControlPlane, ModelProfile, Prices, usd};
+use agents_runtime::{Principal, Runtime, RuntimeError, SqliteStore};
+use agents_server::{ControlRoom, Server};
 use agents_store::{RunFilter, RunStatus};
 use std::{error::Error, path::PathBuf, process::ExitCode};
 use tokio_util::sync::CancellationToken;
@@ -64,8 +66,15 @@ async fn main() -> ExitCode {
 }
 
 async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
-    let runtime = Runtime::open(SqliteStore::open(&options.store).await?).model(office::model());
-    let server = Server::bind(runtime.as_client(), &*options.listen).await?;
+    let store = SqliteStore::open(&options.store).await?;
+    let model = office::model();
+    let control = ControlPlane::open(&store)
+        .provider("scripted", move |_| model.clone())
+        .prices(Prices::default().model("scripted/*", 1.0, 5.0));
+    activate_profiles(&control).await?;
+    let runtime = Runtime::open(store).control(&control);
+    let room = ControlRoom::of(runtime.as_client()).control(&control);
+    let server = Server::bind(room, &*options.listen).await?;
     let paid = format!(
         "approved payments are added to {}",
         options.ledger.display()
@@ -96,4 +105,24 @@ async fn is_idle(runtime: &Runtime) -> Result<bool, RuntimeError> {
         }
     }
     Ok(true)
+}
+
+/// Gives each purpose its model, unless an earlier start has done so.
+async fn activate_profiles(control: &ControlPlane) -> Result<(), ControlError> {
+    if !control.active().await?.is_empty() {
+        return Ok(());
+    }
+    let operator = Principal::operator();
+    for (purpose, models) in [
+        (PurposeKey::AgentTurn, &["large"][..]),
+        (PurposeKey::AgentTool, &["large", "small"]),
+    ] {
+        // The last version is the one that is active.
+        for model in models {
+            let profile = ModelProfile::global(purpose.clone()).model("scripted", *model);
+            let profile = profile.max_output_tokens(1_000).daily_cap(usd(5));
+            control.activate(profile).by(&operator).await?;
+        }
+    }
+    Ok(())
 }

@@ -1,9 +1,12 @@
 //! The team: an office that hands invoices to a bookkeeper, who looks them up and pays.
 
 use agents::{
+    PurposeKey,
     prelude::*,
     testing::{ReceivedRequest, Script, ScriptedModel},
+    tool::Undone,
 };
+use serde::{Deserialize, Serialize};
 use std::{
     fs::{self, OpenOptions},
     io::{self, Write},
@@ -34,30 +37,51 @@ tool! {
     }
 }
 
-/// Pays an invoice.
-#[agents::tool(
-    writes,
-    external,
-    idempotent,
-    approval = always,
-    risk = high,
-    effect_description = "pay {amount} to {to}",
-)]
-async fn pay(
-    /// To whom.
+/// Payment in the ledger.
+#[derive(Debug, Deserialize, Serialize)]
+struct Payment {
+    paid: f64,
     to: String,
-    /// Amount in euros.
-    amount: f64,
-    #[inject] ledger: PathBuf,
-    cx: &ToolContext,
-) -> io::Result<String> {
-    let key = cx.idempotency_key();
-    if !is_paid(&ledger, &key)? {
-        let mut file = OpenOptions::new().create(true).append(true).open(&ledger)?;
-        file.write_all(format!("{key} {amount}\n").as_bytes())?;
-        file.sync_all()?;
+    key: String,
+}
+
+tool! {
+    /// Pays an invoice.
+    #[tool(
+        writes,
+        external,
+        idempotent,
+        approval = always,
+        risk = high,
+        effect_description = "pay {amount} to {to}",
+        version = "1.0.0",
+    )]
+    async fn pay(
+        /// To whom.
+        to: String,
+        /// Amount in euros.
+        amount: f64,
+        #[inject] ledger: PathBuf,
+        cx: &ToolContext,
+    ) -> io::Result<Payment> {
+        let key = cx.idempotency_key();
+        if !is_paid(&ledger, &key)? {
+            let mut file = OpenOptions::new().create(true).append(true).open(&ledger)?;
+            file.write_all(format!("{key} {amount}\n").as_bytes())?;
+            file.sync_all()?;
+        }
+        Ok(Payment { paid: amount, to, key: key.to_string() })
     }
-    Ok(format!("{amount} paid to {to}"))
+
+    undo(payment) => {
+        let lines = fs::read_to_string(&ledger)?;
+        let others: Vec<_> = lines.lines().filter(|line| !line.starts_with(&payment.key)).collect();
+        if others.len() == lines.lines().count() {
+            return Ok::<Undone, io::Error>(conflict("the payment is not in the ledger any more"));
+        }
+        fs::write(&ledger, others.iter().map(|line| format!("{line}\n")).collect::<String>())?;
+        Ok(undone())
+    }
 }
 
 fn is_paid(ledger: &Path, key: &str) -> io::Result<bool> {
@@ -76,6 +100,7 @@ struct Bookkeeper {
 
 #[agent(
     prompt = "You keep the books. Look an invoice up before you pay it.",
+    purpose = PurposeKey::AgentTool,
     tools = [FindInvoice, Pay { ledger: self.ledger.clone() }],
 )]
 impl Bookkeeper {
@@ -87,7 +112,10 @@ impl Bookkeeper {
 /// The head of the team.
 struct Office;
 
-#[agent(prompt = "You run the office. Leave invoices to the bookkeeper.")]
+#[agent(
+    prompt = "You run the office. Leave invoices to the bookkeeper.",
+    purpose = PurposeKey::AgentTurn,
+)]
 impl Office {
     /// Does what is to be done.
     #[skill]

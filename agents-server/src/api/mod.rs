@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod costs;
 pub(crate) mod live;
 pub(crate) mod models;
+pub(crate) mod openapi;
 pub(crate) mod runs;
 
 use crate::failure::Failure;

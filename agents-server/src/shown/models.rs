@@ -188,7 +188,8 @@ async fn profile(
     let applies = resolved
         .as_ref()
         .is_some_and(|one| one.version == active.version);
-    if !owns && !(*tier == Tier::Global && applies) {
+    let is_shared = *tier == Tier::Global && applies;
+    if !owns && !is_shared {
         return Ok(None);
     }
     let circuits = match &resolved {

@@ -10,6 +10,7 @@ use agents_control::{UsageBy, UsageFilter};
 use agents_core::{
     Error,
     agent::TextDelta,
+    journal::Recorded,
     model::Usage,
     run::{Cost, Event, Timestamp},
 };
@@ -134,14 +135,11 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
         Err(error) => (None, Some(error.to_string())),
     };
     let priced = priced(room, id).await?;
-    let cost = recorded.as_ref().and_then(|recorded| recorded.cost());
+    let cost = recorded.as_ref().and_then(Recorded::cost);
     let contents = may_see.then(|| {
-        let events = recorded
-            .as_ref()
-            .map_or_else(Vec::new, |recorded| recorded.events());
-        let outcome = recorded
-            .as_ref()
-            .and_then(|recorded| recorded.outcome::<Value>());
+        let recorded = recorded.as_ref();
+        let events = recorded.map_or_else(Vec::new, Recorded::events);
+        let outcome = recorded.and_then(Recorded::outcome::<Value>);
         let partial = outcome.as_ref().is_some_and(|outcome| outcome.partial);
         let result =
             outcome.map(|outcome| outcome.result.map_err(|error: Error| error.to_string()));
@@ -161,7 +159,7 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
     Ok(Whole {
         run: run.into(),
         standstill,
-        usage: recorded.as_ref().map(|recorded| recorded.usage()),
+        usage: recorded.as_ref().map(Recorded::usage),
         cost_nanos: priced.or(cost.map(Cost::nanos)),
         executions,
         contents,

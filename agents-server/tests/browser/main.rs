@@ -131,3 +131,105 @@ fn everything_works_without_javascript() {
     ledger(&folder, 1);
     let _ = fs::remove_dir_all(&folder);
 }
+
+/// Waits until the page has this text.
+fn reads(browser: &Browser, text: &str) {
+    until(text, || browser.source().contains(text).then_some(()));
+}
+
+#[test]
+fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
+    let Some(browser) = Browser::start(1200, 900, false) else {
+        return;
+    };
+    let folder = folder("undo");
+    let room = Program::start(&folder);
+    until("the requests", || {
+        browser.open(&room.url);
+        (browser.source().matches("data-approval-id").count() == 3).then_some(())
+    });
+    browser.click(".card button.approve");
+    reads(&browser, "One request was approved.");
+    ledger(&folder, 1);
+    let (origin, _) = room.url.split_once("/?").unwrap();
+    until("a run that is over", || {
+        browser.open(&format!("{origin}/runs"));
+        browser.source().contains("state-answered").then_some(())
+    });
+    let run = "tr:has(.state-answered) a";
+    browser.click(run);
+    reads(&browser, "What it has done");
+    browser.click("table.executions a");
+    reads(&browser, "The tool says how its calls are undone.");
+    browser.click("button[value=undo]");
+    // The page of the run that undoes it.
+    reads(&browser, "<dt>Key</dt>");
+    // The undo asks, since the calls of the tool do.
+    until("the request of the undo", || {
+        browser.open(&format!("{origin}/approvals"));
+        (browser.source().matches("data-approval-id").count() == 3).then_some(())
+    });
+    assert_eq!(ledger(&folder, 1).len(), 1);
+    browser.click(".run:last-of-type .card button.approve");
+    reads(&browser, "One request was approved.");
+    ledger(&folder, 0);
+    browser.click("nav a[href='/models']");
+    reads(&browser, "circuit-closed");
+    browser.click("a[href='/models/agent_tool']");
+    reads(&browser, "Activate version");
+    browser.click("table.versions form button");
+    reads(&browser, "data-change=\"rolled_back\"");
+    browser.click("nav a[href='/costs']");
+    reads(&browser, "All rows as CSV");
+    assert!(!browser.source().contains("data-total=\"0\""));
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn the_page_of_a_run_is_live_and_every_page_fits_a_small_screen() {
+    let (Some(one), Some(two)) = (
+        Browser::start(380, 800, true),
+        Browser::start(380, 800, true),
+    ) else {
+        return;
+    };
+    let folder = folder("run");
+    let room = Program::start(&folder);
+    until("the requests", || {
+        two.open(&room.url);
+        (two.run(CARDS) == 3).then_some(())
+    });
+    one.open(&room.url);
+    has_cards(&one, 3);
+    one.click(".card .facts a[href^='/runs/']");
+    reads(&one, "it waits for a decision");
+    two.run("document.querySelector('.card button.approve').click(); return 0");
+    until("the answer", || {
+        let headings =
+            "return [...document.querySelectorAll('h2')].map((one) => one.textContent).join()";
+        let found = one.run(headings);
+        found.as_str()?.contains("Answer").then_some(())
+    });
+    assert_eq!(
+        one.run("return document.querySelector('.standstill')"),
+        serde_json::Value::Null
+    );
+    let fits = "return document.documentElement.scrollWidth <= window.innerWidth";
+    assert_eq!(one.run(fits), true, "the run");
+    for page in ["/models", "/models/agent_tool", "/costs", "/audit", "/runs"] {
+        one.click(&format!(
+            "nav a[href='{}']",
+            page.replace("/agent_tool", "")
+        ));
+        if page.ends_with("agent_tool") {
+            one.click("a[href='/models/agent_tool']");
+        }
+        until(page, || {
+            (one.run("return location.pathname") == page).then_some(())
+        });
+        assert_eq!(one.run(fits), true, "{page}");
+    }
+    assert_eq!(one.complaints(), "[]");
+    assert_eq!(two.complaints(), "[]");
+    let _ = fs::remove_dir_all(&folder);
+}

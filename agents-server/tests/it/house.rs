@@ -138,6 +138,11 @@ impl House {
         }
     }
 
+    /// Sends a request, and returns the status alone: the answer may never end.
+    pub(crate) async fn app_status(&self, request: Request<Body>) -> StatusCode {
+        self.app.clone().oneshot(request).await.unwrap().status()
+    }
+
     /// Loads a page as somebody.
     pub(crate) async fn get(&self, who: &str, path: &str) -> Answer {
         let request = Request::get(path).header("x-user", who);

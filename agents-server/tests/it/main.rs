@@ -9,6 +9,8 @@ mod deciding;
 mod house;
 mod live;
 mod models;
+mod oidc;
+mod openapi;
 mod program;
 mod refusing;
 #[path = "../room/mod.rs"]

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 /// House with a control plane, whose model `p/good` costs a thousandth of a dollar for each token that it writes, and whose
 /// model `p/bad` is down.
-async fn house() -> (House, ControlPlane) {
+pub(crate) async fn house() -> (House, ControlPlane) {
     let store = SqliteStore::in_memory().await.unwrap();
     let reply = Reply {
         content: "Oslo".to_owned(),
@@ -45,7 +45,7 @@ async fn house() -> (House, ControlPlane) {
     (house, control)
 }
 
-async fn activate(control: &ControlPlane, profile: ModelProfile) -> u64 {
+pub(crate) async fn activate(control: &ControlPlane, profile: ModelProfile) -> u64 {
     let operator = Principal::operator();
     control
         .activate(profile)
@@ -55,7 +55,7 @@ async fn activate(control: &ControlPlane, profile: ModelProfile) -> u64 {
         .version
 }
 
-fn scoring() -> ModelProfile {
+pub(crate) fn scoring() -> ModelProfile {
     ModelProfile::global(Scoring)
         .model("p", "good")
         .approve("p", "other")
@@ -65,7 +65,12 @@ fn scoring() -> ModelProfile {
 }
 
 /// Runs an agent of this name for a tenant, and returns the id of the run.
-async fn ask(house: &House, agent: &str, purpose: PurposeKey, tenants: &[&str]) -> Vec<String> {
+pub(crate) async fn ask(
+    house: &House,
+    agent: &str,
+    purpose: PurposeKey,
+    tenants: &[&str],
+) -> Vec<String> {
     let built = AgentBuilder::<String, String>::new(agent.to_owned())
         .purpose(purpose)
         .build();

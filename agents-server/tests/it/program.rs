@@ -17,9 +17,9 @@ struct Room {
 }
 
 /// Status, head and body of an answer.
-struct Answer(u16, String, String);
+pub(crate) struct Answer(pub(crate) u16, pub(crate) String, pub(crate) String);
 
-fn send(address: &str, request: &str) -> Answer {
+pub(crate) fn send(address: &str, request: &str) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
     stream
         .set_read_timeout(Some(Duration::from_secs(20)))

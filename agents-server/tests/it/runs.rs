@@ -48,7 +48,7 @@ async fn over(house: &House, run: &str) {
 }
 
 /// Starts a payment, has it approved, and returns the id of its run.
-async fn paid(house: &House, args: &str) -> String {
+pub(crate) async fn paid(house: &House, args: &str) -> String {
     let request = house.ask("acme", args).await;
     let answer = house
         .decide("acme/grace", &request.id, "approve", &[])
@@ -192,8 +192,8 @@ async fn what_runs_have_done_is_not_there_for_others_and_needs_its_role() {
 }
 
 /// House of a runtime with an agent that files what it is told, and whose first process has ended in the middle.
-async fn with_a_doubt() -> (House, String) {
-    let keys = std::env::temp_dir().join(format!("agents-room-doubt-{}.keys", std::process::id()));
+pub(crate) async fn with_a_doubt(name: &str) -> (House, String) {
+    let keys = std::env::temp_dir().join(format!("agents-room-{name}-{}.keys", std::process::id()));
     let _ = std::fs::remove_file(&keys);
     let store = SqliteStore::in_memory().await.unwrap();
     let begun = Arc::new(Semaphore::new(0));
@@ -242,7 +242,7 @@ async fn with_a_doubt() -> (House, String) {
 
 #[tokio::test]
 async fn a_doubt_is_settled_with_a_note_by_whoever_may() {
-    let (house, run) = with_a_doubt().await;
+    let (house, run) = with_a_doubt("doubt").await;
     let path = format!("/runs/{run}");
     let page = house.get("acme/grace", &path).await.body;
     for part in [
