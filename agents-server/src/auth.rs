@@ -8,7 +8,7 @@ use std::error::Error;
 /// Says who sends a request. The control room has no users of its own: an application knows them.
 ///
 /// A function `Fn(&Parts) -> Option<Principal>` is an authenticator. One that has to ask somewhere else implements the
-/// trait:
+/// trait. The example `oidc` signs people in with an OpenID Connect provider.
 ///
 /// ```
 /// use agents_runtime::Principal;

@@ -1,4 +1,4 @@
-//! The control room: people see runs, decide about calls and steer them in a browser.
+//! The control room: people see runs, models and costs in a browser, decide about calls, and steer them.
 //!
 //! [`serve`] opens the control room on this machine for whoever starts it. [`router`] is the same for an application that
 //! knows its users: its [`Authenticator`] says who sends a request. Both show the runs of a store, so the workers of
@@ -44,10 +44,19 @@
 //! | `GET /api/approvals/ID` | the request, with its exact arguments |
 //! | `POST /api/approvals/ID` | decides: `{"decision": "approve" \| "deny" \| "revise", "note", "arguments"}` |
 //! | `GET /api/runs` | runs, the newest first; `?status=`, `?agent=`, `?before=ID`, `?limit=` |
-//! | `GET /api/runs/ID` | the run, and its events so far, for whoever may see the exact arguments of all calls |
+//! | `GET /api/runs/ID` | the run; its answer and its events, too, for whoever may see the exact arguments of all calls |
 //! | `POST /api/runs/ID` | steers: `{"action": "pause" \| "release" \| "cancel"}` |
+//! | `GET /api/runs/ID/text` | server-sent events: the answer as it is written, if the run is streamed |
+//! | `GET /api/runs/ID/executions` | what ran, with its state |
+//! | `POST /api/runs/ID/executions/ID` | settles a doubt, or asks for an undo: `{"action": "took_effect" \| "had_no_effect" \| "undo", "note"}` |
+//! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
+//! | `GET /api/models/PURPOSE` | versions and changes of its profiles |
+//! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |
+//! | `GET /api/costs` | sums of the log of usage; `?by=day\|agent\|purpose\|model\|tenant\|run`, `?since=DAY`, `?purpose=`, `?tenant=` |
+//! | `GET /api/costs.csv` | the same with all rows, as CSV |
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
+//! | `GET /api/openapi.json` | the description of all of this |
 //!
 //! An error is `{"error": {"kind", "message"}}`:
 //!
