@@ -15,7 +15,7 @@ use agents_control::{ControlError, ControlPlane, ModelProfile, Prices, usd};
 use agents_runtime::{Principal, Runtime, RuntimeError, SqliteStore};
 use agents_server::{ControlRoom, Server};
 use agents_store::{RunFilter, RunStatus};
-use std::{error::Error, path::PathBuf, process::ExitCode};
+use std::{error::Error, path::PathBuf, process::ExitCode, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 const USAGE: &str =
@@ -72,7 +72,10 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
         .provider("scripted", move |_| model.clone())
         .prices(Prices::default().model("scripted/*", 1.0, 5.0));
     activate_profiles(&control).await?;
-    let runtime = Runtime::open(store).control(&control);
+    // Others go on soon with the runs of a server that is killed.
+    let runtime = Runtime::open(store)
+        .control(&control)
+        .lease(Duration::from_secs(2));
     let room = ControlRoom::of(runtime.as_client()).control(&control);
     let server = Server::bind(room, &*options.listen).await?;
     let paid = format!(
