@@ -1,56 +1,51 @@
 //! Rights to activate profiles.
 
 use crate::{
-    ActiveProfiles, ControlError, ControlErrorKind, CredentialSource, ModelProfile, OverrideClass,
-    Tier, plane::Plane, wording,
+    ActiveProfiles, ControlError, ControlErrorKind, ControlPlane, CredentialSource, ModelProfile,
+    OverrideClass, ProfileVersion, Tier, plane::Plane, wording,
 };
 use agents_runtime::Principal;
-use agents_store::{NewProfile, StoredProfile};
+use agents_store::NewProfile;
 
 /// Change of the profiles that is about to be made, begun by [`ControlPlane::activate`](crate::ControlPlane::activate) and
 /// its siblings. [`by`](Change::by) makes it.
 #[must_use = "a change is made by `.by(&principal).await`"]
 #[derive(Debug)]
 pub struct Change<'a> {
-    pub(crate) plane: &'a Plane,
-    pub(crate) what: What,
-    pub(crate) replaces: Option<u64>,
+    plane: &'a Plane,
+    what: What,
+    replaces: Option<u64>,
 }
 
 #[derive(Debug)]
-pub(crate) enum What {
+enum What {
     Activate(Box<ModelProfile>),
     Rollback(u64),
     Deactivate(u64),
 }
 
-/// Version of a profile, with who made it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ProfileVersion {
-    /// Number of the version.
-    pub version: u64,
-    /// The profile.
-    pub profile: ModelProfile,
-    /// Principal who stored it.
-    pub created_by: String,
-    /// Time of its last activation.
-    pub activated_at: agents_core::run::Timestamp,
-    /// Time from which it is active no more.
-    pub deactivated_at: Option<agents_core::run::Timestamp>,
-}
+impl ControlPlane {
+    /// Activates a profile, in the place of the one of the same tier and purpose. All processes go by it within a second.
+    pub fn activate(&self, profile: ModelProfile) -> Change<'_> {
+        self.change(What::Activate(Box::new(profile)))
+    }
 
-impl ProfileVersion {
-    pub(crate) fn of(stored: StoredProfile) -> Result<Self, ControlError> {
-        let profile = serde_json::from_str(&stored.profile)
-            .map_err(|error| wording::unreadable(stored.version, &stored.purpose, &error))?;
-        Ok(ProfileVersion {
-            version: stored.version,
-            profile,
-            created_by: stored.created_by,
-            activated_at: stored.activated_at,
-            deactivated_at: stored.deactivated_at,
-        })
+    /// Activates a version again that was active before.
+    pub fn rollback(&self, version: u64) -> Change<'_> {
+        self.change(What::Rollback(version))
+    }
+
+    /// Ends the activity of a version, so that the tier above applies.
+    pub fn deactivate(&self, version: u64) -> Change<'_> {
+        self.change(What::Deactivate(version))
+    }
+
+    fn change(&self, what: What) -> Change<'_> {
+        Change {
+            plane: &self.plane,
+            what,
+            replaces: None,
+        }
     }
 }
 

@@ -50,7 +50,7 @@ mod provider;
 mod retries;
 mod wording;
 
-pub use activation::{Change, ProfileVersion};
+pub use activation::Change;
 pub use agents_core::{PurposeKey, run::Cost};
 pub use agents_http::Bundle;
 pub use agents_runtime::Principal;
@@ -70,7 +70,8 @@ pub use plane::ControlPlane;
 pub use prices::Prices;
 pub use profile::{
     ActiveProfiles, Candidate, CredentialSource, Degradation, ModelProfile, OverrideClass,
-    RateLimit, ResolvedProfile, Tier, per_minute, per_second, resolve_active_profile, usd,
+    ProfileVersion, RateLimit, ResolvedProfile, Tier, per_minute, per_second,
+    resolve_active_profile, usd,
 };
 pub use provider::Target;
 

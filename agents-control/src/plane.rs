@@ -1,10 +1,10 @@
 //! The control plane: a store, providers, and the profiles that are active.
 
 use crate::{
-    ActiveProfiles, Candidate, Change, ControlError, ControlErrorKind, ControlEvent, Controlled,
-    ModelCircuit, ModelProfile, Prices, ProfileVersion, ResolvedProfile, Target, activation::What,
-    circuit::Circuits, degradation::Failures, path::circuit_of, provider::Providers,
-    resolve_active_profile, retries::RetryBudgets, wording,
+    ActiveProfiles, Candidate, ControlError, ControlErrorKind, ControlEvent, Controlled,
+    ModelCircuit, Prices, ProfileVersion, ResolvedProfile, Target, circuit::Circuits,
+    degradation::Failures, path::circuit_of, provider::Providers, resolve_active_profile,
+    retries::RetryBudgets, wording,
 };
 use agents_core::{
     Model, PurposeKey,
@@ -25,7 +25,7 @@ const FRESH: Duration = Duration::from_millis(500);
 /// Control plane: see the [crate's page](crate). Clones share their state.
 #[derive(Clone, Debug)]
 pub struct ControlPlane {
-    plane: Arc<Plane>,
+    pub(crate) plane: Arc<Plane>,
 }
 
 /// State that the clones of a control plane share.
@@ -157,29 +157,6 @@ impl ControlPlane {
             let circuits = circuits.expect("no request is under way");
             circuits.subscribers.add(subscriber);
         })
-    }
-
-    /// Activates a profile, in the place of the one of the same tier and purpose. All processes go by it within a second.
-    pub fn activate(&self, profile: ModelProfile) -> Change<'_> {
-        self.change(What::Activate(Box::new(profile)))
-    }
-
-    /// Activates a version again that was active before.
-    pub fn rollback(&self, version: u64) -> Change<'_> {
-        self.change(What::Rollback(version))
-    }
-
-    /// Ends the activity of a version, so that the tier above applies.
-    pub fn deactivate(&self, version: u64) -> Change<'_> {
-        self.change(What::Deactivate(version))
-    }
-
-    fn change(&self, what: What) -> Change<'_> {
-        Change {
-            plane: &self.plane,
-            what,
-            replaces: None,
-        }
     }
 
     /// Returns the purposes that profiles can be activated for: [`PurposeKey::ALL`], then those of the application.

@@ -1,6 +1,6 @@
 //! Failures, as pages and as JSON.
 
-use crate::{pages, room::Visitor, wording};
+use crate::wording;
 use agents_control::{ControlError, ControlErrorKind};
 use agents_runtime::{RuntimeError, RuntimeErrorKind};
 use agents_store::ErrorKind;
@@ -46,10 +46,6 @@ impl Failure {
     /// Returns the failure of a control room without a control plane.
     pub(crate) fn no_control() -> Self {
         Failure::new(StatusCode::NOT_FOUND, "no_control", wording::NO_CONTROL)
-    }
-
-    pub(crate) fn page(self, visitor: &Visitor) -> Response {
-        (self.status, pages::failure(visitor, &self)).into_response()
     }
 
     pub(crate) fn json(self) -> Response {

@@ -2,8 +2,10 @@
 
 mod check;
 mod resolve;
+mod version;
 
 pub use resolve::{ActiveProfiles, ResolvedProfile, resolve_active_profile};
+pub use version::ProfileVersion;
 
 use agents_core::{PurposeKey, run::Cost};
 use serde::{Deserialize, Serialize};

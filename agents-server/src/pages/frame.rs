@@ -1,7 +1,7 @@
 //! The frame of all pages: head, navigation, and pages of failures.
 
 use crate::{failure::Failure, inert, room::Visitor};
-use axum::response::Html;
+use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// Page of the navigation.
@@ -75,8 +75,14 @@ pub(super) fn page(
     Html(whole.into_string())
 }
 
-/// Returns the page of a failure.
-pub(crate) fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
+impl Failure {
+    /// Returns the failure as a page of the visitor.
+    pub(crate) fn page(self, visitor: &Visitor) -> Response {
+        (self.status, failure(visitor, &self)).into_response()
+    }
+}
+
+fn failure(visitor: &Visitor, failure: &Failure) -> Html<String> {
     let body = html! {
         p.failure { (inert::text(&failure.message)) "." }
         p { a href={ (visitor.base) "/approvals" } { "Back to the requests" } }

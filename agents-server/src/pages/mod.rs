@@ -11,7 +11,7 @@ pub(crate) mod run;
 pub(crate) mod runs;
 mod steps;
 
-pub(crate) use frame::{bare, failure};
+pub(crate) use frame::bare;
 
 use crate::{failure::Failure, room::Visitor};
 use agents_core::run::{Cost, Timestamp};
