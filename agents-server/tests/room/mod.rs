@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader},
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Child, ChildStdout, Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -13,6 +13,8 @@ use std::{
 /// Control room in a process of its own, which is killed when this value goes.
 pub(crate) struct Program {
     child: Child,
+    /// Output of the program, which cannot print any more if nobody reads on.
+    _output: BufReader<ChildStdout>,
     /// URL that signs in whoever opens it.
     pub(crate) url: String,
 }
@@ -48,6 +50,7 @@ impl Program {
         Program {
             url: url.to_owned(),
             child,
+            _output: output,
         }
     }
 }
