@@ -1,7 +1,7 @@
 //! Models: what is active for each purpose, and the versions of its profiles.
 
 use super::{
-    ago, encoded,
+    encoded,
     frame::{Live, Tab, page},
     money, span,
 };
@@ -98,7 +98,7 @@ fn profile(profile: &Profile) -> Markup {
                 small.version {
                     "version " (profile.version)
                     @if let Some(by) = &profile.created_by { " by " (inert::text(by)) }
-                    ", active since " time datetime=(profile.activated_at) title=(profile.activated_at) { (ago(profile.activated_at, now)) }
+                    ", active for " time datetime=(profile.activated_at) title=(profile.activated_at) { (span(now.since(profile.activated_at))) }
                 }
             }
             @if !profile.applies { p.failure { "It does not count: the global profile does not permit it." } }
@@ -118,9 +118,9 @@ fn circuit(circuit: &Circuit) -> Markup {
         li {
             (inert::text(&circuit.provider)) "/" (inert::text(&circuit.model)) " "
             @match circuit.open_for_ms {
-                None => span.badge.{ "circuit-closed" } { "closed" },
-                Some(0) => span.badge.{ "circuit-open" } { "open, the next request tries it" },
-                Some(left) => span.badge.{ "circuit-open" } { "open for " (span(Duration::from_millis(left.max(1000)))) },
+                None => span.badge.{ "circuit-closed" } { "circuit closed" },
+                Some(0) => span.badge.{ "circuit-open" } { "circuit open, the next request tries it" },
+                Some(left) => span.badge.{ "circuit-open" } { "circuit open for " (span(Duration::from_millis(left.max(1000)))) },
             }
         }
     }
