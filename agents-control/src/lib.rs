@@ -42,6 +42,7 @@ mod degradation;
 mod error;
 mod event;
 mod model;
+mod owner;
 mod path;
 mod plane;
 mod prices;

@@ -3,7 +3,7 @@
 use crate::{
     ActiveProfiles, Candidate, ControlError, ControlErrorKind, ControlEvent, Controlled,
     ModelCircuit, Prices, ProfileVersion, ResolvedProfile, Target, circuit::Circuits,
-    degradation::Failures, path::circuit_of, provider::Providers, resolve_active_profile,
+    degradation::Failures, owner::circuit_of, provider::Providers, resolve_active_profile,
     retries::RetryBudgets, wording,
 };
 use agents_core::{

@@ -9,7 +9,7 @@ use super::{closeness::Closeness, strict};
 /// Maximum length of a text in which a number is looked for; a longer text is about something else.
 pub(super) const MAX_LEN: usize = 400;
 
-/// Returns the only number in a text.
+/// Returns the only number in a text, if nothing around it changes its value.
 pub(super) fn number(text: &str) -> Option<(String, Closeness)> {
     let text = text.trim();
     if strict::number(text.as_bytes(), 0) == Some(text.len()) {

@@ -119,7 +119,7 @@ struct Trail<'a> {
     id: &'a str,
     /// Tenant of all events, if they have one.
     tenant: Option<&'a str>,
-    /// Number of events.
+    /// Number of the last event.
     seq: u64,
     /// Digest of the last event.
     digest: &'a [u8],

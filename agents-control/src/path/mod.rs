@@ -7,8 +7,6 @@ mod settle;
 mod span;
 mod verdict;
 
-pub(crate) use resolve::circuit_of;
-
 use crate::{
     Candidate, Cost, ResolvedProfile,
     circuit::{CircuitKey, Permit},

@@ -2,13 +2,16 @@
 
 use super::Call;
 use crate::{
-    Candidate, CredentialSource, ResolvedProfile, circuit::CircuitKey, plane::Plane,
-    provider::ClientKey, resolve_active_profile, wording,
+    Candidate, ResolvedProfile,
+    owner::{named, owner},
+    plane::Plane,
+    provider::ClientKey,
+    resolve_active_profile, wording,
 };
 use agents_core::{
     PurposeKey,
     model::{Model, ModelError},
-    secret::{SecretOwner, SecretValue},
+    secret::SecretValue,
     tool::Scope,
 };
 use std::sync::Arc;
@@ -86,48 +89,5 @@ impl Call<'_> {
         let found = found.map_err(|error| wording::no_credential(&error.to_string()))?;
         let value = found.ok_or_else(|| wording::missing_credential(name))?;
         Ok(Some((named(&owner, name), value)))
-    }
-}
-
-/// Returns whose credential a model is asked with in a scope, and the name of the credential; `None` for none.
-fn owner<'a>(
-    profile: &'a ResolvedProfile,
-    scope: &Scope,
-    candidate: &Candidate,
-) -> Option<(SecretOwner, &'a str)> {
-    // A credential is for one provider, and is sent to no other.
-    let is_its_own = profile.chain[0].provider == candidate.provider;
-    let name = profile.credential_ref.as_deref().filter(|_| is_its_own)?;
-    let owner = match (profile.credential_source, &scope.domain_id) {
-        (CredentialSource::Managed, _) => SecretOwner::Org {
-            org_id: String::new(),
-        },
-        (CredentialSource::DomainByo, Some(domain_id)) => SecretOwner::Workspace {
-            org_id: scope.org_id.clone(),
-            domain_id: domain_id.clone(),
-        },
-        _ => SecretOwner::Org {
-            org_id: scope.org_id.clone(),
-        },
-    };
-    Some((owner, name))
-}
-
-/// Returns the name by which a credential is told from those of others.
-fn named(owner: &SecretOwner, name: &str) -> String {
-    format!("{owner:?} {name}")
-}
-
-/// Returns the circuit of a model of a profile in a scope.
-pub(crate) fn circuit_of(
-    profile: &ResolvedProfile,
-    scope: &Scope,
-    candidate: &Candidate,
-) -> CircuitKey {
-    let owner = owner(profile, scope, candidate);
-    CircuitKey {
-        provider: candidate.provider.clone(),
-        model: candidate.model.clone(),
-        credential: owner.map(|(owner, name)| named(&owner, name)),
     }
 }

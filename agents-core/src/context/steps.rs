@@ -67,8 +67,8 @@ impl RunContext {
         }
     }
 
-    /// Adds the fact that the tool here asked for a secret: the scope of the secret it was given, or why it was given
-    /// none.
+    /// Adds the fact that the tool here asked for a secret. `found` has the secret's scope and whether it is a fallback, or
+    /// the reason why there is none.
     pub(crate) fn asked_for_secret(&self, name: &str, found: Result<(SecretScope, bool), String>) {
         let found = found.map(|(scope, fallback)| Given { scope, fallback });
         let name = name.to_owned();

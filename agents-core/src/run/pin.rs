@@ -87,7 +87,7 @@ pub enum OnMissing {
     /// The result is `None`.
     #[default]
     Null,
-    /// The result is an error.
+    /// Resolving the handle fails.
     Error,
     /// The result is the tool's last success in the previous run, or `None` if there was none.
     StaleLastSuccess,

@@ -269,7 +269,7 @@ impl Tool {
         })
     }
 
-    /// Returns the parameters that become fields of the tool.
+    /// Returns the parameters that the model does not send: fields of the tool's struct hold their values.
     pub(crate) fn fields(&self) -> impl Iterator<Item = &Param> {
         self.params.iter().filter(|param| param.is_injected())
     }

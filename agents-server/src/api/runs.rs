@@ -44,7 +44,7 @@ pub(crate) struct Steer {
     action: String,
 }
 
-/// Action on an execution, with a note for the run's model and the audit trail.
+/// Finding about an execution in doubt, or an undo. The note goes with a finding; an undo has none.
 #[derive(Deserialize)]
 pub(crate) struct Act {
     action: String,

@@ -172,7 +172,7 @@ pub enum UsageBy {
     Model,
     /// Run.
     Run,
-    /// Place of the agent in its run, and its turn.
+    /// Turn of an agent at its place. Equal turns of several runs are one sum, unless the filter names a run.
     Turn,
     /// Agent of the run; empty outside of a run, and for a run that is not in the same store.
     Agent,

@@ -192,7 +192,7 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
 
 /// Run under a lease that holds, locked.
 pub(super) struct Held {
-    /// Time at which it was locked.
+    /// Time of the database, after the wait for the lock of the run's row.
     pub(super) now: u64,
     /// End of the audit trail.
     pub(super) trail: Ahead,
