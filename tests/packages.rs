@@ -59,8 +59,7 @@ impl Package {
     /// Performs `cargo add` with these arguments; an existing dependency is kept.
     fn add(&mut self, arguments: &str) {
         let mut names = Vec::new();
-        // The version comes from the lock file.
-        let mut keys = String::from("version = \"*\"");
+        let mut keys = String::new();
         let mut words = arguments.split_whitespace();
         while let Some(word) = words.next() {
             match word {
@@ -77,7 +76,7 @@ impl Package {
             }
         }
         for name in names {
-            let line = format!("{name} = {{ {keys} }}\n");
+            let line = format!("{name} = {{ version = \"{}\"{keys} }}\n", locked(name));
             self.added.entry(name.to_owned()).or_insert(line);
         }
     }
@@ -136,6 +135,20 @@ impl Package {
         assert_eq!(warning, None, "{name}, {command}:\n{said}");
         printed
     }
+}
+
+/// Returns the newest version of a package in the lock file: the one that `cargo add` would choose, and that is here.
+fn locked(name: &str) -> String {
+    let lock = read("Cargo.lock");
+    let entry = format!("\nname = \"{name}\"\nversion = \"");
+    let newest = lock
+        .rsplit_once(&entry)
+        .map(|(_, rest)| rest.split('"').next());
+    let newest = newest.flatten();
+    format!(
+        "={}",
+        newest.unwrap_or_else(|| panic!("`{name}` is not in the lock file"))
+    )
 }
 
 #[test]
@@ -224,14 +237,16 @@ fn a_page_is_read_as_a_reader_does() {
         package.add(command.strip_prefix("cargo add ").unwrap());
     }
     let lines: Vec<_> = package.added.into_values().collect();
+    let [serde, serde_json, tokio] = ["serde", "serde_json", "tokio"].map(locked);
     assert_eq!(
         lines,
         [
-            "serde = { version = \"*\" }\n",
-            "serde_json = { version = \"*\" }\n",
-            "tokio = { version = \"*\", features = [\"fs\", \"rt\"] }\n",
+            format!("serde = {{ version = \"{serde}\" }}\n"),
+            format!("serde_json = {{ version = \"{serde_json}\" }}\n"),
+            format!("tokio = {{ version = \"{tokio}\", features = [\"fs\", \"rt\"] }}\n"),
         ]
     );
+    assert!(serde.starts_with("=1."), "{serde}");
     let took = "  ✓ lend {} → 3  (2 attempts, 56 ms)";
     assert_eq!(without_times(took), "  ✓ lend {} → 3");
     assert_eq!(without_times("  … lend again in 53ms"), "  … lend");

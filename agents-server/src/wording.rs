@@ -50,9 +50,6 @@ pub(crate) fn not_loopback(address: impl std::fmt::Display) -> String {
     )
 }
 
-/// Address of the page about control planes.
-pub(crate) const ABOUT_CONTROL: &str = "https://docs.rs/agents-control";
-
 pub(crate) const NO_CONTROL: &str = "this control room has no control plane: give it one with `ControlRoom::of(&client).control(&plane)`, as the chapter of the book about control planes shows";
 
 pub(crate) fn no_version(version: u64, purpose: &str) -> String {

@@ -11,7 +11,6 @@ use crate::{
     inert,
     room::{Room, Visitor},
     shown::models::{self as shown, Budget, Circuit, Profile, Purpose, Version, Versions},
-    wording,
 };
 use agents_control::{ModelProfile, RateLimit, Tier};
 use agents_core::run::Timestamp;
@@ -36,8 +35,8 @@ pub(super) fn without(visitor: &Visitor, title: &str, tab: Tab) -> Response {
     let body = html! {
         p.empty {
             "This control room has no control plane, which has the models of purposes and their costs; "
-            a href=(wording::ABOUT_CONTROL) { "the chapter about it" }
-            " says how to add one."
+            "add one with " code { "ControlRoom::of(&client).control(&plane)" }
+            ", as the chapter of the book about control planes shows."
         }
     };
     page(visitor, title, tab, Live::None, &body).into_response()
