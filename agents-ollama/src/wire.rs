@@ -7,7 +7,7 @@ use serde::{
 use serde_json::value::RawValue;
 use std::{borrow::Cow, fmt};
 
-/// One JSON document: a complete answer, or a line of a stream.
+/// JSON document of the server: a complete answer, or a line of a stream.
 #[derive(Deserialize)]
 pub(crate) struct Line<'a> {
     #[serde(borrow)]

@@ -90,7 +90,7 @@ type Provider = Client<
     EndpointMaybeSet,
 >;
 
-/// Somebody who is about to sign in.
+/// Visit of a person who is about to sign in.
 struct SigningIn {
     nonce: Nonce,
     verifier: PkceCodeVerifier,

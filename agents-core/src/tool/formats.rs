@@ -59,8 +59,8 @@ fn begins_as_time(text: &str) -> bool {
     matches!(bytes, [h, hh, b':', m, mm, ..] if [h, hh, m, mm].iter().all(|digit| digit.is_ascii_digit()))
 }
 
-/// Returns the misfit of a text that misses its format, if one is at the path of this misfit, or below the path if the
-/// type has only said that the whole does not fit.
+/// Returns the misfit of a text that misses its format. The text is at the path of the given misfit. If the type has only
+/// said that the whole does not fit, the text may be below that path, too.
 pub(super) fn missed_format(misfit: &ReadError, schema: &Value, text: &str) -> Option<ReadError> {
     let whole: Value = serde_json::from_str(text).ok()?;
     let at = value_at(&whole, misfit.path())?;

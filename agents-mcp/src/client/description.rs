@@ -181,8 +181,8 @@ impl Server {
     /// Trusts the server's hints about its tools: a tool for which it hints so only reads, may be repeated, or stays within
     /// the organisation.
     ///
-    /// By default, every tool of a server is taken for one that writes outside of the organisation, so that its calls need
-    /// approval, and a hint can only make that stricter.
+    /// By default, every tool of a server counts as one that writes outside of the organisation. So its calls need approval,
+    /// and a hint can only make that stricter.
     pub fn trust_hints(mut self) -> Self {
         self.trusts_hints = true;
         self

@@ -18,7 +18,7 @@ use std::{
 /// Books a trip, of which the person has to say more.
 #[agents::tool(none)]
 async fn book(
-    /// Where to.
+    /// City of the trip.
     city: String,
 ) -> Result<String, HostError> {
     let host = Host::current().unwrap();
@@ -40,7 +40,7 @@ async fn book(
 /// Sends a letter.
 #[agents::tool(writes, external, effect_description = "sends {text}")]
 async fn send_letter(
-    /// What it says.
+    /// Text of the letter.
     text: String,
 ) -> usize {
     text.len()

@@ -41,7 +41,7 @@ async fn add(
 /// Sends a letter.
 #[agents::tool(writes, external, effect_description = "sends {text}")]
 async fn send_letter(
-    /// What it says.
+    /// Text of the letter.
     text: String,
 ) -> usize {
     text.len()

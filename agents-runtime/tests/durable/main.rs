@@ -12,6 +12,7 @@ mod edits;
 mod fences;
 mod gates;
 mod gone;
+mod killed_conversations;
 mod modes;
 mod nested;
 mod office;

@@ -85,9 +85,9 @@ pub(super) fn card(
 /// Exact arguments, as the card shows them.
 struct Args<'a> {
     detail: &'a RequestDetail,
-    /// All of them as JSON.
+    /// All arguments, as JSON.
     exact: String,
-    /// One by one, if they are an object.
+    /// Arguments one by one, if they are an object.
     single: BTreeMap<String, Box<RawValue>>,
 }
 

@@ -20,9 +20,9 @@ pub(super) enum Tab {
 pub(super) enum Live<'a> {
     None,
     All,
-    /// Those of one run.
+    /// Changes of one run.
     Run(&'a str),
-    /// Looked at again after so many seconds: the trail does not tell of them.
+    /// Changes of which the trail does not tell: the page is loaded again after so many seconds.
     Every(u32),
 }
 

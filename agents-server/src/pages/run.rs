@@ -1,4 +1,4 @@
-//! One run: what became of it, why it does not go on, what it has done, and its steps.
+//! Page of a run: what became of it, why it does not go on, what it has done, and its steps.
 
 use super::{
     card, encoded,

@@ -1,4 +1,4 @@
-//! What is shown, as data: pages make HTML of it, and the API is its JSON.
+//! Data of the pages and of the API: pages make HTML of it, and the API is its JSON.
 
 pub(crate) mod costs;
 pub(crate) mod escalations;

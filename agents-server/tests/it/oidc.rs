@@ -48,7 +48,7 @@ impl AdditionalClaims for Claims {}
 type Token =
     IdToken<Claims, CoreGenderClaim, CoreJweContentEncryptionAlgorithm, CoreJwsSigningAlgorithm>;
 
-/// Something that is wrong with the next token.
+/// Fault of the next token.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Fault {
     None,

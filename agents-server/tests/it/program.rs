@@ -176,11 +176,7 @@ fn only_the_url_signs_in_and_only_this_host_is_answered() {
 
 #[test]
 fn a_wrong_command_line_is_a_usage_error() {
-    for args in [
-        &["--listen"][..],
-        &["--store", "file"],
-        &["--port", "7878"],
-    ] {
+    for args in [&["--listen"][..], &["--store", "file"], &["--port", "7878"]] {
         let output = command().args(args).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert!(output.stdout.is_empty() && !output.stderr.is_empty());

@@ -32,9 +32,10 @@ pub mod postgres;
 mod runs;
 mod texts;
 
+pub use control::{CONTROL_CASES, ControlCase};
+
 use crate::{
-    Begin, Claim, Commit, ControlStore, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store,
-    StoreError,
+    Begin, Claim, Commit, ErrorKind, Lease, NewApproval, NewRun, Risk, Run, Store, StoreError,
 };
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -276,56 +277,4 @@ fn execution(id: &str, needs: Option<&str>, digest: &str) -> Begin {
 fn refused<T: std::fmt::Debug>(result: Result<T, StoreError>, kind: ErrorKind) {
     let error = result.expect_err("this has to be refused");
     assert_eq!(error.kind(), kind, "{error}");
-}
-
-/// Store of a control plane that a case checks.
-type ControlChecked = Arc<dyn ControlStore>;
-
-/// Promise of a [`ControlStore`](crate::ControlStore), and the check of it.
-#[derive(Clone, Copy, Debug)]
-pub struct ControlCase {
-    /// Promise, as the name of a function.
-    pub name: &'static str,
-    run: fn(ControlChecked) -> Pin<Box<dyn Future<Output = ()> + Send>>,
-}
-
-impl ControlCase {
-    /// Checks an empty store.
-    ///
-    /// # Panics
-    /// When the store does not keep the promise.
-    pub async fn check(&self, store: Arc<dyn ControlStore>) {
-        (self.run)(store).await;
-    }
-}
-
-macro_rules! control_cases {
-    ($($name:ident),+ $(,)?) => {
-        /// All cases for a [`ControlStore`](crate::ControlStore).
-        pub const CONTROL_CASES: &[ControlCase] = &[$(
-            ControlCase { name: stringify!($name), run: |store| Box::pin(control::$name(store)) },
-        )+];
-    };
-}
-
-control_cases! {
-    one_profile_of_a_tier_is_active,
-    a_version_is_activated_again,
-    a_change_names_the_version_that_it_replaces,
-    of_two_operators_at_once_one_wins,
-    a_refusal_changes_nothing_but_the_log,
-    a_circuit_opens_once_and_lets_one_request_through,
-    a_credential_is_stored_replaced_and_removed,
-    one_of_many_has_the_lease_on_a_credential,
-    a_credential_is_renewed_if_it_is_the_one_that_was_read,
-    holds_are_within_the_cap,
-    many_tasks_never_exceed_the_cap,
-    a_hold_is_settled_once,
-    a_hold_that_nobody_settles_is_spent,
-    calls_are_within_the_rate,
-    a_warning_comes_once_a_day,
-    sums_are_made_anew_from_the_log,
-    requests_go_on_while_sums_are_made_anew,
-    usage_is_listed_and_summed,
-    absurd_numbers_do_not_break_the_sums,
 }

@@ -1,4 +1,4 @@
-//! This framework over Chat Completions, as a user writes it.
+//! Agent of this framework over Chat Completions, as a user writes it.
 
 use agents::{OpenAi, openai, prelude::*, tool};
 use agents_bench::{KEY, QUESTION, Task, measure};
