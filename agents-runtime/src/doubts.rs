@@ -116,6 +116,9 @@ impl Doubts {
         let Ok(tenant) = by.narrows(filter.tenant.as_deref()) else {
             return Ok(Vec::new());
         };
+        if let Some(after) = &filter.after {
+            self.client.execution(after, by).await?;
+        }
         let filter = ExecutionFilter {
             tenant,
             in_doubt: true,

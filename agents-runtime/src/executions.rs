@@ -1,18 +1,13 @@
 //! Executions of a run, as people see them.
 
-use crate::{
-    Client, Principal, RuntimeError,
-    data::{entries, key_of},
-    journal::execution_of,
-    summary::summary,
-};
+use crate::{Client, Principal, RuntimeError, journal::execution_of, summary::summary};
 use agents_core::{
     Effects,
-    journal::{Began, CallStep, Follower},
+    journal::{Began, CallStep, Entry, Follower, Recorded},
     run::Timestamp,
     tool::Risk,
 };
-use agents_store::{Execution, ExecutionFilter, ExecutionState, Run};
+use agents_store::{Execution, ExecutionFilter, ExecutionState};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -100,6 +95,9 @@ impl ExecutionRecord {
     }
 }
 
+/// Executions of a run, and its journal: `None` if the run has not begun, and an error if the journal cannot be read.
+pub type Inspected = (Vec<ExecutionRecord>, Result<Option<Recorded>, RuntimeError>);
+
 impl Client {
     /// Returns the executions of a run, the oldest first, those of nested runs included.
     ///
@@ -110,11 +108,40 @@ impl Client {
         run: &str,
         by: &Principal,
     ) -> Result<Vec<ExecutionRecord>, RuntimeError> {
+        Ok(self.inspect(run, by).await?.0)
+    }
+
+    /// Returns the executions of a run, and its journal as [`recorded`](Client::recorded) returns it, with one reading. A
+    /// journal that cannot be read is an error in its place: its run has executions still.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, or the store fails.
+    pub async fn inspect(&self, run: &str, by: &Principal) -> Result<Inspected, RuntimeError> {
         let run = self.visible(run, by).await?;
-        // Without its keys, a run has executions still.
-        let began = self.began(&run).await.unwrap_or_default();
+        let recorded = match self.recorded_of(&run).await {
+            Err(error) if error.may_pass() => return Err(error),
+            recorded => recorded,
+        };
+        let entries = match &recorded {
+            Ok(Some(recorded)) => recorded.entries(),
+            Ok(None) | Err(_) => &[],
+        };
+        let began = begun(&run.id, entries).unwrap_or_default();
+        let executions = self.stored_executions(&run.id).await?.into_iter();
+        let executions = executions.map(|execution| {
+            let began = began.get(&execution.id);
+            ExecutionRecord::of(execution, began)
+        });
+        Ok((executions.collect(), recorded))
+    }
+
+    /// Returns the rows of the executions of a run, the oldest first.
+    pub(crate) async fn stored_executions(
+        &self,
+        run: &str,
+    ) -> Result<Vec<Execution>, RuntimeError> {
         let mut filter = ExecutionFilter {
-            run: Some(run.id),
+            run: Some(run.to_owned()),
             ..ExecutionFilter::default()
         };
         let mut all = Vec::new();
@@ -124,25 +151,20 @@ impl Client {
                 return Ok(all);
             };
             filter.after = Some(last.id.clone());
-            all.extend(page.into_iter().map(|execution| {
-                let began = began.get(&execution.id);
-                ExecutionRecord::of(execution, began)
-            }));
+            all.extend(page);
         }
     }
+}
 
-    /// Returns the begins of the executions of a run, by their ids.
-    async fn began(&self, run: &Run) -> Result<HashMap<String, Began>, RuntimeError> {
-        let key = key_of(run, &*self.keys()?)?;
-        let commits = self.bare_store().commits(&run.id, 0).await?;
-        let (mut follower, mut all) = (Follower::new(), HashMap::new());
-        for entry in entries(&key, 0, &commits)? {
-            let followed = follower.on(&entry).map_err(RuntimeError::unreadable)?;
-            if let Some(CallStep::Began(began)) = followed.step {
-                let id = execution_of(&run.id, &began.request, began.attempt);
-                all.insert(id, *began);
-            }
+/// Returns the begins of the executions of a run, by their ids.
+fn begun(run: &str, entries: &[Entry]) -> Result<HashMap<String, Began>, RuntimeError> {
+    let (mut follower, mut all) = (Follower::new(), HashMap::new());
+    for entry in entries {
+        let followed = follower.on(entry).map_err(RuntimeError::unreadable)?;
+        if let Some(CallStep::Began(began)) = followed.step {
+            let id = execution_of(run, &began.request, began.attempt);
+            all.insert(id, *began);
         }
-        Ok(all)
     }
+    Ok(all)
 }

@@ -99,7 +99,7 @@ pub use conversation::ConversationRef;
 pub use doubts::{Doubt, Doubts};
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
-pub use executions::ExecutionRecord;
+pub use executions::{ExecutionRecord, Inspected};
 pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use manifest::{AgentManifest, Manifest, Misfit, ToolManifest};
 pub use metrics::{Metrics, WorkerMetrics};

@@ -246,10 +246,16 @@ impl Client {
     }
 
     /// Returns `true` if a principal may see the contents of all runs of its tenant: the exact arguments of calls of any
-    /// risk, and all that was made of them.
+    /// risk, and all that was made of them. Without a role for [reading arguments](Action::ReadArguments), that is whoever may
+    /// decide about every risk.
     pub fn may_see_contents(&self, by: &Principal) -> bool {
-        let may_read = self.roles.allow(Action::ReadArguments, by).is_ok();
-        may_read && self.roles.at_most(by) == Risk::High
+        match self.roles.for_arguments() {
+            Some(_) => self.roles.allow(Action::ReadArguments, by).is_ok(),
+            None => {
+                let may_decide = self.roles.allow(Action::Decide, by).is_ok();
+                may_decide && self.roles.at_most(by) == Risk::High
+            }
+        }
     }
 
     /// Returns a run that a principal may do this with. A refusal is in the audit trail of the run.

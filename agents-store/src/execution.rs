@@ -56,7 +56,7 @@ pub struct Execution {
 pub enum ExecutionState {
     /// The tool runs, or its process ended a moment ago.
     Running,
-    /// The tool has returned an output.
+    /// The tool has returned an output, or has ended and its contents are erased.
     Done,
     /// The tool has failed, without an effect.
     Failed,
@@ -100,9 +100,11 @@ impl Execution {
             } => ExecutionState::InDoubt,
             Execution { error: Some(_), .. } => ExecutionState::Failed,
             Execution {
-                output: Some(_), ..
-            } => ExecutionState::Done,
-            _ => ExecutionState::Running,
+                output: None,
+                duration_ms: None,
+                ..
+            } => ExecutionState::Running,
+            _ => ExecutionState::Done,
         }
     }
 

@@ -171,7 +171,13 @@ impl UndoRun<'_> {
         }
         let run = runtime.client.opened(run)?;
         let mut steps = Vec::new();
-        for execution in runtime.executions(&run.stored.id).await?.into_iter().rev() {
+        for execution in runtime
+            .client
+            .stored_executions(&run.stored.id)
+            .await?
+            .into_iter()
+            .rev()
+        {
             let has_failed = execution.output.is_none() && !execution.effect_unknown;
             if has_failed || !runtime.writes(&run, &execution)? {
                 continue;
@@ -189,22 +195,6 @@ impl UndoRun<'_> {
 }
 
 impl Runtime {
-    async fn executions(&self, run: &str) -> Result<Vec<Execution>, RuntimeError> {
-        let mut filter = ExecutionFilter {
-            run: Some(run.to_owned()),
-            ..ExecutionFilter::default()
-        };
-        let mut all = Vec::new();
-        loop {
-            let page = self.client.bare_store().executions(&filter).await?;
-            let Some(last) = page.last() else {
-                return Ok(all);
-            };
-            filter.after = Some(last.id.clone());
-            all.extend(page);
-        }
-    }
-
     fn writes(&self, run: &Opened, execution: &Execution) -> Result<bool, RuntimeError> {
         let Opened { stored, data, .. } = run;
         let tool = self.tool(stored, data, &execution.tool_name, &execution.version)?;
