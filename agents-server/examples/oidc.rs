@@ -230,7 +230,9 @@ async fn callback(
 ) -> Response {
     // The browser that comes back is the one that went, and comes back once.
     let began = sign_in.people().signing_in.remove(&state);
-    let Some(began) = began.filter(|_| cookie(&headers, STATE) == Some(&state)) else {
+    let is_own =
+        |one: &SigningIn| one.until > Instant::now() && cookie(&headers, STATE) == Some(&state);
+    let Some(began) = began.filter(is_own) else {
         return refused("you have begun to sign in elsewhere, or long ago; open /login again");
     };
     match sign_in.exchange(code, began).await {

@@ -9,7 +9,7 @@ use std::{
 use tokio::sync::broadcast;
 
 /// Time between two looks at the trail.
-const PAUSE: Duration = Duration::from_millis(250);
+pub(crate) const PAUSE: Duration = Duration::from_millis(250);
 /// Number of events that a slow reader may be behind. It then loses some, and is told so.
 const BEHIND: usize = 1024;
 

@@ -75,7 +75,7 @@ tool! {
 
     undo(payment) => {
         let lines = fs::read_to_string(&ledger)?;
-        let others: Vec<_> = lines.lines().filter(|line| !line.starts_with(&payment.key)).collect();
+        let others: Vec<_> = lines.lines().filter(|line| line.split(' ').next() != Some(&*payment.key)).collect();
         if others.len() == lines.lines().count() {
             return Ok::<Undone, io::Error>(conflict("the payment is not in the ledger any more"));
         }

@@ -2,7 +2,7 @@
 
 use crate::{
     failure::Failure,
-    live::Listening,
+    live::{Listening, PAUSE},
     room::{Room, Visitor},
 };
 use agents_runtime::{AuditRecord, Client};
@@ -85,9 +85,9 @@ impl Reader {
 
     async fn next(&mut self) -> Event {
         loop {
-            if self.read_stored().await.is_err() {
-                self.behind = None;
-                return Event::default().event(MISSED).data("{}");
+            // The store comes back, and still has the events.
+            while self.read_stored().await.is_err() {
+                tokio::time::sleep(PAUSE).await;
             }
             let event = match self.earlier.pop_front() {
                 Some(event) => event,

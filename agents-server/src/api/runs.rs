@@ -71,6 +71,9 @@ pub(crate) async fn list(
 ) -> Response {
     let page = async {
         let choice = query(choice)?;
+        if let Some(before) = &choice.before {
+            room.client.stored(before, &visitor.principal).await?;
+        }
         let filter = RunFilter {
             status: steering::state(choice.status.as_deref())?,
             agent: choice.agent,

@@ -140,19 +140,15 @@ fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
 
 /// Returns a card for each execution in doubt, with the form of the finding.
 fn doubts(visitor: &Visitor, whole: &Whole) -> Markup {
-    let all = whole.executions.iter();
-    let mut doubts = all
-        .filter(|one| one.execution.state == ExecutionState::InDoubt)
-        .peekable();
-    if doubts.peek().is_none() {
+    if whole.doubts.is_empty() {
         return html! {};
     }
     html! {
         h2 { "In doubt" }
         p.note { "A process ended while these tools ran, and nothing says whether they took effect. Look at the other system, and say what you have found out. The first finding counts, and the run's model is told." }
         div.cards {
-            @for Executed { execution: one, .. } in doubts {
-                article.card data-execution-id=(one.execution_id) data-status=(one.state) tabindex="0" {
+            @for one in &whole.doubts {
+                article.card data-execution-id=(one.execution_id) data-status=(ExecutionState::InDoubt) tabindex="0" {
                     header {
                         h3 { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
                         span.badges { (card::risk(one.risk_level)) }

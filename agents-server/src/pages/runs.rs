@@ -44,6 +44,9 @@ pub(crate) async fn list(
 
 async fn rows(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup, Failure> {
     let agent = choice.agent.clone().filter(|agent| !agent.is_empty());
+    if let Some(before) = &choice.before {
+        room.client.stored(before, &visitor.principal).await?;
+    }
     let filter = RunFilter {
         status: steering::state(choice.status.as_deref())?,
         agent,

@@ -133,9 +133,14 @@ pub(crate) async fn costs(
         (None, 0) => ROWS,
         (None, limit) => limit.min(10 * ROWS),
     };
-    let rows = sums(control, &filter, column, limit.saturating_add(1)).await?;
-    let total = sums(control, &filter, UsageBy::Purpose, u32::MAX).await?;
-    let total = total.into_iter().fold(Row::default(), |all, one| Row {
+    let mut rows = sums(control, &filter, column, limit.saturating_add(1)).await?;
+    let more = rows.len() > limit as usize;
+    // Rows that were left out count in the total.
+    let parts = match more {
+        true => &sums(control, &filter, UsageBy::Purpose, u32::MAX).await?,
+        false => &rows,
+    };
+    let total = parts.iter().fold(Row::default(), |all, one| Row {
         of: String::new(),
         calls: all.calls + one.calls,
         input_tokens: all.input_tokens.saturating_add(one.input_tokens),
@@ -143,8 +148,6 @@ pub(crate) async fn costs(
         cost_nanos: all.cost_nanos.saturating_add(one.cost_nanos),
         unpriced: all.unpriced + one.unpriced,
     });
-    let more = rows.len() > limit as usize;
-    let mut rows = rows;
     rows.truncate(limit as usize);
     if by == "day" {
         rows.sort_by(|a, b| b.of.cmp(&a.of));

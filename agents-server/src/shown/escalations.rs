@@ -29,20 +29,20 @@ impl Climb {
 
     /// Returns the reason that the source gave.
     pub(crate) fn first_reason(&self) -> &str {
-        let Escalation { raised, reason, .. } = &self.escalation;
-        raised.first().map_or(reason, |hop| &hop.reason)
+        first_reason(&self.escalation)
     }
 
     fn is_of(&self, receipt: &EscalationReceipt) -> bool {
         let other = &receipt.escalation;
-        let reason = other
-            .raised
-            .first()
-            .map_or(&other.reason, |hop| &hop.reason);
         self.settled.is_none()
             && self.escalation.source == other.source
-            && self.first_reason() == reason
+            && self.first_reason() == first_reason(other)
     }
+}
+
+fn first_reason(escalation: &Escalation) -> &str {
+    let Escalation { raised, reason, .. } = escalation;
+    raised.first().map_or(reason, |hop| &hop.reason)
 }
 
 /// Returns the escalations of a run, in order.

@@ -14,8 +14,10 @@ use agents_core::{
     model::Usage,
     run::{Cost, Event, Timestamp},
 };
-use agents_runtime::{AuditKind, AuditRecord, ExecutionRecord};
-use agents_store::{ApprovalFilter, ApprovalStatus, AuditFilter, HeldReason, Run, RunStatus};
+use agents_runtime::{AuditKind, AuditRecord, Doubt, ExecutionRecord};
+use agents_store::{
+    ApprovalFilter, ApprovalStatus, AuditFilter, ExecutionFilter, HeldReason, Run, RunStatus,
+};
 use futures_util::TryStreamExt;
 use serde::Serialize;
 use serde_json::Value;
@@ -76,6 +78,9 @@ pub(crate) struct Whole {
     /// Cost so far, in billionths; missing if it is not known.
     pub(crate) cost_nanos: Option<u64>,
     pub(crate) executions: Vec<Executed>,
+    /// Executions in doubt, for the page alone.
+    #[serde(skip)]
+    pub(crate) doubts: Vec<Doubt>,
     /// Contents; missing if the visitor may not see them, or they cannot be read.
     #[serde(flatten)]
     pub(crate) contents: Option<Contents>,
@@ -127,10 +132,17 @@ pub(crate) struct Contents {
 pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Whole, Failure> {
     let client = &room.client;
     let run = client.stored(id, &visitor.principal).await?;
-    let executions = executions(room, visitor, id).await?;
+    let (executions, recorded) = client.inspect(id, &visitor.principal).await?;
+    let executions = with_news(room, id, executions).await?;
+    let in_doubt = ExecutionFilter {
+        run: Some(id.to_owned()),
+        limit: u32::MAX,
+        ..ExecutionFilter::default()
+    };
+    let doubts = client.doubts().list(&in_doubt, &visitor.principal).await?;
     let standstill = standstill(room, visitor, &run).await?;
     let may_see = client.may_see_contents(&visitor.principal);
-    let (recorded, unreadable) = match client.recorded(id).await {
+    let (recorded, unreadable) = match recorded {
         Ok(recorded) => (recorded, None),
         Err(error) => (None, Some(error.to_string())),
     };
@@ -162,6 +174,7 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
         usage: recorded.as_ref().map(Recorded::usage),
         cost_nanos: priced.or(cost.map(Cost::nanos)),
         executions,
+        doubts,
         contents,
         unreadable,
     })
@@ -188,6 +201,15 @@ pub(crate) async fn executions(
     run: &str,
 ) -> Result<Vec<Executed>, Failure> {
     let found = room.client.executions(run, &visitor.principal).await?;
+    with_news(room, run, found).await
+}
+
+/// Adds the news of their undos to the executions of a run.
+async fn with_news(
+    room: &Room,
+    run: &str,
+    found: Vec<ExecutionRecord>,
+) -> Result<Vec<Executed>, Failure> {
     let filter = AuditFilter {
         run: Some(run.to_owned()),
         before: Some(u64::MAX),
@@ -254,6 +276,7 @@ async fn standstill(
             let filter = ApprovalFilter {
                 run: Some(run.id.clone()),
                 status: Some(ApprovalStatus::Pending),
+                limit: u32::MAX,
                 ..ApprovalFilter::default()
             };
             let approvals = room.client.approvals();

@@ -2,7 +2,7 @@
 
 use crate::house::House;
 use agents_core::tool::Risk;
-use agents_runtime::{Principal, Roles};
+use agents_runtime::{Action, Principal, Roles};
 use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
@@ -34,6 +34,9 @@ async fn a11_another_tenant_finds_nothing_and_a_role_that_is_missing_is_403() {
         format!("/runs/{}", request.run_id),
         format!("/api/approvals/{}", request.id),
         format!("/api/runs/{}", request.run_id),
+        // Nor does it show its place among the others.
+        format!("/runs?before={}", request.run_id),
+        format!("/api/runs?before={}", request.run_id),
     ] {
         let other = house.get("beta/bob/treasurer", &path).await;
         assert_eq!(other.status, StatusCode::NOT_FOUND, "{path}");
@@ -69,6 +72,36 @@ async fn a11_another_tenant_finds_nothing_and_a_role_that_is_missing_is_403() {
         .post_json("acme/tess/treasurer", &path, &approve)
         .await;
     assert_eq!(treasurer.status, StatusCode::OK, "{}", treasurer.body);
+}
+
+#[tokio::test]
+async fn the_contents_of_a_run_are_for_whoever_may_see_exact_arguments() {
+    let decides = Roles::new().for_action(Action::Decide, "approver");
+    let reads = Roles::new()
+        .for_risk(Risk::High, "treasurer")
+        .for_action(Action::ReadArguments, "auditor");
+    for (roles, by, may_see) in [
+        (&decides, "acme/carl", false),
+        (&decides, "acme/ann/approver", true),
+        (&reads, "acme/tess/treasurer", false),
+        (&reads, "acme/amy/auditor", true),
+    ] {
+        let house = House::new(roles.clone()).await;
+        let request = house.ask("acme", r#"{"amount": 12}"#).await;
+        let of_request = format!("/api/approvals/{}", request.id);
+        let status = house.get(by, &of_request).await.status;
+        assert_eq!(status == StatusCode::OK, may_see, "{by}: {status}");
+        let of_run = format!("/api/runs/{}", request.run_id);
+        let run = house.get(by, &of_run).await;
+        assert_eq!(
+            run.json()["events"].is_array(),
+            may_see,
+            "{by}: {}",
+            run.body
+        );
+        let text = house.get(by, &format!("{of_run}/text")).await.status;
+        assert_eq!(text == StatusCode::FORBIDDEN, !may_see, "{by}: {text}");
+    }
 }
 
 #[tokio::test]
