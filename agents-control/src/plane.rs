@@ -168,22 +168,19 @@ impl ControlPlane {
     /// Returns the profiles that are active, by purpose and tier.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails, or one of the profiles cannot be read.
     pub async fn active(&self) -> Result<Vec<ProfileVersion>, ControlError> {
         let (_, stored) = self.plane.store.active_profiles().await?;
         let active: Result<Vec<_>, _> = stored.into_iter().map(ProfileVersion::of).collect();
         let mut active = active?;
-        active.sort_by(|a, b| {
-            let of = |one: &ProfileVersion| (one.profile.purpose.clone(), one.profile.tier.clone());
-            of(a).cmp(&of(b))
-        });
+        active.sort_by_cached_key(|one| (one.profile.purpose.clone(), one.profile.tier.clone()));
         Ok(active)
     }
 
     /// Returns the models that are asked for a purpose in a scope, and their limits; `None` if there is no profile.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When the store fails, or one of the profiles cannot be read.
     pub async fn resolve(
         &self,
         purpose: &PurposeKey,

@@ -164,6 +164,10 @@ pub(crate) fn refresh_failed(error: &dyn fmt::Display) -> String {
     format!("the refresh of its token has ended too early ({error}): ask again")
 }
 
+pub(crate) fn token_unsaved() -> String {
+    "its refreshed token has expired, and the store does not take it: mend the store".to_owned()
+}
+
 pub(crate) fn refresh_elsewhere() -> String {
     "another process refreshes its token, and is not done: ask again later".to_owned()
 }

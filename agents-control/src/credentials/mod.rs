@@ -18,7 +18,8 @@ use uuid::Uuid;
 
 /// Credentials of organisations and of their workspaces, in the store of a control plane. Clones share them.
 ///
-/// They are encrypted with the keys of their tenants. A control plane takes them by
+/// They are encrypted with the keys of their tenants. A credential keeps the key with which it was stored until it is stored
+/// again or refreshed, also when the keys of runs are [rotated](agents_runtime::Client::rotate). A control plane takes them by
 /// [`ControlPlane::secrets`](crate::ControlPlane::secrets), and a run by its own `.secrets(..)`.
 ///
 /// A token of OAuth is refreshed a minute before it expires, or when it is asked for later. Of all processes with the same
@@ -26,8 +27,8 @@ use uuid::Uuid;
 /// The others go on with the old token while it is valid, and wait for the new one after that. It is a lease, because a lock
 /// would be held while the network is waited for: in SQLite nobody could write, and in PostgreSQL a connection would be taken,
 /// which the server closes after half a minute. A lease ends by itself if its holder dies. So a refresh token that was replaced
-/// is sent again in one case only: its holder died between the answer of the token server and the next write into the store.
-/// Most servers then refuse it, and somebody has to sign in again.
+/// may be sent again: if the holder died before it could store the answer, if the answer was lost on its way, or if the store
+/// took no write until the lease had ended. Most servers then refuse it, and somebody has to sign in again.
 ///
 /// If the token server fails, the stored token stays as it is, and the error names the credential. A process asks a server that
 /// fails once in five seconds at most, for each credential.

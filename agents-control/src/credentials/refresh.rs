@@ -18,7 +18,7 @@ const EARLY: Duration = Duration::from_secs(60);
 /// Longest time of a refresh.
 const REFRESH: Duration = Duration::from_secs(30);
 /// Time of a lease: longer than a refresh takes, with the tries to store what it gave.
-const LEASE: Duration = Duration::from_secs(60);
+const LEASE: Duration = Duration::from_secs(90);
 /// Longest time that a request waits for the refresh of another process.
 const PATIENCE: Duration = Duration::from_secs(35);
 /// Time between two looks at whether another process is done.
@@ -54,8 +54,13 @@ pub(super) async fn current(
     shared: &Arc<Shared>,
     key: CredentialKey,
 ) -> Result<Option<SecretString>, String> {
-    if let Seen::Fresh(value) = shared.seen(&key).await? {
-        return Ok(value);
+    let bundle = match shared.seen(&key).await? {
+        Seen::Fresh(value) => return Ok(value),
+        Seen::Stale(bundle, _) => bundle,
+    };
+    // Whoever refreshes it in this process holds the slot.
+    if is_valid(&bundle) && shared.slots.of(&key).try_lock().is_err() {
+        return Ok(Some(token(&bundle)));
     }
     // It ends even if the caller no longer waits: the old refresh token may be worthless by then.
     let shared = shared.clone();
@@ -91,23 +96,19 @@ impl Shared {
                 Seen::Stale(bundle, version) => (bundle, version),
             };
             if let Some((before, bundle)) = slot.unsaved.take_if(|(before, _)| *before == version) {
-                if self.store_next(key, &before, &bundle, &mut slot).await {
-                    return Ok(Some(token(&bundle)));
+                let counts = self.store_next(key, &before, &bundle, &mut slot, 1).await;
+                match (counts, is_valid(&bundle)) {
+                    (true, true) => return Ok(Some(token(&bundle))),
+                    (true, false) if slot.unsaved.is_some() => return Err(wording::token_unsaved()),
+                    _ => continue,
                 }
-                continue;
             }
-            let is_valid = !bundle.expires_within(Duration::ZERO);
+            let is_valid = is_valid(&bundle);
             if let Some(why) = slot.failure_of(&version) {
-                if is_valid {
-                    tracing::warn!(
-                        credential = key.name,
-                        org = key.org_id,
-                        why,
-                        "a token is not refreshed"
-                    );
-                    return Ok(Some(token(&bundle)));
-                }
-                return Err(why.to_owned());
+                return match is_valid {
+                    true => Ok(Some(token(&bundle))),
+                    false => Err(why.to_owned()),
+                };
             }
             let lease = CredentialLease {
                 version: version.clone(),
@@ -123,11 +124,20 @@ impl Shared {
                 CredentialAnswer::Taken { wait } => sleep(wait.min(POLL)).await,
                 CredentialAnswer::Leased => match bundle.refresh(&limits()).await {
                     Ok(next) => {
-                        if self.store_next(key, &version, &next, &mut slot).await {
+                        if self
+                            .store_next(key, &version, &next, &mut slot, WRITES)
+                            .await
+                        {
                             return Ok(Some(token(&next)));
                         }
                     }
                     Err(error) => {
+                        tracing::warn!(
+                            credential = key.name,
+                            org = key.org_id,
+                            %error,
+                            "a token is not refreshed"
+                        );
                         self.release(key, &lease.holder).await;
                         slot.failed = Some((version, Instant::now(), error.to_string()));
                     }
@@ -152,20 +162,21 @@ impl Shared {
         }
     }
 
-    /// Stores the bundle that follows a version. If the store fails, this process keeps the bundle, and stores it with the
-    /// next request. Returns `false` if the credential was changed or removed in the meantime: then the bundle is of no use.
+    /// Stores the bundle that follows a version, with this many writes at most. If the store fails, this process keeps the
+    /// bundle, and stores it with the next request. Returns `false` if the credential was changed or removed in the meantime: then the bundle is of no use.
     async fn store_next(
         &self,
         key: &CredentialKey,
         before: &str,
         bundle: &Bundle,
         slot: &mut Slot,
+        writes: u32,
     ) -> bool {
         let failed = match self.sealed(key, &CredentialValue::Token(bundle.clone())) {
             Err(why) => why,
             Ok(next) => {
                 let store = &*self.store;
-                match tried(|| store.renew_credential(key, before, &next)).await {
+                match tried(writes, || store.renew_credential(key, before, &next)).await {
                     Ok(is_stored) => return is_stored,
                     Err(error) => error.to_string(),
                 }
@@ -182,14 +193,15 @@ impl Shared {
     }
 }
 
-/// Writes, again if the store fails.
+/// Writes, again if the store fails, and this often at most.
 async fn tried<F: Future<Output = Result<bool, StoreError>>>(
+    writes: u32,
     write: impl Fn() -> F,
 ) -> Result<bool, StoreError> {
     let mut attempt = 1;
     loop {
         match write().await {
-            Err(_) if attempt < WRITES => sleep(POLL * 2_u32.pow(attempt)).await,
+            Err(_) if attempt < writes => sleep(POLL * 2_u32.pow(attempt)).await,
             done => return done,
         }
         attempt += 1;
@@ -209,6 +221,10 @@ impl Slot {
         let (of, at, why) = self.failed.as_ref()?;
         (of == version && at.elapsed() < PAUSE).then_some(why)
     }
+}
+
+fn is_valid(bundle: &Bundle) -> bool {
+    !bundle.expires_within(Duration::ZERO)
 }
 
 fn token(bundle: &Bundle) -> SecretString {

@@ -8,10 +8,7 @@ mod span;
 mod verdict;
 
 use crate::{
-    Candidate, Cost, ResolvedProfile,
-    circuit::{CircuitKey, Permit},
-    plane::Plane,
-    wording,
+    Candidate, Cost, ResolvedProfile, circuit::Permit, owner::circuit_of, plane::Plane, wording,
 };
 use agents_core::{
     PurposeKey,
@@ -158,18 +155,14 @@ impl Call<'_> {
     /// Asks one model of the chain, again if that may help.
     async fn ask(&mut self, candidate: &Candidate, is_last: bool) -> Asked {
         let id = format!("{}/{}", candidate.provider, candidate.model);
-        let (client, credential) = match self.client(candidate).await {
+        let client = match self.client(candidate).await {
             Ok(client) => client,
             Err(error) => return self.fail(&id, &error, Asked::Passed),
         };
         if let Err(error) = self.request.check_media(&*client) {
             return self.fail(&id, &error, Asked::Passed);
         }
-        let key = CircuitKey {
-            provider: candidate.provider.clone(),
-            model: candidate.model.clone(),
-            credential,
-        };
+        let key = circuit_of(self.profile, self.scope, candidate);
         let patience = Patience {
             first_token: (!is_last).then_some(FIRST_TOKEN),
             idle: Some(IDLE),

@@ -51,11 +51,8 @@ impl ResolvedProfile {
 }
 
 impl Call<'_> {
-    /// Returns the client of a model, and the name of the credential that it sends.
-    pub(super) async fn client(
-        &self,
-        candidate: &Candidate,
-    ) -> Result<(Arc<dyn Model>, Option<String>), ModelError> {
+    /// Returns the client of a model.
+    pub(super) async fn client(&self, candidate: &Candidate) -> Result<Arc<dyn Model>, ModelError> {
         let Candidate { provider, model } = candidate;
         let credential = self.credential(candidate).await?;
         let (named, value) = match credential {
@@ -65,13 +62,12 @@ impl Call<'_> {
         let of = ClientKey {
             provider: provider.clone(),
             model: model.clone(),
-            credential: named.clone().unwrap_or_default(),
+            credential: named.unwrap_or_default(),
             max_tokens: self.profile.max_tokens(),
         };
         let key = value.as_ref().map(SecretValue::text);
         let client = self.plane.providers.client(&of, key);
-        let client = client.ok_or_else(|| wording::no_provider(provider))?;
-        Ok((client, named))
+        client.ok_or_else(|| wording::no_provider(provider))
     }
 
     /// Looks the credential of a model up, at each request: one that was changed or removed is noticed at once.

@@ -1,6 +1,10 @@
 //! Typed edges of an agent: its input, and the message that a model gets for it.
 
-use crate::{Json, media::collect, model::Content};
+use crate::{
+    Json,
+    media::{collect, is_reference},
+    model::Content,
+};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 use std::{any::Any, path::PathBuf};
@@ -99,15 +103,7 @@ fn text_beside(json: &Json, media: usize) -> Option<String> {
 fn references(value: &Value) -> Option<usize> {
     match value {
         Value::Array(items) => items.iter().map(references).sum(),
-        Value::Object(fields) => {
-            let is_part = |(name, value): (&String, &Value)| match &**name {
-                "type" | "name" => value.is_string(),
-                "attachment" => value.is_u64(),
-                _ => false,
-            };
-            (fields.contains_key("attachment") && fields.iter().all(is_part)).then_some(1)
-        }
-        _ => None,
+        value => is_reference(value).then_some(1),
     }
 }
 

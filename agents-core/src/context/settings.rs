@@ -89,14 +89,14 @@ impl Settings {
         Some(purposes.model(purpose, &self.scope))
     }
 
-    /// Returns `true` if this model may be asked: with models for purposes, another one has to be admitted by its name.
-    pub(crate) fn admits(&self, model: &dyn Model) -> bool {
+    /// Returns the name of a model that may not be asked: with models for purposes, another one has to be admitted by its
+    /// name.
+    pub(crate) fn refused<'m>(&self, model: &'m dyn Model) -> Option<&'m str> {
         let purposes = self.purposes.as_ref();
         // The model of tests and of recorded runs is no model that is paid for.
-        let purposes = purposes.filter(|_| self.override_model.is_none());
+        let purposes = purposes.filter(|_| self.override_model.is_none())?;
         // The id of a model with a fallback has the ids of both.
-        let mut ids = model.id().split('|');
-        purposes.is_none_or(|purposes| ids.all(|id| purposes.admits(id)))
+        model.id().split('|').find(|id| !purposes.admits(id))
     }
 
     /// Returns the model with this name, if the run was told of one.

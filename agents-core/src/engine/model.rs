@@ -44,11 +44,9 @@ pub(crate) async fn ask(
         .or_else(|| cx.model().cloned());
     let model = cx.root.settings.model_for(own);
     let model = &model.ok_or_else(|| Error::new(ErrorKind::Build, definition.undriven()))?;
-    if !settings.admits(&**model) {
-        return Err(
-            Error::new(ErrorKind::Build, wording::not_admitted(model.id()))
-                .context(wording::of_agent(&definition.name)),
-        );
+    if let Some(name) = settings.refused(&**model) {
+        return Err(Error::new(ErrorKind::Build, wording::not_admitted(name))
+            .context(wording::of_agent(&definition.name)));
     }
     if let Some(reason) = another(definition, cx, &**model) {
         match cx.put_down(reason).await {}

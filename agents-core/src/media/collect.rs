@@ -1,6 +1,7 @@
 use super::Media;
 use crate::Json;
 use serde::Serialize;
+use serde_json::Value;
 use std::cell::RefCell;
 
 /// Image, file or table of a value that was serialised.
@@ -37,6 +38,19 @@ pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
         let all = all.as_mut()?;
         all.push(collected());
         u32::try_from(all.len()).ok()
+    })
+}
+
+/// Returns `true` if a value stands for an attachment, and for nothing else.
+pub fn is_reference(value: &Value) -> bool {
+    let is_part = |(name, value): (&String, &Value)| match &**name {
+        "type" | "name" => value.is_string(),
+        "attachment" => value.is_u64(),
+        _ => false,
+    };
+    value.as_object().is_some_and(|fields| {
+        let is_there = ["type", "attachment"].map(|name| fields.contains_key(name));
+        is_there == [true, true] && fields.iter().all(is_part)
     })
 }
 

@@ -10,6 +10,8 @@ mod file;
 mod table;
 
 pub(crate) use attached::Attached;
+#[doc(hidden)]
+pub use collect::is_reference;
 pub(crate) use collect::{Collected, collect};
 pub use content::Content;
 pub use file::Media;

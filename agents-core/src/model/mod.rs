@@ -22,6 +22,8 @@ mod streamed;
 mod thinking;
 mod wording;
 
+#[doc(hidden)]
+pub use crate::media::is_reference;
 pub use crate::media::{Content, Media, Table};
 pub use capabilities::Capabilities;
 pub use error::{ModelError, ModelErrorKind};

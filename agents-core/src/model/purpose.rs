@@ -113,7 +113,8 @@ pub trait Purposes: Send + Sync + 'static {
     }
 
     /// Returns `true` if the model of this name may be asked: those that stand for a purpose, and those that agents or runs
-    /// may bring themselves. All may by default.
+    /// may bring themselves. All may by default. A model with a [fallback](super::Fallback) is asked about by the names of
+    /// both.
     fn admits(&self, model: &str) -> bool {
         let _ = model;
         true
