@@ -62,18 +62,18 @@ impl Anthropic {
     /// ```
     #[must_use]
     pub fn api_key(self, key: impl Into<String>) -> Self {
-        self.set(|config| config.set_credential("x-api-key", key.into()))
+        self.set(|config| config.set_key(key.into()))
     }
 
     /// Sets a token in place of a key: it is sent as `Authorization: Bearer`, and never shown.
     #[must_use]
     pub fn auth_token(self, token: impl AsRef<str>) -> Self {
-        let token = format!("Bearer {}", token.as_ref());
-        self.set(|config| config.set_credential("authorization", token))
+        self.set(|config| config.set_token(token.as_ref()))
     }
 
     /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or
-    /// a token of OAuth. Neither the key of [`api_key`](Self::api_key) nor that from the environment is sent beside it.
+    /// a token of OAuth. Neither the key of [`api_key`](Self::api_key), nor the token of
+    /// [`auth_token`](Self::auth_token), nor one from the environment is sent beside it.
     ///
     /// ```
     /// # mod agents { pub use agents_anthropic as anthropic; }

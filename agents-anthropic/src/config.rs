@@ -29,6 +29,8 @@ pub(crate) struct Config {
     /// Headers from the environment, for the default server alone.
     default_headers: Headers,
     pub(crate) headers: Headers,
+    /// Token in place of a key, unless a credential is looked up.
+    token: Headers,
     betas: Vec<String>,
     pub(crate) fields: Vec<(String, Value)>,
     /// Settings of the output, beside the schema of the answer.
@@ -63,7 +65,7 @@ impl Config {
         let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let mut default_headers = Headers::default();
         if let Some(key) = variable("ANTHROPIC_API_KEY") {
-            default_headers.set("x-api-key", key.trim());
+            default_headers.set(KEY_HEADER.name, key.trim());
         } else if let Some(token) = variable("ANTHROPIC_AUTH_TOKEN") {
             default_headers.set("authorization", format!("Bearer {}", token.trim()));
         }
@@ -73,6 +75,7 @@ impl Config {
             base: parse(base.as_deref().unwrap_or(ANTHROPIC)),
             default_headers,
             headers: Headers::default(),
+            token: Headers::default(),
             betas: Vec::new(),
             fields: Vec::new(),
             output: Map::new(),
@@ -93,10 +96,16 @@ impl Config {
         self.default_headers = Headers::default();
     }
 
-    /// Sets the credential, in place of one from the environment.
-    pub(crate) fn set_credential(&mut self, header: &str, value: String) {
+    /// Sets the key, in place of one from the environment.
+    pub(crate) fn set_key(&mut self, key: String) {
         self.default_headers = Headers::default();
-        self.headers.set(header, value);
+        self.headers.set(KEY_HEADER.name, key);
+    }
+
+    /// Sets a token, in place of a key from the environment.
+    pub(crate) fn set_token(&mut self, token: &str) {
+        self.default_headers = Headers::default();
+        self.token.set("authorization", format!("Bearer {token}"));
     }
 
     pub(crate) fn add_beta(&mut self, feature: String) {
@@ -144,9 +153,12 @@ impl Config {
         let mut headers = Headers::default();
         headers.set("anthropic-version", VERSION);
         headers.extend(&self.default_headers);
+        if self.credential.is_none() {
+            headers.extend(&self.token);
+        }
         headers.extend(&self.headers);
         let server = Server::new(base.clone(), &headers).map_err(setup)?;
-        let has_key = headers.has("x-api-key") || headers.has("authorization");
+        let has_key = headers.has(KEY_HEADER.name) || headers.has("authorization");
         if server.name() == ANTHROPIC && !has_key && self.credential.is_none() {
             let message = format!("Anthropic needs a key: {KEY}");
             return Err(ModelError::new(Kind::Setup, message));
@@ -219,6 +231,7 @@ impl Clone for Config {
             base,
             default_headers,
             headers,
+            token,
             betas,
             fields,
             output,
@@ -236,6 +249,7 @@ impl Clone for Config {
             base: base.clone(),
             default_headers: default_headers.clone(),
             headers: headers.clone(),
+            token: token.clone(),
             betas: betas.clone(),
             fields: fields.clone(),
             output: output.clone(),

@@ -1,6 +1,9 @@
 //! Builder methods for the settings of a client.
 
-use crate::{Gemini, config::Config};
+use crate::{
+    Gemini,
+    config::{Config, KEY_HEADER},
+};
 use agents_core::model::Capabilities;
 use agents_http::Credential;
 use serde_json::Value;
@@ -70,7 +73,7 @@ impl Gemini {
     /// ```
     #[must_use]
     pub fn api_key(self, key: impl Into<String>) -> Self {
-        self.header("x-goog-api-key", key)
+        self.header(KEY_HEADER.name, key)
     }
 
     /// Sets a credential that is looked up for each request, on behalf of the run that makes it: a secret by its name, or

@@ -57,7 +57,7 @@ impl Config {
         let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
         let mut default_headers = Headers::default();
         if let Some(key) = variable("GEMINI_API_KEY").or_else(|| variable("GOOGLE_API_KEY")) {
-            default_headers.set("x-goog-api-key", key.trim());
+            default_headers.set(KEY_HEADER.name, key.trim());
         }
         let bare = name.rsplit('/').next().unwrap_or_default();
         // Models such as Gemma are served too, without tools of their own.
@@ -137,7 +137,7 @@ impl Config {
         let mut headers = self.default_headers.clone();
         headers.extend(&self.headers);
         let server = Server::new(base.clone(), &headers).map_err(setup)?;
-        let has_key = headers.has("x-goog-api-key") || headers.has("authorization");
+        let has_key = headers.has(KEY_HEADER.name) || headers.has("authorization");
         if server.name() == GEMINI && !has_key && self.credential.is_none() {
             let message = format!("Gemini needs a key: {KEY}");
             return Err(ModelError::new(Kind::Setup, message));

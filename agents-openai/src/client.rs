@@ -46,22 +46,23 @@ impl Model for OpenAi {
         let credential = self.config.credential.as_ref();
         let (limits, words) = (self.config.limits.within(request.patience()), self.words());
         let (stream, sink) = (request.sink().is_some() && able.streaming, request.sink());
-        let send = |body: Vec<u8>| template.server.post(&template.endpoint, body);
-        if self.config.api == Api::Responses {
-            if !able.tools && request.has_tools() {
-                let message = "tools are offered by prompt only in Chat Completions: leave out `.responses()`";
-                return Err(ModelError::new(Kind::Setup, message));
-            }
-            let call = send(responses::body(template, &request, able, stream));
-            let call = call
-                .authorized(credential, &request, KeyHeader::BEARER)
-                .await?;
-            return ask(call, &limits, ResponsesReply::default(), sink, &words).await;
+        let is_responses = self.config.api == Api::Responses;
+        if is_responses && !able.tools && request.has_tools() {
+            let message =
+                "tools are offered by prompt only in Chat Completions: leave out `.responses()`";
+            return Err(ModelError::new(Kind::Setup, message));
         }
-        let call = send(chat::body(template, &request, able, stream));
+        let body = match is_responses {
+            true => responses::body(template, &request, able, stream),
+            false => chat::body(template, &request, able, stream),
+        };
+        let call = template.server.post(&template.endpoint, body);
         let call = call
             .authorized(credential, &request, KeyHeader::BEARER)
             .await?;
+        if is_responses {
+            return ask(call, &limits, ResponsesReply::default(), sink, &words).await;
+        }
         let reply = ask(call, &limits, ChatReply::default(), sink, &words).await?;
         Ok(Reply {
             prompted: !able.tools && request.has_tools(),

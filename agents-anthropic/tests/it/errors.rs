@@ -215,4 +215,9 @@ async fn a_credential_is_looked_up_at_each_request_and_never_shown() {
         client.credential(credential)
     })
     .await;
+    check_credentials(key, HELLO, |url, credential| {
+        let client = anthropic("m").base_url(url).auth_token(EARLIER_KEY);
+        client.credential(credential)
+    })
+    .await;
 }

@@ -231,6 +231,9 @@ impl Connection {
     }
 
     fn lost(&self, error: &ServiceError) -> McpError {
+        if matches!(error, ServiceError::UnexpectedResponse) {
+            return wording::other_answer(&self.name);
+        }
         let process = self.process.as_ref();
         let said = process.map_or_else(String::new, Process::said);
         wording::lost(&self.name, error, &said)

@@ -113,11 +113,8 @@ impl Link {
         if error.kind() != McpErrorKind::Unauthorized {
             return Ok(false);
         }
-        let is_allowed = authorization.answer(error.challenge()).await?;
-        if is_allowed {
-            self.forget().await;
-        }
-        Ok(is_allowed)
+        let forget = self.forget();
+        authorization.answer(error.challenge(), forget).await
     }
 
     #[cfg(not(feature = "auth"))]

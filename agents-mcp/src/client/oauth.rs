@@ -300,9 +300,13 @@ impl Authorization {
     }
 
     /// Takes note of a challenge. Returns `true` if a person was brought to the authorization server and has allowed us, so
-    /// that the request can be made again. Of requests that are refused at once, one brings the person there, and the others
-    /// wait for that.
-    pub(super) async fn answer(&self, challenge: Option<&str>) -> Result<bool, McpError> {
+    /// that the request can be made again. Of requests that are refused at once, one brings the person there and then
+    /// forgets the old connection, and the others wait for that.
+    pub(super) async fn answer(
+        &self,
+        challenge: Option<&str>,
+        forget: impl Future<Output = ()>,
+    ) -> Result<bool, McpError> {
         let before = self.allowed.load(SeqCst);
         if let Some(challenge) = challenge {
             self.state.lock().await.challenge = Some(challenge.to_owned());
@@ -318,6 +322,7 @@ impl Authorization {
         let back = visit(url).await;
         let back = back.map_err(|why| wording::not_led_back(&self.server, &why))?;
         self.finish(&back).await?;
+        forget.await;
         Ok(true)
     }
 

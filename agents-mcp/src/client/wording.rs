@@ -58,6 +58,13 @@ pub(super) fn lost(server: &str, error: &impl Display, last_lines: &str) -> McpE
     )
 }
 
+pub(super) fn other_answer(server: &str) -> McpError {
+    misspoken(
+        server,
+        format!("answers with something else than it was asked for; {MEND}"),
+    )
+}
+
 pub(super) fn lost_soon(server: &str) -> McpError {
     unreachable(
         server,

@@ -11,7 +11,7 @@ use super::{
 };
 use agents_core::{
     Agent, Effects, Error, Json, Outcome,
-    model::{Content, Media},
+    model::{Content, Media, is_reference},
     run::{Event, EventKind, ToolEnvelope},
     team::Team,
     tool::ToolSpec,
@@ -29,7 +29,7 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext},
 };
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::sync::{Arc, PoisonError, atomic::AtomicBool};
 use tokio::sync::mpsc;
 
@@ -359,17 +359,9 @@ fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolR
 fn text(output: &Json, files: &[Media]) -> String {
     match output.to_value() {
         Ok(Value::String(text)) => text,
-        Ok(Value::Object(file)) if !files.is_empty() && is_reference(&file) => String::new(),
+        Ok(value) if !files.is_empty() && is_reference(&value) => String::new(),
         _ => output.as_str().to_owned(),
     }
-}
-
-/// Returns `true` if a value stands for an attachment, and for nothing else.
-fn is_reference(value: &Map<String, Value>) -> bool {
-    let is_named = |name: &String| ["type", "name", "attachment"].contains(&name.as_str());
-    value.get("type").is_some_and(Value::is_string)
-        && value.get("attachment").is_some_and(Value::is_number)
-        && value.keys().all(is_named)
 }
 
 fn listed(spec: &ToolSpec) -> Tool {
