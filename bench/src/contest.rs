@@ -152,13 +152,16 @@ fn print(work: &Work, best: &[Figures]) {
     }
 }
 
-/// Returns the rows of a table: a contender each, with a cell for each workload.
-pub fn rows(works: &[Vec<Figures>], figure: fn(&Figures) -> f64) -> Vec<Row> {
-    let cell = |all: &Vec<Figures>, name: &str| {
+/// Returns the rows of a table: a contender each, with a cell for each workload, of which the number of runs is given.
+pub fn rows(works: &[(usize, Vec<Figures>)], figure: fn(&Figures) -> f64) -> Vec<Row> {
+    let cell = |(runs, all): &(usize, Vec<Figures>), name: &str| {
         let figures = all.iter().find(|figures| figures.name == name);
-        figures.map_or_else(Cell::default, |figures| Cell::of(figure(figures)))
+        figures.map_or_else(Cell::default, |figures| Cell {
+            wrong: figures.right != *runs,
+            ..Cell::of(figure(figures))
+        })
     };
-    let names = works.first().into_iter().flat_map(|all| all.iter());
+    let names = works.first().into_iter().flat_map(|(_, all)| all.iter());
     names
         .map(|Figures { name, .. }| Row {
             name: name.clone(),
@@ -167,10 +170,12 @@ pub fn rows(works: &[Vec<Figures>], figure: fn(&Figures) -> f64) -> Vec<Row> {
         .collect()
 }
 
-/// Runs the contest with runs of 10 and of 100 turns, and returns the CPU time for each request. `note` ends the
-/// method.
-pub fn turns(name: &str, title: &str, contest: &Contest, port: usize, note: &str) -> Table {
-    let works = [contest.best(port, &SHORT), contest.best(port + 1, &LONG)];
+/// Runs the contest with runs of 10 and of 100 turns, and returns the CPU time for each request.
+pub fn turns(name: &str, title: &str, contest: &Contest, port: usize) -> Table {
+    let works = [
+        (SHORT.runs, contest.best(port, &SHORT)),
+        (LONG.runs, contest.best(port + 1, &LONG)),
+    ];
     let rounds = contest.rounds;
     Table {
         name: name.into(),
@@ -179,7 +184,7 @@ pub fn turns(name: &str, title: &str, contest: &Contest, port: usize, note: &str
         method: format!(
             "CPU time, user and system, of a process that runs an agent with one tool against a model on the loopback \
              interface that answers at once, for each request; one worker thread on one core, the model on the other; \
-             the best of {rounds} rounds.{note}"
+             the best of {rounds} rounds."
         ),
         logarithmic: false,
         less: true,

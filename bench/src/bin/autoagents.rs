@@ -1,71 +1,17 @@
-//! AutoAgents 0.4.
+//! AutoAgents 0.4 over Ollama's wire; `contenders/autoagents.rs` has the agent.
 
-use agents_bench::{PROMPT, QUESTION, Task, measure};
-use async_trait::async_trait;
-use autoagents::{
-    core::{
-        agent::{
-            AgentBuilder, DirectAgent, memory::SlidingWindowMemory, prebuilt::executor::ReActAgent,
-            task::Task as Prompt,
-        },
-        tool::{ToolCallError, ToolRuntime, ToolT},
-    },
-    llm::{backends::ollama::Ollama, builder::LLMBuilder},
-    prelude::*,
-};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use std::sync::Arc;
+#[path = "../contenders/autoagents.rs"]
+mod contender;
 
-#[derive(Serialize, Deserialize, ToolInput, Debug)]
-pub struct AddArgs {
-    #[input(description = "Left operand")]
-    left: i64,
-    #[input(description = "Right operand")]
-    right: i64,
-}
-
-#[tool(name = "add", description = "Add two integers.", input = AddArgs)]
-struct Add {}
-
-#[async_trait]
-impl ToolRuntime for Add {
-    async fn execute(&self, args: Value) -> Result<Value, ToolCallError> {
-        let args: AddArgs = serde_json::from_value(args)?;
-        Ok((args.left + args.right).into())
-    }
-}
-
-#[agent(name = "math", description = "You are a math agent.", tools = [Add])]
-#[derive(Default, Clone, AgentHooks)]
-struct Math {}
+use agents_bench::Task;
+use autoagents::llm::{backends::ollama::Ollama, builder::LLMBuilder};
 
 #[tokio::main]
 async fn main() {
     let task = Task::from_args();
-    let _ = PROMPT; // it is the macro's description, which has to be a literal
     let model = LLMBuilder::<Ollama>::new()
         .base_url(task.url.clone())
         .model("bench")
         .build();
-    let model: Arc<Ollama> = model.expect("the model is well built");
-    measure("AutoAgents 0.4", &task, || {
-        let model = model.clone();
-        async move {
-            let agent =
-                AgentBuilder::<_, DirectAgent>::new(ReActAgent::with_max_turns(Math {}, 1000))
-                    .llm(model)
-                    .memory(Box::new(SlidingWindowMemory::new(10_000)))
-                    .build()
-                    .await
-                    .expect("the agent is well built");
-            let answer = agent
-                .agent
-                .run(Prompt::new(QUESTION))
-                .await
-                .expect("the agent answers");
-            format!("{answer:?}")
-        }
-    })
-    .await;
+    contender::run(&task, model.expect("the model is well built")).await;
 }

@@ -18,7 +18,7 @@ const CONTENDERS: [&str; 5] = [
 fn main() {
     let contest = Contest::from_args(&CONTENDERS);
     let title = "CPU for a turn with a tool call, Chat Completions";
-    let turns = contest::turns("chat", title, &contest, 19190, "");
+    let turns = contest::turns("chat", title, &contest, 19190);
     if contest.write {
         turns.write().expect("the results can be written");
     }

@@ -22,7 +22,7 @@ const CONTENDERS: [&str; 6] = ["hand", "ours", "everything", "wire", "autoagents
 fn main() {
     let contest = Contest::from_args(&CONTENDERS);
     let title = "CPU for a turn with a tool call";
-    let turns = contest::turns("turns", title, &contest, 19090, "");
+    let turns = contest::turns("turns", title, &contest, 19090);
     let wide = contest.best(19092, &WIDE);
     let memory = Table {
         name: "memory".into(),
@@ -36,7 +36,7 @@ fn main() {
         logarithmic: false,
         less: true,
         columns: vec!["500 runs at once".into()],
-        rows: contest::rows(&[wide], |all| all.kb_per_run),
+        rows: contest::rows(&[(WIDE.runs, wide)], |all| all.kb_per_run),
     };
     if contest.write {
         for table in [turns, memory] {

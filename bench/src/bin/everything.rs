@@ -1,7 +1,14 @@
 //! The contender `ours` with all options of a run: a subscriber, rules, a cache, a secret to mask, a rate limiter and
 //! a journal.
 
-use agents::{Ollama, async_trait, journal::{Entry, Journal, JournalError}, policy::{deny_tools, no_external, read_only}, prelude::*, rate::{MemoryLimiter, Rate}, tool};
+use agents::{
+    Ollama, async_trait,
+    journal::{Entry, Journal, JournalError},
+    policy::{deny_tools, no_external, read_only},
+    prelude::*,
+    rate::{MemoryLimiter, Rate},
+    tool,
+};
 use agents_bench::{QUESTION, Task, measure};
 use std::sync::{
     Arc,

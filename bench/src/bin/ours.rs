@@ -1,47 +1,14 @@
-//! This framework as a user writes it: with validation, recovery and receipts.
+//! This framework over Ollama's wire; `contenders/ours.rs` has the agent.
 
-use agents::{Ollama, prelude::*, tool};
-use agents_bench::{QUESTION, Task, measure};
+#[path = "../contenders/ours.rs"]
+mod contender;
 
-/// Add two integers.
-// The server calls it with the same arguments each time: `polls`, so that this is not stopped.
-#[tool(none, polls)]
-async fn add(
-    /// Left operand
-    left: i64,
-    /// Right operand
-    right: i64,
-) -> i64 {
-    left + right
-}
-
-/// You are a math agent.
-#[agent(tools = [Add], budget(max_turns = 1000, max_tool_calls = 1000, max_recursion = 5000))]
-async fn math(question: String) -> String;
+use agents::ollama;
+use agents_bench::Task;
 
 #[tokio::main]
 async fn main() {
     let task = Task::from_args();
-    let model: Ollama = ollama("bench").url(&task.url);
-    measure("agents", &task, || {
-        let model = model.clone();
-        async move {
-            let outcome = Math
-                .run(QUESTION)
-                .model(model)
-                .outcome()
-                .await
-                .expect("the agent is well built");
-            assert_eq!(
-                outcome
-                    .outputs
-                    .receipts()
-                    .filter(|receipt| receipt.is_ok())
-                    .count(),
-                task.turns
-            );
-            outcome.result.expect("the agent answers")
-        }
-    })
-    .await;
+    let model = ollama("bench").url(&task.url);
+    contender::run(&task, model).await;
 }
