@@ -80,6 +80,7 @@ pub(crate) const TOOL: &[Key] = &[
         Takes::Text,
         "irreversible = \"an email cannot be unsent\"",
     ),
+    key("secrets", Takes::List, "secrets = [\"crm\"]"),
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 

@@ -35,6 +35,7 @@ pub(crate) fn of(
     if operation.idempotency_key.is_some() {
         spec = spec.idempotent();
     }
+    spec = http.secrets().fold(spec, ToolSpec::secret);
     let namespace = format!("openapi:{base}");
     let tool = FnTool::with_causes(spec, move |args, cx| {
         let (operation, base, http) = (operation.clone(), base.clone(), http.clone());

@@ -295,6 +295,11 @@ impl HttpTool {
         self.send(host, Form::Query(parameter.into()), secret.into())
     }
 
+    /// Returns the names of the secrets that the tool sends.
+    pub fn secrets(&self) -> impl Iterator<Item = String> {
+        self.sent.iter().map(|sent| sent.secret.clone())
+    }
+
     fn send(mut self, host: &str, form: Form, secret: String) -> Self {
         let to = pattern(host);
         assert!(!to.is_clear(), "{}", wording::secret_over_plain_http(host));
@@ -358,6 +363,7 @@ impl HttpTool {
             .external()
             .category(Category::Api)
             .timeout(self.timeout + Duration::from_secs(5));
+        let spec = self.secrets().fold(spec, ToolSpec::secret);
         match self.writes() {
             true => spec.approval(NeedsApproval::When),
             false => spec,

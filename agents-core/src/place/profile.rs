@@ -2,7 +2,7 @@ use super::Placement;
 use crate::{
     budget::Budget,
     recovery::RepairInput,
-    tool::{Effects, Pattern, SharedTool, ToolSet, ToolSpec},
+    tool::{Effects, Pattern, SharedTool, ToolDescription, ToolSet, ToolSpec},
 };
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
@@ -168,6 +168,8 @@ pub struct KnownTool {
     pub version: Option<String>,
     /// Effects of the tool.
     pub effects: Effects,
+    /// Description of the tool; `None` if the tool itself is not known.
+    pub description: Option<Box<ToolDescription>>,
 }
 
 impl From<&OwnTool> for KnownTool {
@@ -176,6 +178,18 @@ impl From<&OwnTool> for KnownTool {
             name: tool.name().to_owned(),
             version: tool.version().map(str::to_owned),
             effects: tool.effects(),
+            description: tool.tool().map(|tool| Box::new(tool.spec().describe())),
+        }
+    }
+}
+
+impl From<&ToolSpec> for KnownTool {
+    fn from(spec: &ToolSpec) -> Self {
+        KnownTool {
+            name: spec.name.to_string(),
+            version: Some(spec.version.to_string()),
+            effects: spec.effects,
+            description: Some(Box::new(spec.describe())),
         }
     }
 }
@@ -189,17 +203,7 @@ impl Placement {
             team.known_tools(known);
         }
         for delegate in &place.delegates {
-            let ToolSpec {
-                name,
-                version,
-                effects,
-                ..
-            } = delegate.spec();
-            known.push(KnownTool {
-                name: name.to_string(),
-                version: Some(version.to_string()),
-                effects: *effects,
-            });
+            known.push(KnownTool::from(delegate.spec()));
             delegate.placement().known_tools(known);
         }
     }
@@ -392,10 +396,13 @@ impl Profile {
         super::check::check_run(self, has_model)
     }
 
-    /// Finds a tool by its name and its version, among those of the agent and of all agents that it is known to have: the
+    /// Finds a tool by its version and its name, which may be an [`alias`](crate::tool::alias) or its own, among those of the agent and of all agents that it is known to have: the
     /// parts of a composite, and the delegates of a team.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
-        self.find(&|tool| tool.spec().name == name && tool.spec().version == version)
+        self.find(&|tool| {
+            let spec = tool.spec();
+            (spec.name == name || spec.own_name() == name) && spec.version == version
+        })
     }
 
     fn find(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {

@@ -1,8 +1,8 @@
 use crate::{
     budget::Budget,
-    place::{Found, OwnTool, Placement, found},
+    place::{Found, OwnTool, Placement, Profile, found},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Organisation chart of a team: which agent delegates to which, and which tools each agent may
@@ -22,16 +22,16 @@ use std::fmt;
 /// assert_eq!(chart.to_json()["delegates"][0]["name"], "coder");
 /// assert_eq!(chart.mermaid(), "graph TD\n    a0[\"lead\"]\n    a1[\"coder\"]\n    a0 --> a1\n");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chart {
     name: String,
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     description: String,
     tools: Vec<String>,
     confirm: Vec<String>,
     budget: Budget,
     /// Defects at the agent's place.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     defects: Vec<String>,
     delegates: Vec<Chart>,
 }
@@ -41,6 +41,21 @@ impl Chart {
         // Before a run it is not known whether every agent has a model.
         let mut found = found(root, true).into_iter();
         Chart::at(root, &mut Vec::new(), &mut found)
+    }
+
+    /// Returns the chart of an agent that is no team; below it are the teams among its parts.
+    fn of_one(name: &str, profile: &Profile) -> Self {
+        let tools = profile.tools.iter().map(|tool| tool.name().to_owned());
+        let defects = profile.defects.iter().map(|defect| defect.text.clone());
+        Chart {
+            name: name.to_owned(),
+            description: String::new(),
+            tools: tools.collect(),
+            confirm: Vec::new(),
+            budget: profile.budget.clone(),
+            defects: defects.collect(),
+            delegates: profile.teams.iter().map(|team| Chart::of(team)).collect(),
+        }
     }
 
     /// Returns the chart of a place and of all places below it. `found` yields the defects in the
@@ -102,6 +117,11 @@ impl Chart {
         &self.budget
     }
 
+    /// Returns the bounds of that budget, each in words for people: `10 turns`.
+    pub fn bounds(&self) -> Vec<String> {
+        self.budget.in_words().collect()
+    }
+
     /// Returns the defects at the agent's place; a team with any defect does not run. See
     /// [`Team::check`](super::Team::check).
     pub fn defects(&self) -> &[String] {
@@ -148,11 +168,10 @@ impl Chart {
         let list = |before: &str, items: Vec<String>| {
             (!items.is_empty()).then(|| format!("{before}{}", items.join(", ")))
         };
-        let budget = self.budget.in_words().collect();
         [
             list("", self.tools.clone()),
             list("confirm ", self.confirm.clone()),
-            list("at most ", budget),
+            list("at most ", self.bounds()),
         ]
         .into_iter()
         .flatten()
@@ -179,6 +198,24 @@ impl Chart {
             below.draw(f, &format!("{before}{under}"))?;
         }
         Ok(())
+    }
+}
+
+impl Profile {
+    /// Returns the organisation chart of an agent with this profile and this name: that of its team, or one place.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, agent::AgentBuilder};
+    ///
+    /// let clerk = AgentBuilder::<String, String>::new("clerk").build();
+    /// assert_eq!(clerk.profile().chart(clerk.name()).to_string(), "clerk\n");
+    /// ```
+    pub fn chart(&self, name: &str) -> Chart {
+        match &self.team {
+            Some(root) => Chart::of(root),
+            None => Chart::of_one(name, self),
+        }
     }
 }
 

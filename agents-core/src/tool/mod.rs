@@ -6,6 +6,7 @@
 
 mod alias;
 mod context;
+mod description;
 mod erased;
 mod error_text;
 mod execution;
@@ -34,6 +35,7 @@ mod wording;
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
 pub use context::ToolContext;
+pub use description::ToolDescription;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};
 pub use error_text::ErrorText;

@@ -162,6 +162,8 @@ pub struct ToolSpec {
     pub effect_description: Option<Cow<'static, str>>,
     /// Reason why the effect of a call cannot be undone, if it was declared.
     pub irreversible: Option<Cow<'static, str>>,
+    /// Names of the secrets that the tool looks up, as far as they were declared.
+    pub secrets: Vec<Cow<'static, str>>,
     /// Is `true` if the tool can undo its calls.
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
@@ -218,6 +220,7 @@ impl ToolSpec {
             declared_risk: None,
             effect_description: None,
             irreversible: None,
+            secrets: Vec::new(),
             has_undo: false,
             has_said: false,
             innate: false,
@@ -349,6 +352,26 @@ impl ToolSpec {
     #[must_use]
     pub fn irreversible(mut self, why: impl Into<Cow<'static, str>>) -> Self {
         self.irreversible = Some(why.into());
+        self
+    }
+
+    /// Declares a secret that the tool looks up with [`ToolContext::secret`](super::ToolContext::secret), so that people see
+    /// which tools lack one before a call fails with `AUTH_REQUIRED`. Call it once for each secret.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Effects, tool::ToolSpec};
+    /// # #[derive(schemars::JsonSchema)] struct Question { text: String }
+    ///
+    /// let ask = ToolSpec::of::<Question>("ask_crm", "Asks the CRM.", Effects::Reads).secret("crm");
+    /// assert_eq!(ask.secrets, ["crm"]);
+    /// ```
+    #[must_use]
+    pub fn secret(mut self, name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
+        if !self.secrets.contains(&name) {
+            self.secrets.push(name);
+        }
         self
     }
 

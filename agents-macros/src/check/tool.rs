@@ -3,12 +3,12 @@
 use super::{
     in_doubt, keys,
     on_error::{self, Of},
-    params,
+    params, settings,
     signature::{head, is_concrete, is_owned, is_plain, named},
     undo,
 };
 use crate::{
-    ast::{self, Example},
+    ast::{self, Element, Example},
     diag::Errors,
     keys::{APPROVALS, CACHES, CATEGORIES, RISKS},
     messages,
@@ -17,7 +17,7 @@ use crate::{
     suggest,
     syntax::{self, borrow_in, has_key, is_static, last_name, parameter_name, typed, written},
 };
-use syn::{Attribute, Expr, Ident, PatType, ReturnType, Signature, Type};
+use syn::{Attribute, Expr, ExprLit, Ident, Lit, PatType, ReturnType, Signature, Type};
 
 /// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
 pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
@@ -43,6 +43,7 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     keys::value(entries, "irreversible", |value| {
         undo::said(value, messages::IRREVERSIBLE_WITHOUT_REASON, errors)
     });
+    settings::elements(entries, "secrets", |element| secret(element, errors));
     params::params(&mut function.sig, errors);
     result(&function.sig, errors);
     if let Some(arms) = on_error {
@@ -72,6 +73,26 @@ fn word<'v>(
         errors.at(value, suggest::unknown(what, written(value), known));
     }
     found
+}
+
+/// Checks an element of `secrets = ["crm"]`: a name.
+fn secret(element: &Element, errors: &Errors) -> bool {
+    let (Element::One(name) | Element::Spread(_, name)) = element;
+    let text = match (element, name) {
+        (
+            Element::One(_),
+            Expr::Lit(ExprLit {
+                lit: Lit::Str(text),
+                ..
+            }),
+        ) => Some(text.value()),
+        _ => None,
+    };
+    let is_name = text.is_some_and(|text| !text.trim().is_empty());
+    if !is_name {
+        errors.at(name, messages::secret_is_a_name(written(name)));
+    }
+    is_name
 }
 
 /// Checks `timeout = Duration::from_secs(2)`.

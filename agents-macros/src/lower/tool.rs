@@ -2,7 +2,8 @@
 
 use super::{cfgs, keys::Keys, params::params, strip_parameters};
 use crate::{
-    ast, keys,
+    ast::{self, Element},
+    keys,
     model::{Call, Docs, Param, Returns, Tool, placeholders},
     names::{plain, type_name},
     syntax::{borrow_in, is_generic, is_opaque, is_static, word},
@@ -164,6 +165,13 @@ fn spec(keys: &mut Keys, external: Option<&Ident>) -> Spec {
     for flag in ["strict", "sequential", "polls"] {
         if let Some(key) = keys.flag(flag) {
             call(key, TokenStream::new());
+        }
+    }
+    if let Some((key, names)) = keys.list("secrets") {
+        let method = Ident::new("secret", key.span());
+        for element in names {
+            let (Element::One(name) | Element::Spread(_, name)) = element;
+            call(method.clone(), name.into_token_stream());
         }
     }
     let deprecated = keys.text("deprecated").map(|(key, note)| {

@@ -29,6 +29,12 @@ pub(crate) fn approval_without_context(args: impl Display) -> String {
     format!("`when` is asked with the arguments and the context: write `when(|{args}, _| ..)`")
 }
 
+pub(crate) fn secret_is_a_name(written: impl Display) -> String {
+    format!(
+        "`{written}` is not the name of a secret; name the secrets that the tool looks up: `secrets = [\"crm\"]`, for `cx.secret(\"crm\")`"
+    )
+}
+
 pub(crate) fn cached_write() -> &'static str {
     "a tool that writes has to run each time; remove `cache`"
 }
