@@ -194,6 +194,7 @@ impl<Out: Data> Start<Out> {
             conversation,
             streamed,
             undo: None,
+            call: None,
         };
         let new = NewRun {
             id: id.clone(),

@@ -27,6 +27,17 @@ pub(crate) struct RunData {
     /// Execution that the run undoes, if it is an undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) undo: Option<UndoData>,
+    /// Call that the run makes for a person, if it is a direct call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) call: Option<CallData>,
+}
+
+/// Call that a person makes; part of the data of its run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CallData {
+    pub(crate) tool: String,
+    pub(crate) version: String,
+    pub(crate) args: Json,
 }
 
 /// Task of the run of an undo; part of its data. References stand for secrets in the arguments and in the output.
@@ -42,6 +53,11 @@ pub(crate) struct UndoData {
 }
 
 impl RunData {
+    /// Returns `true` if the run makes one call, and its agent does not work.
+    pub(crate) fn is_one_call(&self) -> bool {
+        self.undo.is_some() || self.call.is_some()
+    }
+
     pub(crate) fn seal(&self, key: &RunKey) -> Result<Vec<u8>, RuntimeError> {
         sealed(key, "input", self)
     }

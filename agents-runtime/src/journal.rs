@@ -457,6 +457,9 @@ impl Journal for StoredJournal {
         }
         let by_mode = self.decide_by_mode(&mut commit, &requests).await;
         let stored = self.store(&commit).await;
+        if let (Some(texts), Ok(())) = (&self.texts, &stored) {
+            texts.sent(&commit.texts);
+        }
         self.ends(&commit);
         match (&stored, by_mode) {
             (Err(error), _) => self.refused(&commit, error).await,

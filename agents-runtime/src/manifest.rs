@@ -1,10 +1,21 @@
 //! Manifests: what the code of a runtime can go on with, compared with the runs of a store.
 
 use crate::{Client, Runtime, RuntimeError, error::RuntimeErrorKind};
-use agents_core::{Effects, agent::Profile, journal::Recorded, tool::Pattern};
-use agents_store::{Run, RunFilter, RunStatus};
+use agents_core::{
+    Effects,
+    agent::Profile,
+    journal::Recorded,
+    run::Timestamp,
+    team::Chart,
+    tool::{Pattern, ToolDescription},
+};
+use agents_store::{NewManifest, Run, RunFilter, RunStatus};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio_util::sync::CancellationToken;
 
 /// Number of the format that this version writes.
 const FORMAT: u32 = 1;
@@ -58,6 +69,9 @@ pub struct AgentManifest {
     /// Digest of the type of its answer; `None` if no model gives the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
+    /// Organisation chart of the agent; `None` in a manifest from before it was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chart: Option<Chart>,
 }
 
 /// Description of one tool.
@@ -71,6 +85,25 @@ pub struct ToolManifest {
     pub version: Option<String>,
     /// Is `true` if the tool writes.
     pub writes: bool,
+    /// Description of the tool; `None` if it is not known, as with tools that a source will list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<Box<ToolDescription>>,
+}
+
+/// Agent of a store: what the last process that has it says of it, and when.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KnownAgent {
+    /// Name of the agent.
+    pub name: String,
+    /// Description of the agent.
+    pub manifest: AgentManifest,
+    /// Time at which a process has stored this description for the first time.
+    pub first_seen_at: Timestamp,
+    /// Time at which a process has last stored it: when its worker began, and every hour since.
+    pub seen_at: Timestamp,
+    /// Is `true` if no later description of the agent is stored.
+    pub is_current: bool,
 }
 
 /// Run that the code of a manifest cannot go on with.
@@ -128,16 +161,18 @@ impl Manifest {
 }
 
 impl AgentManifest {
-    pub(crate) fn of(profile: &Profile) -> Self {
+    pub(crate) fn of(name: &str, profile: &Profile) -> Self {
         let tools = profile.known_tools().into_iter();
         let tools = tools.map(|tool| ToolManifest {
             name: tool.name,
             version: tool.version,
             writes: tool.effects == Effects::Writes,
+            description: tool.description,
         });
         AgentManifest {
             tools: tools.collect(),
             answer: profile.answer_digest().map(str::to_owned),
+            chart: Some(profile.chart(name)),
         }
     }
 
@@ -173,6 +208,35 @@ impl AgentManifest {
 }
 
 impl Runtime {
+    /// Stores what this process says of its agents: at once, whenever an agent is registered, and every hour.
+    pub(crate) async fn announce(&self, stop: &CancellationToken) {
+        while !stop.is_cancelled() {
+            let registered = self.shared.registered.notified();
+            let again_in = match self.put_manifests().await {
+                Ok(()) => Duration::from_secs(60 * 60),
+                Err(error) => {
+                    tracing::warn!(%error, "the descriptions of agents cannot be stored");
+                    Duration::from_secs(5)
+                }
+            };
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = tokio::time::sleep(again_in) => {}
+                () = registered => {}
+            }
+        }
+    }
+
+    async fn put_manifests(&self) -> Result<(), RuntimeError> {
+        let described = self.shared.manifests().into_iter();
+        let manifests = described.map(|(agent, manifest)| {
+            let contents = serde_json::to_vec(&manifest).map_err(RuntimeError::unreadable)?;
+            Ok(NewManifest { agent, contents })
+        });
+        let manifests = manifests.collect::<Result<Vec<_>, RuntimeError>>()?;
+        Ok(self.client.store().await?.put_manifests(&manifests).await?)
+    }
+
     /// Returns the manifest of the agents that are registered so far.
     ///
     /// An agent that is made for the scope of each run is made for the empty scope here.
@@ -196,6 +260,58 @@ impl Runtime {
 }
 
 impl Client {
+    /// Returns the agents of the workers of this store, by their names. Each worker stores what it says of its agents when
+    /// it begins. Earlier descriptions of an agent follow the last one.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Runtime, SqliteStore};
+    /// use std::time::Duration;
+    /// use tokio_util::sync::CancellationToken;
+    ///
+    /// /// You greet guests.
+    /// #[agent]
+    /// async fn greeter(name: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::open(SqliteStore::in_memory().await?);
+    /// runtime.agent(Greeter);
+    /// tokio::spawn(runtime.clone().work(CancellationToken::new()));
+    ///
+    /// // In any process with the store:
+    /// while runtime.as_client().agents().await?.is_empty() {
+    ///     tokio::time::sleep(Duration::from_millis(10)).await;
+    /// }
+    /// let agents = runtime.as_client().agents().await?;
+    /// assert_eq!(agents[0].name, "greeter");
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn agents(&self) -> Result<Vec<KnownAgent>, RuntimeError> {
+        let stored = self.bare_store().manifests().await?;
+        let mut agents: Vec<KnownAgent> = Vec::new();
+        for one in stored {
+            // A later version of this crate may have written it.
+            let Ok(manifest) = serde_json::from_slice(&one.contents) else {
+                tracing::warn!(agent = %one.agent, "the description of an agent cannot be read by this version");
+                continue;
+            };
+            let is_current = agents.last().is_none_or(|last| last.name != one.agent);
+            agents.push(KnownAgent {
+                name: one.agent,
+                manifest,
+                first_seen_at: one.first_seen_at,
+                seen_at: one.seen_at,
+                is_current,
+            });
+        }
+        Ok(agents)
+    }
+
     /// Returns the runs that are not over and that no agent of the manifest can go on with: each of them would be held, or
     /// would wait for a worker that has its agent. A run whose contents cannot be read is one of them.
     ///

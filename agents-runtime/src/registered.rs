@@ -6,9 +6,9 @@ use crate::{
     data::RunData,
     decisions::{Decisions, StoredDecisions},
     journal::StoredJournal,
+    one_call::{AdmitsFixed, Given},
     settings::Settings,
     texts::Texts,
-    undo::plan::{Restored, WithPlan},
 };
 use agents_core::{
     Agent, Error, ErrorKind,
@@ -47,8 +47,8 @@ pub(crate) struct With {
     pub(crate) talk: Option<Talk>,
     /// Sender of streamed text, if the run is streamed.
     pub(crate) texts: Option<Arc<Texts>>,
-    /// Secrets of the call that the run undoes, by name.
-    pub(crate) restored: Restored,
+    /// Secrets that the run is given, by name.
+    pub(crate) given: Given,
 }
 
 /// State in which a run was left.
@@ -83,7 +83,8 @@ impl Clock for OfRun {
 #[async_trait]
 impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFor<F> {
     fn manifest(&self) -> AgentManifest {
-        AgentManifest::of(&(self.0)(&Scope::default()).profile())
+        let agent = (self.0)(&Scope::default());
+        AgentManifest::of(agent.name(), &agent.profile())
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
@@ -139,9 +140,9 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         fence,
         talk: _,
         texts,
-        restored,
+        given,
     } = with;
-    let is_undo = data.undo.is_some();
+    let is_one_call = data.is_one_call();
     let mut run = run
         .scope(data.scope)
         .journal(journal)
@@ -163,8 +164,8 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         run = run.model(model.clone());
     }
     if let Some(purposes) = &settings.purposes {
-        run = match is_undo {
-            true => run.purposes(WithPlan(purposes.clone())),
+        run = match is_one_call {
+            true => run.purposes(AdmitsFixed(purposes.clone())),
             false => run.purposes(purposes.clone()),
         };
     }
@@ -174,7 +175,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     for policy in &settings.policies {
         run = run.policy(policy.clone());
     }
-    for (name, secret) in restored {
+    for (name, secret) in given {
         run = run.secret(name, secret);
     }
     if let Some(secrets) = &settings.secrets {

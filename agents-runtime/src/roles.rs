@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, fmt};
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the risk, or of the action |
 /// | read exact arguments | whoever may decide about the call | whoever has the role |
 /// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
-/// | erase, rotate | the operator | whoever of the tenant has the role |
+/// | call a tool, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
 ///
 /// Whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
@@ -59,6 +59,8 @@ pub enum Action {
     Release,
     /// Undoes executions and runs.
     Undo,
+    /// Calls a tool directly: see [`Client::call`].
+    Call,
     /// Erases contents of runs.
     Erase,
     /// Gives a tenant a new key.
@@ -71,7 +73,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Action; 11] = [
+    pub const ALL: [Action; 12] = [
         Action::Decide,
         Action::ReadArguments,
         Action::Settle,
@@ -79,6 +81,7 @@ impl Action {
         Action::Pause,
         Action::Release,
         Action::Undo,
+        Action::Call,
         Action::Erase,
         Action::Rotate,
         Action::HoldAll,
@@ -95,6 +98,7 @@ impl Action {
             Action::Pause => "pause",
             Action::Release => "release",
             Action::Undo => "undo",
+            Action::Call => "call",
             Action::Erase => "erase",
             Action::Rotate => "rotate",
             Action::HoldAll => "hold-all",
@@ -109,7 +113,7 @@ impl Action {
 
     /// Returns `true` if nobody but the operator may do this unless a role is named.
     fn is_reserved(self) -> bool {
-        self.is_of_the_platform() || matches!(self, Action::Erase | Action::Rotate)
+        self.is_of_the_platform() || matches!(self, Action::Call | Action::Erase | Action::Rotate)
     }
 }
 

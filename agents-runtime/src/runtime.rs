@@ -40,6 +40,8 @@ pub(crate) struct Shared {
     keeper: OnceLock<Arc<Keeper>>,
     /// Notified when this process has stored something to do.
     pub(crate) news: Notify,
+    /// Notified when an agent is registered.
+    pub(crate) registered: Notify,
     pub(crate) counters: Arc<Counters>,
 }
 
@@ -244,6 +246,8 @@ impl Runtime {
             .unwrap_or_else(PoisonError::into_inner);
         let before = agents.insert(name.clone(), registered);
         assert!(before.is_none(), "{}", crate::wording::two_agents(&name));
+        drop(agents);
+        self.shared.registered.notify_waiters();
         AgentRef::new(self.clone(), name)
     }
 

@@ -65,6 +65,8 @@ struct Inner {
     /// Entries of these requests, as far as they are about to be stored.
     entries: HashMap<String, Vec<u64>>,
     pending: Vec<Pending>,
+    /// Encrypted text of which it is not known that the store has it.
+    unsent: Vec<NewText>,
     size: usize,
 }
 
@@ -131,7 +133,8 @@ impl Texts {
         }
     }
 
-    /// Returns the collected text whose requests are stored, or about to be.
+    /// Returns the collected text whose requests are stored, or about to be, and all that was returned before and not
+    /// [sent](Texts::sent): a store takes a piece once.
     pub(crate) fn take(&self) -> Result<Vec<NewText>, RuntimeError> {
         let mut inner = self.inner();
         let Inner {
@@ -153,21 +156,28 @@ impl Texts {
         }
         inner.size = inner.pending.iter().map(|one| one.piece.text.len()).sum();
         if taken.is_empty() {
-            return Ok(Vec::new());
+            return Ok(inner.unsent.clone());
         }
         inner.count += 1;
         // A later worker has a greater fence.
         let number = self.held.lease.fence << 32 | inner.count;
-        drop(inner);
-        Ok(vec![NewText {
+        inner.unsent.push(NewText {
             number,
             contents: sealed(&self.key, &name_of(number), &taken)?,
             keep: KEPT,
-        }])
+        });
+        Ok(inner.unsent.clone())
+    }
+
+    /// Forgets text that the store has.
+    pub(crate) fn sent(&self, texts: &[NewText]) {
+        let is_sent = |one: &NewText| texts.iter().any(|sent| sent.number == one.number);
+        self.inner().unsent.retain(|one| !is_sent(one));
     }
 
     fn has_any(&self) -> bool {
-        !self.inner().pending.is_empty()
+        let inner = self.inner();
+        !inner.pending.is_empty() || !inner.unsent.is_empty()
     }
 
     fn has_enough(&self) -> bool {
@@ -191,6 +201,7 @@ impl Texts {
                 let any = !texts.is_empty();
                 if any {
                     self.store.add_texts(&self.held.lease, &texts).await?;
+                    self.sent(&texts);
                 }
                 Ok::<_, RuntimeError>(any)
             };
@@ -199,7 +210,10 @@ impl Texts {
                 Ok(true) => {}
                 // Its request is about to be stored.
                 Ok(false) => tokio::time::sleep(COLLECTED / 10).await,
-                Err(error) => tracing::warn!(run, %error, "streamed text is lost"),
+                Err(error) => {
+                    tracing::warn!(run, %error, "streamed text is stored later");
+                    tokio::time::sleep(COLLECTED).await;
+                }
             }
         }
     }

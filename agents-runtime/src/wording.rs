@@ -274,6 +274,17 @@ pub(crate) fn tool_missing(agent: &str, tool: &str, version: &str) -> RuntimeErr
     ))
 }
 
+pub(crate) fn no_tool(agent: &str, tool: &str, version: &str) -> RuntimeError {
+    invalid(format!(
+        "agent `{agent}` has no version {version} of the tool `{tool}`; look which version it has now, and call that one"
+    ))
+}
+
+/// Returns the input of the run that calls a tool for a person.
+pub(crate) fn call_input(tool: &str) -> String {
+    format!("Call `{tool}` once.")
+}
+
 pub(crate) fn output_missing(execution: &str, tool: &str) -> RuntimeError {
     invalid(format!(
         "execution `{execution}` of `{tool}` has no output, so its effect cannot be undone"

@@ -8,9 +8,9 @@ use crate::{
     error::RuntimeErrorKind,
     journal::{ForRun, StoredJournal},
     metrics::{Counters, count},
+    one_call::OneCall,
     registered::{Registered, Went, With, go_on},
     texts::Texts,
-    undo::plan::Undoing,
     wording::in_words,
 };
 use agents_core::{Error, ErrorKind, agent::Conversation};
@@ -97,9 +97,11 @@ impl Runtime {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Starts what a worker does beside its runs: messages of webhooks, erasure. It ends with `stop`.
+    /// Starts what a worker does beside its runs: descriptions of agents, messages of webhooks, erasure. It ends with `stop`.
     fn aside(&self, stop: &CancellationToken) -> JoinSet<()> {
         let mut aside = JoinSet::new();
+        let (runtime, stopped) = (self.clone(), stop.clone());
+        aside.spawn(async move { runtime.announce(&stopped).await });
         for webhook in self.settings.webhooks.clone() {
             let (runtime, stop) = (self.clone(), stop.clone());
             aside.spawn(async move { runtime.deliver(&webhook, &stop).await });
@@ -206,7 +208,7 @@ impl Runtime {
             return Ok(Some(Rest::Ready));
         };
         // The run is not over if it is the worker that lacks something.
-        if run.cancelled_by.is_none() && data.undo.is_none() {
+        if run.cancelled_by.is_none() && !data.is_one_call() {
             let profile = agent.profile(&data.scope);
             let checked = profile.check(self.settings.model.is_some());
             checked.map_err(RuntimeError::unreadable)?;
@@ -236,13 +238,12 @@ impl Runtime {
             cancel.cancel();
         }
         let undo = data.undo.clone();
-        let (undoing, restored) = match &undo {
-            Some(undo) => {
-                let (undoing, restored) = self.undoes(run, &data, undo).await?;
-                (Some(undoing), restored)
-            }
-            None => (None, Vec::new()),
+        let one_call = match (&undo, &data.call) {
+            (Some(undo), _) => Some(self.undoes(run, &data, undo).await?),
+            (None, Some(call)) => Some(self.calls(run, &data, call)?),
+            (None, None) => None,
         };
+        let given = one_call.as_ref().map(|one| one.secrets.clone());
         let with = With {
             id: run.id.clone(),
             data,
@@ -253,14 +254,14 @@ impl Runtime {
             fence: lease.fence,
             talk,
             texts: texts.clone(),
-            restored,
+            given: given.unwrap_or_default(),
         };
         let went = tokio::select! {
             biased;
             () = keeping.held.lost.cancelled() => return Ok(None),
             () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
             () = paused(&journal, &pause) => return Ok(Some(Rest::Ready)),
-            went = went(&*agent, undoing.as_ref(), with) => went,
+            went = went(&*agent, one_call.as_ref(), with) => went,
             () = self.look(&run.id, &decisions, &cancel, &pause) => return Ok(None),
             () = send(texts.as_deref()) => return Ok(None),
         };
@@ -367,13 +368,13 @@ async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
     journal.put_down().await;
 }
 
-/// Goes on with a run of the agent, or with the undo of one of its executions.
+/// Goes on with a run of the agent, or with one that makes one call of its tools.
 async fn went(
     agent: &dyn Registered,
-    undoing: Option<&Undoing>,
+    one_call: Option<&OneCall>,
     with: With,
 ) -> Result<Went, Error> {
-    let Some(undoing) = undoing else {
+    let Some(one_call) = one_call else {
         return agent.go_on(with).await;
     };
     let input = with.data.input.to().map_err(|error| {
@@ -382,7 +383,7 @@ async fn went(
             crate::wording::not_the_agents_input(&error),
         )
     })?;
-    go_on(undoing, input, with).await
+    go_on(&one_call.agent, input, with).await
 }
 
 /// Returns the state of a run that waits for decisions about these requests.

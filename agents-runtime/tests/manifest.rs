@@ -96,8 +96,28 @@ async fn a_manifest_has_tools_with_versions_and_is_read_again() {
         json!({
             "agents_manifest": 1,
             "agents": {"payer": {
-                "tools": [{"name": "pay", "version": "1.2.0", "writes": true}],
+                "tools": [{
+                    "name": "pay",
+                    "version": "1.2.0",
+                    "writes": true,
+                    "description": {
+                        "name": "pay",
+                        "version": "1.2.0",
+                        "description": "Pays.",
+                        "effects": "writes",
+                        "external": false,
+                        "idempotent": false,
+                        "category": "utility",
+                        "risk": "medium",
+                        "approval": "always",
+                        "status": "active",
+                        "cache": "none",
+                        "has_undo": false,
+                        "input_schema": {"type": "object"},
+                    },
+                }],
                 "answer": "text",
+                "chart": {"name": "payer", "tools": ["pay"], "confirm": [], "budget": {}, "delegates": []},
             }},
             "models": [],
         })
@@ -107,6 +127,66 @@ async fn a_manifest_has_tools_with_versions_and_is_read_again() {
         let error = Manifest::read(wrong).unwrap_err();
         assert_eq!(error.kind(), RuntimeErrorKind::Invalid, "{wrong}");
     }
+}
+
+#[test]
+fn a_manifest_of_an_earlier_version_is_read() {
+    let tools = json!([{"name": "pay", "version": "1.2.0", "writes": true}]);
+    let json = json!({"agents_manifest": 1, "agents": {"payer": {"tools": tools}}});
+    let manifest = Manifest::read(&json.to_string()).unwrap();
+    assert_eq!(manifest.agents["payer"].tools[0].description, None);
+}
+
+#[tokio::test]
+async fn every_client_of_a_store_knows_the_agents_of_its_workers() {
+    let store = store().await;
+    let client = Runtime::client(store.clone());
+    assert_eq!(client.agents().await.unwrap(), []);
+    let known = async |agents: usize| loop {
+        let known = client.agents().await.unwrap();
+        if known.len() >= agents {
+            let of = |one: &agents_runtime::KnownAgent| {
+                let version = one
+                    .manifest
+                    .tools
+                    .first()
+                    .and_then(|tool| tool.version.clone());
+                (
+                    one.name.clone(),
+                    version.unwrap_or_default(),
+                    one.is_current,
+                )
+            };
+            break known.iter().map(of).collect::<Vec<_>>();
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    let of =
+        |name: &str, version: &str, is_current| (name.to_owned(), version.to_owned(), is_current);
+
+    let stop = CancellationToken::new();
+    let first = runtime(&store);
+    first.agent(payer("1.0.0"));
+    tokio::spawn(first.clone().work(stop.clone()));
+    assert_eq!(known(1).await, [of("payer", "1.0.0", true)]);
+    // An agent that is registered while the worker works is known as well.
+    first.agent(AgentBuilder::<String, String>::new("clerk").build());
+    assert_eq!(
+        known(2).await,
+        [of("clerk", "", true), of("payer", "1.0.0", true)]
+    );
+
+    // The program of a later version.
+    let second = runtime(&store);
+    second.agent(payer("2.0.0"));
+    tokio::spawn(second.work(stop.clone()));
+    let expected = [
+        of("clerk", "", true),
+        of("payer", "2.0.0", true),
+        of("payer", "1.0.0", false),
+    ];
+    assert_eq!(known(3).await, expected);
+    stop.cancel();
 }
 
 /// A bank that lists its tools, until it is closed. Calls still work.

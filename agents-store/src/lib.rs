@@ -38,6 +38,7 @@ mod delivery;
 mod error;
 mod execution;
 mod lease;
+mod manifest;
 mod metrics;
 mod mode;
 #[cfg(feature = "postgres")]
@@ -72,6 +73,7 @@ pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter, ExecutionState, Settle, Settled};
 pub use lease::{Claim, Lease, Renewed, Rest};
+pub use manifest::{NewManifest, StoredManifest};
 pub use metrics::StoreMetrics;
 pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};
 #[cfg(feature = "postgres")]

@@ -3,8 +3,8 @@
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
-    ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed, Rest, Run,
-    RunFilter, Settle, StoreError, StoreMetrics, Text,
+    ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText, Platform, Renewed,
+    Rest, Run, RunFilter, Settle, StoreError, StoreMetrics, StoredManifest, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -125,6 +125,13 @@ pub trait Store: Send + Sync + 'static {
     /// Returns what belongs to no run: the modes that are set, and the end of the trail.
     async fn platform(&self) -> Result<Platform, StoreError>;
 
+    /// Stores what a process says of its agents. A manifest that is there already is marked as seen; of each agent, those
+    /// that were seen last are kept.
+    async fn put_manifests(&self, manifests: &[NewManifest]) -> Result<(), StoreError>;
+
+    /// Returns the manifests by the names of their agents; of each agent, the one that was seen last comes first.
+    async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError>;
+
     /// Stores the verdict of a person about an execution in doubt, tells its run, and returns the execution. An execution
     /// that is not in doubt is refused.
     async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError>;
@@ -201,6 +208,8 @@ forward! {
     execution(id: &str) -> Option<Execution>;
     set_mode(change: &ModeChange) -> ();
     platform() -> Platform;
+    put_manifests(manifests: &[NewManifest]) -> ();
+    manifests() -> Vec<StoredManifest>;
     settle(settle: &Settle) -> Execution;
     metrics(tenant: Option<&str>) -> StoreMetrics;
     claim_deliveries(claim: &DeliveryClaim) -> Vec<Delivery>;

@@ -129,7 +129,7 @@ async fn a_store_in_a_database_keeps_all_promises() {
         // A new database for each case would take most of the time.
         owner
             .batch_execute(
-                "TRUNCATE agent_runs, agent_audit_events, agent_audit_key, agent_modes, agent_webhooks, agent_deliveries RESTART IDENTITY CASCADE;
+                "TRUNCATE agent_runs, agent_audit_events, agent_audit_key, agent_modes, agent_manifests, agent_webhooks, agent_deliveries RESTART IDENTITY CASCADE;
                  UPDATE agent_platform SET audit_seq = 0, audit_digest = ''",
             )
             .await

@@ -1,7 +1,7 @@
 //! Undoing what runs have done.
 //!
-//! An undo is a run of its own. Its model is a fixed plan: it calls the tool's undo, and reports what that came to. So an
-//! undo is gated, journaled and audited like every call.
+//! An undo is a run of its own, which makes one call: that of the tool's undo. So an undo is gated, stored and audited like
+//! every call.
 
 pub(crate) mod plan;
 
@@ -196,9 +196,7 @@ impl UndoRun<'_> {
 
 impl Runtime {
     fn writes(&self, run: &Opened, execution: &Execution) -> Result<bool, RuntimeError> {
-        let Opened { stored, data, .. } = run;
-        let tool = self.tool(stored, data, &execution.tool_name, &execution.version)?;
-        Ok(tool.spec().effects == Effects::Writes)
+        Ok(self.tool_of(run, execution)?.spec().effects == Effects::Writes)
     }
 
     /// Returns the tool in the version that ran, as the agent of the run has it.
@@ -208,10 +206,16 @@ impl Runtime {
         data: &RunData,
         tool: &str,
         version: &str,
-    ) -> Result<SharedTool, RuntimeError> {
-        let agent = self.shared.agent(&run.agent);
-        let found = agent.and_then(|agent| agent.profile(&data.scope).find_tool(tool, version));
-        found.ok_or_else(|| crate::wording::tool_missing(&run.agent, tool, version))
+    ) -> Option<SharedTool> {
+        let agent = self.shared.agent(&run.agent)?;
+        agent.profile(&data.scope).find_tool(tool, version)
+    }
+
+    /// Returns the tool of an execution of a run, to undo it.
+    fn tool_of(&self, run: &Opened, execution: &Execution) -> Result<SharedTool, RuntimeError> {
+        let (name, version) = (&execution.tool_name, &execution.version);
+        let found = self.tool(&run.stored, &run.data, name, version);
+        found.ok_or_else(|| crate::wording::tool_missing(&run.stored.agent, name, version))
     }
 
     async fn undo_execution(
@@ -220,8 +224,7 @@ impl Runtime {
         execution: &Execution,
         by: &Principal,
     ) -> Result<UndoOutcome, RuntimeError> {
-        let Opened { stored, data, .. } = run;
-        self.tool(stored, data, &execution.tool_name, &execution.version)?;
+        self.tool_of(run, execution)?;
         match self.client.asked(run, execution, by).await? {
             Asked::Told(undone) => Ok(undone),
             Asked::Run(undo) => self.follow(&undo).await,
@@ -449,6 +452,7 @@ impl Client {
             conversation: None,
             streamed: false,
             undo: Some(undo.clone()),
+            call: None,
         };
         let new = NewRun {
             id: id.clone(),

@@ -3,6 +3,7 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod direct_calls;
 mod doubts;
 mod lists;
 mod metrics;

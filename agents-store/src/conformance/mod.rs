@@ -24,6 +24,7 @@ mod conversations;
 mod deliveries;
 mod doubts;
 mod leases;
+mod manifests;
 mod metrics;
 mod modes;
 mod pauses;
@@ -109,6 +110,10 @@ cases! {
         an_execution_in_doubt_is_settled_once,
         a_verdict_makes_a_waiting_run_ready,
         an_execution_that_is_not_in_doubt_is_not_settled,
+    };
+    manifests::{
+        a_manifest_is_kept_once_and_the_one_seen_last_comes_first,
+        manifests_of_long_ago_are_forgotten,
     };
     metrics::{
         figures_tell_what_there_is_to_do,

@@ -11,6 +11,7 @@ mod erase;
 mod error;
 mod executions;
 mod leases;
+mod manifests;
 mod metrics;
 mod modes;
 mod numbers;
@@ -24,8 +25,9 @@ mod wording;
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind,
-    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed,
-    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
+    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText,
+    Platform, Renewed, Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics,
+    StoredManifest, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -81,7 +83,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ALTER ROLE acme SET agents.tenant = 'acme';
 /// GRANT SELECT ON agent_runs, agent_run_commits, agent_run_texts, agent_conversations, agent_approvals,
 ///     agent_tool_executions, agent_audit_events, agent_audit_key, agent_modes, agent_platform,
-///     agent_schema_history TO acme;
+///     agent_manifests, agent_schema_history TO acme;
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;
@@ -442,6 +444,18 @@ impl Store for PostgresStore {
     async fn platform(&self) -> Result<Platform, StoreError> {
         self.connections
             .read(move |db| Box::pin(async move { modes::platform(db).await }))
+            .await
+    }
+
+    async fn put_manifests(&self, manifests: &[NewManifest]) -> Result<(), StoreError> {
+        let given = manifests.to_vec();
+        self.write(move |db| Box::pin(async move { manifests::put(db, &given).await }))
+            .await
+    }
+
+    async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError> {
+        self.connections
+            .read(move |db| Box::pin(async move { manifests::list(db).await }))
             .await
     }
 

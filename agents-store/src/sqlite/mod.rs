@@ -9,6 +9,7 @@ mod deliveries;
 mod erase;
 mod executions;
 mod leases;
+mod manifests;
 mod metrics;
 mod modes;
 mod open;
@@ -22,8 +23,8 @@ mod wording;
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
-    ExecutionFilter, Lease, ModeChange, NewEvent, NewRun, NewText, Platform, Renewed, Rest, Run,
-    RunFilter, Settle, Store, StoreError, StoreMetrics, Text,
+    ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText, Platform, Renewed,
+    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, StoredManifest, Text,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -424,6 +425,15 @@ impl Store for SqliteStore {
 
     async fn platform(&self) -> Result<Platform, StoreError> {
         self.read(modes::platform).await
+    }
+
+    async fn put_manifests(&self, manifests: &[NewManifest]) -> Result<(), StoreError> {
+        let given = manifests.to_vec();
+        self.write(move |tx| manifests::put(tx, &given)).await
+    }
+
+    async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError> {
+        self.read(manifests::list).await
     }
 
     async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError> {

@@ -59,7 +59,7 @@ async fn role(database: &Database, owner: &Client, setting: &str) -> Config {
         .batch_execute(&format!(
             "CREATE ROLE {role} LOGIN PASSWORD 'secret'; {}
              GRANT SELECT ON {tables}, agent_schema_history TO {role};
-             GRANT SELECT ON agent_audit_key, agent_modes, agent_platform TO {role};
+             GRANT SELECT ON agent_audit_key, agent_manifests, agent_modes, agent_platform TO {role};
              GRANT UPDATE ON agent_runs, agent_approvals TO {role};
              GRANT INSERT ON agent_audit_events TO {role}",
             setting.replace("NAME", &role),

@@ -1,0 +1,177 @@
+//! Calls that people make: a run of its own, which makes one call of a tool.
+
+use crate::{
+    Action, Client, Principal, RunRef, Runtime, RuntimeError,
+    data::{CallData, RunData, key_of},
+    keys::RunKey,
+    one_call::{CALL, OneCall},
+};
+use agents_core::{Effects, Json, model::ToolCall, tool::Scope};
+use agents_store::{NewRun, Run};
+use std::collections::BTreeMap;
+use uuid::Uuid;
+
+/// Name of the label that the run of a direct call has; its value is the name of the tool.
+pub const DIRECT_CALL: &str = "direct_call";
+
+/// Call of a tool that a person is about to make: see [`Client::call`].
+#[must_use = "nothing is called until `.by(..)` is awaited"]
+pub struct DirectCall<'a> {
+    client: &'a Client,
+    agent: String,
+    call: CallData,
+    scope: Scope,
+}
+
+impl Client {
+    /// Prepares a call of a tool that an agent has, in the version that the agent has it in, with arguments as JSON.
+    ///
+    /// The call is a run of its own, which a worker carries out that has the agent: it is stored, audited, limited and
+    /// retried like every call, and a writing tool asks for approval every time. Models do not take part.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Principal, Progress, Runtime, SqliteStore};
+    /// use std::time::Duration;
+    /// use tokio_util::sync::CancellationToken;
+    ///
+    /// /// Returns the rate of a currency.
+    /// #[agents::tool(reads)]
+    /// async fn rate(
+    ///     /// Currency, as `USD`.
+    ///     currency: String,
+    /// ) -> Result<String, std::io::Error> {
+    ///     Ok(format!("1 EUR is 1.16 {currency}"))
+    /// }
+    ///
+    /// /// You answer questions about money.
+    /// #[agent(tools = [Rate])]
+    /// async fn clerk(question: String) -> String;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let runtime = Runtime::open(SqliteStore::in_memory().await?);
+    /// runtime.agent(Clerk);
+    /// tokio::spawn(runtime.clone().work(CancellationToken::new()));
+    ///
+    /// let client = runtime.as_client();
+    /// let args = agents::Json::of(&serde_json::json!({"currency": "USD"}))?;
+    /// let run = client.call("clerk", "rate", "1.0.0", args).by(&Principal::operator()).await?;
+    /// let Progress::Done(outcome) = run.wait(Duration::from_secs(10)).await? else {
+    ///     panic!("the worker does not answer");
+    /// };
+    /// assert_eq!(outcome.result?, "1 EUR is 1.16 USD");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn call(
+        &self,
+        agent: impl Into<String>,
+        tool: impl Into<String>,
+        version: impl Into<String>,
+        args: Json,
+    ) -> DirectCall<'_> {
+        DirectCall {
+            client: self,
+            agent: agent.into(),
+            call: CallData {
+                tool: tool.into(),
+                version: version.into(),
+                args,
+            },
+            scope: Scope::default(),
+        }
+    }
+}
+
+impl Client {
+    /// Returns the scope that a run works for.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    pub async fn scope(&self, run: &str, by: &Principal) -> Result<Scope, RuntimeError> {
+        let run = self.visible(run, by).await?;
+        let key = key_of(&run, &*self.keys()?)?;
+        Ok(RunData::of(&run, &key)?.scope)
+    }
+}
+
+impl DirectCall<'_> {
+    /// Sets the scope that the call works for. Without one it works for the tenant of the principal.
+    pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
+        self.scope = scope.into();
+        self
+    }
+
+    /// Makes the call for this principal, who may not decide about its request for approval. Returns its run.
+    ///
+    /// # Errors
+    /// When the [roles](crate::Roles) forbid it, the scope is that of another tenant, or the store fails.
+    pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
+        let DirectCall {
+            client,
+            agent,
+            call,
+            mut scope,
+        } = self;
+        if let (Some(tenant), true) = (by.tenant(), scope == Scope::default()) {
+            scope = Scope::from(tenant);
+        }
+        let tenant = scope.tenant_id().to_owned();
+        client.allowed(Action::Call, Some(&tenant), by).await?;
+        let (id, keyring) = (Uuid::now_v7().to_string(), client.keys()?);
+        let (key, wrapped) = RunKey::create(&*keyring, &tenant, &id)?;
+        let input = crate::wording::call_input(&call.tool);
+        let labels = BTreeMap::from([(DIRECT_CALL.to_owned(), call.tool.clone())]);
+        let data = RunData {
+            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
+            scope,
+            budget: None,
+            by: Some(by.clone()),
+            conversation: None,
+            streamed: false,
+            undo: None,
+            call: Some(call),
+        };
+        let new = NewRun {
+            id,
+            tenant,
+            key: None,
+            // Workers that have the agent have its tools.
+            agent,
+            conversation: None,
+            started_by: Some(by.id().to_owned()),
+            priority: 0,
+            labels,
+            data: data.seal(&key)?,
+            data_key: wrapped,
+        };
+        let stored = client.store().await?.create(&new).await?;
+        Ok(RunRef::new(client.clone(), stored.id))
+    }
+}
+
+impl Runtime {
+    /// Returns the agent that makes a direct call, with the tool of the agent of the run.
+    pub(crate) fn calls(
+        &self,
+        run: &Run,
+        data: &RunData,
+        call: &CallData,
+    ) -> Result<OneCall, RuntimeError> {
+        let CallData {
+            tool,
+            version,
+            args,
+        } = call;
+        let found = self.tool(run, data, tool, version);
+        let found = found.ok_or_else(|| crate::wording::no_tool(&run.agent, tool, version))?;
+        let confirm = found.spec().effects == Effects::Writes;
+        let call = ToolCall {
+            id: String::new(),
+            name: found.spec().name.to_string(),
+            arguments: args.as_str().to_owned(),
+        };
+        Ok(OneCall::of(CALL, found, call, Vec::new(), confirm))
+    }
+}

@@ -1,0 +1,122 @@
+//! Runs that make one call: the undo of an execution, or a call that a person makes. Their agent has a fixed model, so that
+//! they are gated, stored and audited like every run.
+
+use agents_core::{
+    AgentBuilder, PurposeKey,
+    agent::ModelAgent,
+    async_trait,
+    model::{Message, Model, ModelError, Purposes, Reply, Request, ToolCall},
+    secret::SecretValue,
+    tool::{IntoTool, Scope, ToolPolicy},
+};
+use std::sync::Arc;
+
+/// Names of the fixed models.
+const MODELS: [&str; 2] = [UNDO, CALL];
+/// Name of the model of an undo.
+pub(crate) const UNDO: &str = "agents/undo";
+/// Name of the model of a call that a person makes.
+pub(crate) const CALL: &str = "agents/call";
+
+/// Agent of a run that makes one call.
+pub(crate) struct OneCall {
+    pub(crate) agent: ModelAgent<'static, String, String>,
+    /// Secrets that the run is given, by the names under which it shows them.
+    pub(crate) secrets: Given,
+}
+
+/// Secrets by the names under which a run shows them.
+pub(crate) type Given = Vec<(String, SecretValue)>;
+
+impl OneCall {
+    /// Creates the agent that makes this call of the tool, and reports what it is told.
+    pub(crate) fn of(
+        model: &'static str,
+        tool: impl IntoTool,
+        call: ToolCall,
+        secrets: Given,
+        confirm: bool,
+    ) -> Self {
+        let name = call.name.clone();
+        let agent = AgentBuilder::<String, String>::new(name_of(model)).tool(tool);
+        let agent = match confirm {
+            true => agent.policy(name, ToolPolicy::new().confirm()),
+            false => agent,
+        };
+        let then = Then::Call(call);
+        OneCall {
+            agent: agent.model(Fixed { model, then }).build(),
+            secrets,
+        }
+    }
+
+    /// Creates the agent that calls nothing, and says why.
+    pub(crate) fn saying(model: &'static str, why: String) -> Self {
+        let agent = AgentBuilder::<String, String>::new(name_of(model));
+        let then = Then::Say(why);
+        OneCall {
+            agent: agent.model(Fixed { model, then }).build(),
+            secrets: Vec::new(),
+        }
+    }
+}
+
+/// Returns the name of the agent with this model.
+fn name_of(model: &'static str) -> &'static str {
+    model.strip_prefix("agents/").unwrap_or(model)
+}
+
+/// Model whose replies are known before.
+struct Fixed {
+    model: &'static str,
+    then: Then,
+}
+
+enum Then {
+    /// Makes this call, and reports what it is told.
+    Call(ToolCall),
+    /// Says this.
+    Say(String),
+}
+
+#[async_trait]
+impl Model for Fixed {
+    fn id(&self) -> &str {
+        self.model
+    }
+
+    async fn chat(&self, request: Request<'_>) -> Result<Reply, ModelError> {
+        let told = request
+            .messages()
+            .iter()
+            .rev()
+            .find_map(|message| match message {
+                Message::Tool { content, .. } => Some(content.text.clone()),
+                _ => None,
+            });
+        let mut reply = Reply::default();
+        match (&self.then, told) {
+            (Then::Say(text), _) => reply.content.clone_from(text),
+            (Then::Call(_), Some(told)) => reply.content = told,
+            (Then::Call(call), None) => reply.calls.push(call.clone()),
+        }
+        Ok(reply)
+    }
+}
+
+/// Purposes of a run that makes one call: its fixed model is none that anybody has to admit.
+pub(crate) struct AdmitsFixed(pub(crate) Arc<dyn Purposes>);
+
+impl Purposes for AdmitsFixed {
+    fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model> {
+        self.0.model(purpose, scope)
+    }
+
+    fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
+        self.0.judged(run_id, purpose, fits);
+    }
+
+    fn admits(&self, model: &str) -> bool {
+        MODELS.contains(&model) || self.0.admits(model)
+    }
+}
