@@ -1,7 +1,9 @@
 //! The control room, as an application sets it up.
 
 use agents_control::ControlPlane;
+use agents_core::secret::Secrets;
 use agents_runtime::Client;
+use std::{fmt, sync::Arc};
 
 /// Control room that is about to be opened: by [`serve`](crate::serve), or as a [`router`](crate::router). Where it shows
 /// the runs of a store alone, the client of the store is enough.
@@ -19,10 +21,11 @@ use agents_runtime::Client;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ControlRoom {
     pub(crate) client: Client,
     pub(crate) control: Option<ControlPlane>,
+    pub(crate) secrets: Option<Arc<dyn Secrets>>,
 }
 
 impl ControlRoom {
@@ -31,7 +34,16 @@ impl ControlRoom {
         ControlRoom {
             client: client.clone(),
             control: None,
+            secrets: None,
         }
+    }
+
+    /// Sets where secrets are looked up, so that the page of the tools says which ones are missing for whoever looks at it.
+    /// No page shows a secret.
+    #[must_use]
+    pub fn secrets(mut self, secrets: impl Secrets) -> Self {
+        self.secrets = Some(Arc::new(secrets));
+        self
     }
 
     /// Adds a control plane, whose models and costs are shown.
@@ -39,6 +51,16 @@ impl ControlRoom {
     pub fn control(mut self, control: &ControlPlane) -> Self {
         self.control = Some(control.clone());
         self
+    }
+}
+
+impl fmt::Debug for ControlRoom {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ControlRoom")
+            .field("client", &self.client)
+            .field("control", &self.control)
+            .field("looks_secrets_up", &self.secrets.is_some())
+            .finish()
     }
 }
 

@@ -49,6 +49,12 @@
 //! | `GET /api/runs/ID/text` | server-sent events: the answer as it is written, if the run is streamed |
 //! | `GET /api/runs/ID/executions` | what ran, with its state |
 //! | `POST /api/runs/ID/executions/ID` | settles a doubt, or asks for an undo: `{"action": "took_effect" \| "had_no_effect" \| "undo", "note"}` |
+//! | `GET /api/runs/ID/calls/ID` | a program that makes a call again |
+//! | `GET /api/runs/ID/pinned` | the call that a pinned handle refers to; `?tool=`, `?name=`, `?strategy=`, `?call_id=`, `?on_missing=` |
+//! | `GET /api/tools` | the tools of the agents; `?q=`, `?category=`, `?effects=`, `?status=`, `?agent=` |
+//! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant"}` |
+//! | `GET /api/agents` | the agents of the workers, with their organisation charts |
+//! | `GET /api/agents/AGENT` | one agent, and the escalations of its last runs |
 //! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
 //! | `GET /api/models/PURPOSE` | versions and changes of its profiles |
 //! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |

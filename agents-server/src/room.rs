@@ -2,6 +2,7 @@
 
 use crate::{Authenticator, ControlRoom, live::Live};
 use agents_control::ControlPlane;
+use agents_core::secret::Secrets;
 use agents_runtime::{Client, Principal};
 use std::{fmt::Write, sync::Arc};
 
@@ -11,6 +12,8 @@ pub(crate) struct Room {
     pub(crate) client: Client,
     /// Control plane whose models and costs are shown, if there is one.
     pub(crate) control: Option<ControlPlane>,
+    /// Store of secrets, to say which ones are missing.
+    pub(crate) secrets: Option<Arc<dyn Secrets>>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
     /// Secret with which the tokens of forms are made.
@@ -29,11 +32,16 @@ pub(crate) struct Visitor {
 
 impl Room {
     pub(crate) fn new(room: ControlRoom, authenticator: impl Authenticator) -> Self {
-        let ControlRoom { client, control } = room;
+        let ControlRoom {
+            client,
+            control,
+            secrets,
+        } = room;
         Room {
             live: Live::new(client.clone()),
             client,
             control,
+            secrets,
             authenticator: Arc::new(authenticator),
             secret: Arc::new(random()),
         }

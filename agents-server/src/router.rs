@@ -26,6 +26,14 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/runs/{id}/executions/{execution}",
             get(pages::run::confirm).post(pages::run::act),
         )
+        .route("/runs/{id}/calls/{call}", get(pages::program::show))
+        .route("/tools", get(pages::tools::list))
+        .route(
+            "/tools/{agent}/{tool}/{version}",
+            get(pages::tool::show).post(pages::tool::call),
+        )
+        .route("/teams", get(pages::teams::list))
+        .route("/teams/{agent}", get(pages::teams::one))
         .route("/models", get(pages::models::list))
         .route(
             "/models/{purpose}",
@@ -46,6 +54,15 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/api/runs/{id}/executions/{execution}",
             post(api::runs::act),
         )
+        .route("/api/runs/{id}/calls/{call}", get(api::tools::program))
+        .route("/api/runs/{id}/pinned", get(api::tools::pinned))
+        .route("/api/tools", get(api::tools::list))
+        .route(
+            "/api/tools/{agent}/{tool}/{version}",
+            post(api::tools::call),
+        )
+        .route("/api/agents", get(api::agents::list))
+        .route("/api/agents/{agent}", get(api::agents::one))
         .route("/api/models", get(api::models::list))
         .route(
             "/api/models/{purpose}",

@@ -24,6 +24,8 @@ pub(crate) struct Form {
     arguments: String,
     /// Single arguments, as the visitor leaves them.
     fields: BTreeMap<String, String>,
+    /// Tenant that a call is made for, if an operator makes it.
+    tenant: String,
     pub(crate) token: Option<String>,
     /// Ids of the requests that were ticked.
     pub(crate) ids: Vec<String>,
@@ -34,6 +36,15 @@ impl Form {
         Form {
             decision: decision.to_owned(),
             note: note.to_owned(),
+            ..Form::default()
+        }
+    }
+
+    /// Returns the form of a call with these arguments.
+    pub(crate) fn of_call(arguments: &str, tenant: &str) -> Self {
+        Form {
+            arguments: arguments.to_owned(),
+            tenant: tenant.to_owned(),
             ..Form::default()
         }
     }
@@ -52,6 +63,7 @@ impl Form {
                 "decision" => form.decision = value,
                 "note" => form.note = value,
                 "arguments" => form.arguments = value,
+                "tenant" => form.tenant = value,
                 "token" => form.token = Some(value),
                 "id" => form.ids.push(value),
                 name => {
@@ -98,10 +110,29 @@ impl Form {
             text if text == sent(&shown) || text == sent(before.as_str()) => None,
             text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
         };
-        let fields = with_fields(detail, &self.fields)?;
+        let fields = match &detail.schema {
+            Some(schema) => with_fields(schema, arguments(before), &self.fields)?,
+            None => None,
+        };
         match (all, fields) {
             (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE)),
             (all, fields) => Ok(all.or(fields)),
+        }
+    }
+}
+
+impl Form {
+    /// Returns the arguments of a call that nobody has written before: those of the fields, or all as JSON.
+    fn new_arguments(&self, schema: &Value) -> Result<Json, Failure> {
+        let all = match self.arguments.trim() {
+            "" => None,
+            text => Some(Json::parse(text).map_err(wording::unreadable_arguments)?),
+        };
+        match (all, with_fields(schema, BTreeMap::new(), &self.fields)?) {
+            (Some(_), Some(_)) => Err(Failure::invalid(wording::EDITED_TWICE)),
+            (Some(all), None) => Ok(all),
+            (None, Some(fields)) => Ok(fields),
+            (None, None) => Json::parse("{}").map_err(|error| Failure::invalid(error.to_string())),
         }
     }
 }
@@ -195,13 +226,10 @@ pub(crate) fn arguments(args: &Json) -> BTreeMap<String, Box<RawValue>> {
 
 /// Returns the arguments with the fields that the visitor has changed; `None` if nothing was changed.
 fn with_fields(
-    detail: &RequestDetail,
+    schema: &Value,
+    mut args: BTreeMap<String, Box<RawValue>>,
     given: &BTreeMap<String, String>,
 ) -> Result<Option<Json>, Failure> {
-    let Some(schema) = &detail.schema else {
-        return Ok(None);
-    };
-    let mut args = arguments(&detail.request.args);
     let mut is_edited = false;
     for field in fields(schema, &args.clone()) {
         let Some(text) = given.get(field.name) else {
@@ -273,6 +301,31 @@ pub(crate) async fn steer(
         _ => return Err(Failure::invalid(wording::NO_ACTION)),
     }
     Ok(())
+}
+
+/// Tool that a visitor calls: its agent, its name and its version.
+pub(crate) type Callee<'a> = (&'a str, &'a str, &'a str);
+
+/// Calls a tool with the arguments of a form. Returns the id of the run that makes the call.
+pub(crate) async fn call(
+    room: &Room,
+    visitor: &Visitor,
+    callee: Callee<'_>,
+    form: &Form,
+) -> Result<String, Failure> {
+    let tool = shown::tools::tool(room, visitor, callee).await?;
+    let about = tool.description.as_deref();
+    let about = about.filter(|_| !matches!(tool.status, "gone" | "blocked"));
+    let about = about.ok_or_else(|| Failure::invalid(wording::NOT_CALLABLE))?;
+    let args = form.new_arguments(&about.input_schema)?;
+    let (agent, name, version) = callee;
+    let call = room.client.call(agent, name, version, args);
+    // Whoever belongs to a tenant calls for it.
+    let call = match (visitor.tenant(), form.tenant.trim()) {
+        (None, tenant) if !tenant.is_empty() => call.scope(tenant),
+        _ => call,
+    };
+    Ok(call.by(&visitor.principal).await?.id().to_owned())
 }
 
 /// Carries out an action on an execution: a finding about a doubt, or an undo. Returns the run of the undo, if there is one.

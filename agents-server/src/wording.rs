@@ -141,3 +141,19 @@ pub(crate) const NO_UNDO: &str = "the tool does not say how a call is undone";
 pub(crate) const REVERSIBLE: &str = "The tool says how its calls are undone. A worker that has the tool in this version does it. If something else has happened since, the tool may refuse: then nothing is changed, and the run of the undo says so";
 
 pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk, or has the role of `Action::ReadArguments`";
+
+pub(crate) fn unknown_word(field: &str, given: &str, known: &[&str]) -> String {
+    let known: Vec<_> = known.iter().map(|word| format!("`{word}`")).collect();
+    format!(
+        "`{field}` is `{given}`, which is none of {}",
+        known.join(", ")
+    )
+}
+
+pub(crate) const PIN_WITHOUT_TOOL: &str =
+    "`tool` is missing: name the tool whose call the handle refers to";
+pub(crate) const PIN_WITHOUT_CALL: &str =
+    "`call_id` is missing: the strategy `by_call_id` needs the id of a receipt";
+pub(crate) const NOTHING_TO_REPEAT: &str =
+    "no arguments could be read from this call, so there is no call to make again";
+pub(crate) const NOT_CALLABLE: &str = "this version of the tool is not there any more, or is blocked; look for one that an agent has now";

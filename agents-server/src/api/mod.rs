@@ -1,5 +1,6 @@
 //! JSON of what pages show.
 
+pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod costs;
@@ -7,6 +8,7 @@ pub(crate) mod live;
 pub(crate) mod models;
 pub(crate) mod openapi;
 pub(crate) mod runs;
+pub(crate) mod tools;
 
 use crate::failure::Failure;
 use axum::{

@@ -209,7 +209,8 @@ fn editing(id: &str, args: &Args<'_>) -> Markup {
     }
 }
 
-fn field(id: &str, field: &Field<'_>) -> Markup {
+/// Returns the field of one argument, with its label.
+pub(super) fn field(id: &str, field: &Field<'_>) -> Markup {
     let own = format!("{id}-{}", field.name);
     let name = format!("{ARGUMENT}{}", field.name);
     let text = field.text.as_deref();

@@ -14,7 +14,8 @@ pub(super) fn chart(climbs: &[Climb]) -> Markup {
     }
 }
 
-fn way(climb: &Climb) -> Markup {
+/// Returns the way of one escalation.
+pub(super) fn way(climb: &Climb) -> Markup {
     let escalation = &climb.escalation;
     let severity = escalation.severity.to_string();
     html! {

@@ -9,6 +9,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(super) enum Tab {
     Approvals,
     Runs,
+    Tools,
+    Teams,
     Models,
     Costs,
     Audit,
@@ -38,6 +40,8 @@ pub(super) fn page(
     let tabs = [
         (Tab::Approvals, "Approvals", "/approvals"),
         (Tab::Runs, "Runs", "/runs"),
+        (Tab::Tools, "Tools", "/tools"),
+        (Tab::Teams, "Teams", "/teams"),
         (Tab::Models, "Models", "/models"),
         (Tab::Costs, "Costs", "/costs"),
         (Tab::Audit, "Audit", "/audit"),

@@ -7,9 +7,13 @@ mod escalations;
 mod frame;
 pub(crate) mod inbox;
 pub(crate) mod models;
+pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod steps;
+pub(crate) mod teams;
+pub(crate) mod tool;
+pub(crate) mod tools;
 
 pub(crate) use frame::bare;
 

@@ -99,7 +99,7 @@ fn body(visitor: &Visitor, whole: &Whole, written: Option<&str>) -> Markup {
                 @match &whole.unreadable {
                     Some(why) => p.failure { (inert::text(why)) "." },
                     None if contents.events.is_empty() => p.empty { "The run has not begun." },
-                    None => (steps(&contents.events)),
+                    None => (steps(&address(visitor, &run.id), &contents.events)),
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! The steps of a run, a line for each event that tells something.
 
-use super::span;
+use super::{encoded, span};
 use crate::inert;
 use agents_core::run::{Event, EventKind, Timestamp};
 use maud::{Markup, html};
@@ -15,8 +15,8 @@ struct Step {
     more: Option<String>,
 }
 
-/// Returns the list of steps.
-pub(super) fn steps(events: &[Event]) -> Markup {
+/// Returns the list of steps of the run at this address.
+pub(super) fn steps(run: &str, events: &[Event]) -> Markup {
     let begin = events
         .first()
         .map_or(Timestamp::default(), |event| event.at);
@@ -31,6 +31,9 @@ pub(super) fn steps(events: &[Event]) -> Markup {
                         span.agent { (inert::text(&event.agent)) }
                         span.mark aria-hidden="true" { (step.mark) }
                         span.text { bdi { (inert::text(&step.text)) } }
+                        @if let Some(call) = repeatable(&event.kind) {
+                            a.program href={ (run) "/calls/" (encoded(call)) } { "as a program" }
+                        }
                         @if let Some(more) = &step.more {
                             details { summary { "more" } pre { bdi { (inert::text(more)) } } }
                         }
@@ -45,6 +48,14 @@ fn after(time: Duration) -> String {
     match time < Duration::from_secs(60) {
         true => format!("{:.2} s", time.as_secs_f64()),
         false => span(time),
+    }
+}
+
+/// Returns the id of the call that has ended, if it can be made again.
+fn repeatable(kind: &EventKind) -> Option<&str> {
+    match kind {
+        EventKind::CallEnded(receipt) if !receipt.version.is_empty() => Some(&receipt.call_id),
+        _ => None,
     }
 }
 

@@ -95,6 +95,11 @@ impl House {
             Some(control) => room.control(control),
             None => room,
         };
+        House::with(runtime, room)
+    }
+
+    /// Creates the house of a runtime with this control room, without a worker.
+    pub(crate) fn with(runtime: Runtime, room: ControlRoom) -> House {
         let app = agents_server::router(room, signed_in);
         let payer = runtime.agent(payer());
         House {
@@ -213,7 +218,12 @@ pub(crate) fn attribute<'a>(page: &'a str, name: &str) -> &'a str {
 
 /// Returns the fields of the first form for a decision, as a browser would send them.
 pub(crate) fn fields(page: &str) -> Vec<(String, String)> {
-    let (_, form) = page.split_once("<form class=\"decision\"").unwrap();
+    fields_of(page, "<form class=\"decision\"")
+}
+
+/// Returns the fields of the first form that begins like this, as a browser would send them.
+pub(crate) fn fields_of(page: &str, begin: &str) -> Vec<(String, String)> {
+    let (_, form) = page.split_once(begin).unwrap();
     let (form, _) = form.split_once("</form>").unwrap();
     let plain = |text: &str| {
         let text = text

@@ -17,3 +17,5 @@ mod refusing;
 mod room;
 mod runs;
 mod showing;
+mod teams;
+mod tools;

@@ -277,6 +277,39 @@ async fn answers_about_runs_are_as_the_document_says() {
 }
 
 #[tokio::test]
+async fn answers_about_tools_and_agents_are_as_the_document_says() {
+    let house = crate::tools::house().await;
+    let mut document = Document::of(&house).await;
+    let (run, call) = crate::tools::asked(&house).await;
+    let who = "acme/ann";
+    for path in [
+        "/api/tools".to_owned(),
+        "/api/tools?category=magic".to_owned(),
+        "/api/agents".to_owned(),
+        "/api/agents/clerk".to_owned(),
+        "/api/agents/nobody".to_owned(),
+        format!("/api/runs/{run}/pinned?tool=rate"),
+        format!("/api/runs/{run}/pinned?tool=pay&on_missing=error"),
+        format!("/api/runs/{run}/pinned?tool=rate&strategy=first"),
+        format!("/api/runs/{run}/calls/{call}"),
+        format!("/api/runs/{run}/calls/none"),
+    ] {
+        document.get(&house, who, &path).await;
+    }
+    let tool = "/api/tools/clerk/rate/1.0.0";
+    let call = json!({"arguments": {"currency": "USD"}, "tenant": "acme"});
+    for who in ["operator", "acme/ann"] {
+        document.post(&house, who, tool, &call).await;
+    }
+    document
+        .post(&house, "operator", tool, &json!({"tenant": "acme"}))
+        .await;
+    let none = "/api/tools/clerk/rate/9.0.0";
+    document.post(&house, "operator", none, &call).await;
+    assert!(document.checked.len() >= 12, "{:#?}", document.checked);
+}
+
+#[tokio::test]
 async fn answers_about_models_and_costs_are_as_the_document_says() {
     let (house, control) = house().await;
     let mut document = Document::of(&house).await;

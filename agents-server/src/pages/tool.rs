@@ -1,0 +1,252 @@
+//! One tool: what it says of itself, a form that calls it, and a handle to its results.
+
+use super::{
+    card,
+    frame::{Live, Tab, page},
+    run, span,
+    tools::{address, badges, secrets, warning},
+};
+use crate::{
+    failure::Failure,
+    guard::check_token,
+    inert,
+    room::{Room, Visitor},
+    shown::{
+        calls::{Pin, Pinned, pinned},
+        tools::{Tool, tool, word},
+    },
+    steering::{self, Form},
+};
+use agents_core::{
+    Json,
+    run::{OnMissing, PinnedHandle, Strategy},
+    tool::{Cache, NeedsApproval, ToolDescription},
+};
+use axum::{
+    Extension,
+    extract::{Form as Body, Path, Query, State, rejection::QueryRejection},
+    response::{IntoResponse, Redirect, Response},
+};
+use maud::{Markup, html};
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Handle whose value in a run a visitor looks at.
+#[derive(Default, Deserialize)]
+pub(crate) struct Look {
+    run: Option<String>,
+    #[serde(flatten)]
+    pin: Pin,
+}
+
+/// Value of a handle, with the run in which it was looked for.
+struct Looked {
+    pin: Pin,
+    handle: PinnedHandle,
+    run: Option<String>,
+    found: Option<Result<Pinned, Failure>>,
+}
+
+pub(crate) async fn show(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((agent, name, version)): Path<(String, String, String)>,
+    look: Result<Query<Look>, QueryRejection>,
+) -> Response {
+    let shown = async {
+        let Query(Look { run, mut pin }) =
+            look.map_err(|error| Failure::invalid(error.body_text()))?;
+        let tool = tool(&room, &visitor, (&agent, &name, &version)).await?;
+        pin.tool.clone_from(&name);
+        let handle = pin.handle()?;
+        let run = run
+            .map(|run| run.trim().to_owned())
+            .filter(|run| !run.is_empty());
+        let found = match &run {
+            Some(run) => Some(pinned(&room, &visitor, run, &pin).await),
+            None => None,
+        };
+        let looked = Looked {
+            pin,
+            handle,
+            run,
+            found,
+        };
+        Ok::<_, Failure>(body(&visitor, &tool, &looked))
+    };
+    match shown.await {
+        Ok(body) => {
+            page(&visitor, &inert::text(&name), Tab::Tools, Live::None, &body).into_response()
+        }
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+pub(crate) async fn call(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((agent, name, version)): Path<(String, String, String)>,
+    Body(fields): Body<Vec<(String, String)>>,
+) -> Response {
+    let called = async {
+        let form = Form::read(fields);
+        check_token(form.token.as_deref(), &visitor)?;
+        steering::call(&room, &visitor, (&agent, &name, &version), &form).await
+    };
+    match called.await {
+        Ok(run) => Redirect::to(&run::address(&visitor, &run)).into_response(),
+        Err(failure) => failure.page(&visitor),
+    }
+}
+
+fn body(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
+    html! {
+        p { a href={ (visitor.base) "/tools" } { "All tools" } }
+        (badges(tool))
+        (warning(tool))
+        @if let Some(about) = &tool.description {
+            p { (inert::text(&about.description)) }
+            (facts(tool, about))
+            (secrets(&tool.secrets))
+            (schemas(about))
+            (trying(visitor, tool, about))
+        }
+        (pinning(visitor, tool, looked))
+    }
+}
+
+fn facts(tool: &Tool, about: &ToolDescription) -> Markup {
+    let approval = match about.approval {
+        NeedsApproval::Never => "never",
+        NeedsApproval::Always => "every call",
+        NeedsApproval::When => "some calls, by their arguments",
+    };
+    let cache = match about.cache {
+        Cache::None => "never".to_owned(),
+        Cache::Ttl(time) => format!("for {}", span(time)),
+        Cache::Forever => "for ever".to_owned(),
+    };
+    html! {
+        dl.facts {
+            dt { "Version" } dd { (inert::text(&about.version)) }
+            @if !tool.other_versions.is_empty() { dt { "Other versions" } dd { (inert::text(&tool.other_versions.join(", "))) } }
+            dt { "Asks for approval" } dd { (approval) }
+            dt { "Repeating a call" } dd { @if about.idempotent { "changes nothing more" } @else { "takes effect again" } }
+            dt { "Undo" } dd {
+                @match &about.irreversible {
+                    Some(why) => { "not possible: " (inert::text(why)) },
+                    None if about.has_undo => "the tool says how",
+                    None => "the tool does not say how",
+                }
+            }
+            dt { "Results are reused" } dd { (cache) }
+            @if let Some(time) = about.timeout { dt { "Timeout" } dd { (span(time)) } }
+            dt { "Seen" } dd { time datetime=(tool.seen_at) { (tool.seen_at) } }
+        }
+    }
+}
+
+fn schemas(about: &ToolDescription) -> Markup {
+    let shown =
+        |value: &Value| Json::of(value).map_or_else(|_| String::new(), |json| inert::json(&json));
+    html! {
+        details { summary { "Arguments, as JSON Schema" } pre tabindex="0" { (shown(&about.input_schema)) } }
+        @if let Some(schema) = &about.output_schema {
+            details { summary { "Result, as JSON Schema" } pre tabindex="0" { (shown(schema)) } }
+        }
+        @if !about.examples.is_empty() {
+            details { summary { "Examples" } @for example in &about.examples { pre tabindex="0" { (shown(example)) } } }
+        }
+    }
+}
+
+/// Returns the form that calls the tool.
+fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
+    let is_there = matches!(tool.status, "active" | "deprecated");
+    let fields = steering::fields(&about.input_schema, &BTreeMap::new());
+    html! {
+        section #try aria-labelledby="try-title" {
+            h2 #try-title { "Try it" }
+            @match address(visitor, tool).filter(|_| is_there) {
+                None => p.note { "No worker would carry the call out: the version is " (tool.status) "." },
+                Some(address) => {
+                    p.note { "The call is a run of its own, in your name: stored, limited and audited like every call. A tool that writes asks for approval, and then you may not be the one who decides." }
+                    form.editing.try method="post" action=(address) {
+                        input type="hidden" name="token" value=(visitor.token);
+                        @for field in &fields { (card::field("try", field)) }
+                        label for="try-arguments" { "Or all arguments as JSON" }
+                        textarea #try-arguments name="arguments" spellcheck="false" rows="3" {}
+                        @if visitor.tenant().is_none() {
+                            label for="try-tenant" { "Tenant " small { "for whom the call is made" } }
+                            input #try-tenant type="text" name="tenant" autocomplete="off";
+                        }
+                        div.buttons { button.approve { "Call " (inert::text(&tool.name)) } }
+                    }
+                },
+            }
+        }
+    }
+}
+
+/// Returns the form of a handle, the handle itself, and its value in a run.
+fn pinning(visitor: &Visitor, tool: &Tool, looked: &Looked) -> Markup {
+    let Looked {
+        pin,
+        handle,
+        run,
+        found,
+    } = looked;
+    html! {
+        section #pin aria-labelledby="pin-title" {
+            h2 #pin-title { "Pin a result" }
+            p.note { "A pinned handle names one call of this tool in any run. It stays valid if the tool is taken away; then it has the value that you choose here." }
+            form.filter method="get" action={ (address(visitor, tool).unwrap_or_default()) "#pin" } {
+                label { "Name " input type="text" name="name" value=(handle.name) autocomplete="off"; }
+                label { "Which call "
+                    select name="strategy" {
+                        @for (one, told) in [(Strategy::Latest, "the last one"), (Strategy::FirstSuccess, "the first that succeeded"), (Strategy::ByCallId, "the one with this id")] {
+                            option value=(word(&one)) selected[one == pin.strategy] { (told) }
+                        }
+                    }
+                }
+                label { "Id of the receipt " input type="text" name="call_id" value=(pin.call_id) autocomplete="off"; }
+                label { "Without such a call "
+                    select name="on_missing" {
+                        @for (one, told) in [(OnMissing::Null, "null"), (OnMissing::Error, "an error"), (OnMissing::StaleLastSuccess, "the value of the run before")] {
+                            option value=(word(&one)) selected[one == pin.on_missing] { (told) }
+                        }
+                    }
+                }
+                label { "In the run " input type="text" name="run" value=[run.as_deref()] autocomplete="off"; }
+                button { "Pin" }
+            }
+            @let json = Json::of(handle).map_or_else(|_| String::new(), |json| inert::json(&json));
+            pre.handle tabindex="0" aria-label="Handle as JSON" { bdi { (json) } }
+            @match found {
+                None => {},
+                Some(Err(failure)) => p.failure { (inert::text(&failure.message)) "." },
+                Some(Ok(pinned)) => (value(pinned)),
+            }
+        }
+    }
+}
+
+fn value(pinned: &Pinned) -> Markup {
+    let shown = pinned
+        .receipt
+        .as_ref()
+        .map(|receipt| match (&receipt.output, &receipt.error) {
+            (Some(output), _) => inert::json(output),
+            (None, Some(error)) => inert::text(&format!("{}: {}", error.code, error.message)),
+            (None, None) => "null".to_owned(),
+        });
+    html! {
+        h3 { "In that run" }
+        @match (&pinned.error, shown) {
+            (Some(error), _) => p.failure { (inert::text(error)) "." },
+            (None, Some(shown)) => pre.value tabindex="0" aria-label="Value of the handle" { bdi { (shown) } },
+            (None, None) => pre.value tabindex="0" aria-label="Value of the handle" { "null" },
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Tools: what the agents of the workers can call, and whether the secrets for it are there.
+
+use crate::{
+    failure::Failure,
+    room::{Room, Visitor},
+    wording,
+};
+use agents_core::{
+    run::Timestamp,
+    secret::{SecretScope, resolve},
+    tool::{Category, Effects, Scope, Status, ToolDescription},
+};
+use agents_runtime::KnownAgent;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Tools that a visitor looks for.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Search {
+    /// Part of the name or of the description.
+    #[serde(default)]
+    pub(crate) q: String,
+    #[serde(default)]
+    pub(crate) category: String,
+    #[serde(default)]
+    pub(crate) effects: String,
+    #[serde(default)]
+    pub(crate) agent: String,
+    #[serde(default)]
+    pub(crate) status: String,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Tools {
+    pub(crate) tools: Vec<Tool>,
+}
+
+/// Version of a tool, with the agents that have it.
+#[derive(Serialize)]
+pub(crate) struct Tool {
+    /// Name by which models call the tool, or the pattern of the names that a source of tools will list.
+    pub(crate) name: String,
+    /// Version; missing if it is not known.
+    pub(crate) version: Option<String>,
+    pub(crate) effects: Effects,
+    /// State in a word: `active`, `deprecated`, `blocked`, or `gone` if no current agent has this version.
+    pub(crate) status: &'static str,
+    /// Agents that have this version now; those that had it last if it is gone.
+    pub(crate) agents: Vec<String>,
+    /// Time at which a worker has last said that it has the tool.
+    pub(crate) seen_at: Timestamp,
+    /// Other versions of the tool that the store knows of.
+    pub(crate) other_versions: Vec<String>,
+    pub(crate) secrets: Vec<Secret>,
+    /// Description; missing if the tool itself is not known.
+    pub(crate) description: Option<Box<ToolDescription>>,
+}
+
+/// Secret that a tool looks up.
+#[derive(Serialize)]
+pub(crate) struct Secret {
+    pub(crate) name: String,
+    /// State in a word: `there`, `missing`, or `not_known` where the control room does not look secrets up.
+    pub(crate) state: &'static str,
+    /// Owner whose secret it is: `user`, `workspace` or `organisation`.
+    pub(crate) scope: Option<String>,
+}
+
+/// Words for the states of a tool.
+pub(crate) const STATES: [&str; 4] = ["active", "deprecated", "blocked", "gone"];
+
+/// Words for categories.
+pub(crate) const CATEGORIES: [&str; 5] = ["api", "code", "data", "search", "utility"];
+
+/// Words for effects.
+pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
+
+impl Tool {
+    /// Returns why the tool should not be used, if it says so.
+    pub(crate) fn warning(&self) -> Option<(&'static str, &str)> {
+        match &self.description.as_ref()?.status {
+            Status::Deprecated { note } => Some(("deprecated", note)),
+            Status::Blocked { reason } => Some(("blocked", reason)),
+            _ => None,
+        }
+    }
+
+    fn fits(&self, search: &Search) -> bool {
+        let text = search.q.trim().to_lowercase();
+        let about = self.description.as_ref();
+        let says = |part: &str| part.to_lowercase().contains(&text);
+        let is_found = text.is_empty()
+            || says(&self.name)
+            || about.is_some_and(|about| says(&about.description));
+        let is = |wanted: &str, word: &str| wanted.is_empty() || wanted == word;
+        let category = about.map_or(Category::default(), |about| about.category);
+        is_found
+            && is(&search.category, &word(&category))
+            && is(&search.effects, &word(&self.effects))
+            && (search.agent.is_empty() || self.agents.contains(&search.agent))
+            && match &*search.status {
+                "" => self.status != "gone",
+                status => self.status == status,
+            }
+    }
+}
+
+/// Returns the word for a value, as JSON has it.
+pub(crate) fn word(value: &impl Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// Checks that the words of a search are known.
+fn check(search: &Search) -> Result<(), Failure> {
+    for (field, given, known) in [
+        ("category", &search.category, &CATEGORIES[..]),
+        ("effects", &search.effects, &EFFECTS[..]),
+        ("status", &search.status, &STATES[..]),
+    ] {
+        if !given.is_empty() && !known.contains(&&**given) {
+            return Err(Failure::invalid(wording::unknown_word(field, given, known)));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the tools that are looked for, by their names.
+pub(crate) async fn tools(
+    room: &Room,
+    visitor: &Visitor,
+    search: &Search,
+) -> Result<Tools, Failure> {
+    check(search)?;
+    let mut tools = all(room.client.agents().await?);
+    tools.retain(|tool| tool.fits(search));
+    for tool in &mut tools {
+        tool.secrets = secrets(room, visitor, tool).await;
+    }
+    Ok(Tools { tools })
+}
+
+/// Returns one version of a tool of an agent.
+pub(crate) async fn tool(
+    room: &Room,
+    visitor: &Visitor,
+    (agent, name, version): (&str, &str, &str),
+) -> Result<Tool, Failure> {
+    let all = all(room.client.agents().await?).into_iter();
+    let mut found = all.filter(|tool| {
+        tool.name == name
+            && tool.version.as_deref() == Some(version)
+            && tool.agents.iter().any(|one| one == agent)
+    });
+    let mut tool = found.next().ok_or_else(Failure::not_found)?;
+    tool.secrets = secrets(room, visitor, &tool).await;
+    Ok(tool)
+}
+
+/// Returns all versions of all tools. A version that two agents have in different forms is there twice.
+fn all(agents: Vec<KnownAgent>) -> Vec<Tool> {
+    let mut tools: Vec<Tool> = Vec::new();
+    for agent in agents {
+        for one in agent.manifest.tools {
+            let is_current = agent.is_current;
+            let mut known = tools.iter_mut();
+            let known = known.find(|tool| {
+                tool.name == one.name
+                    && tool.version == one.version
+                    && tool.description == one.description
+            });
+            let status = match (
+                is_current,
+                one.description.as_ref().map(|about| &about.status),
+            ) {
+                (false, _) => "gone",
+                (true, Some(Status::Deprecated { .. })) => "deprecated",
+                (true, Some(Status::Blocked { .. })) => "blocked",
+                (true, _) => "active",
+            };
+            match known {
+                Some(tool) => {
+                    // Agents that have it now stand for themselves.
+                    if tool.status == "gone" && is_current {
+                        tool.agents.clear();
+                        tool.status = status;
+                    }
+                    if (tool.status == "gone") != is_current && !tool.agents.contains(&agent.name) {
+                        tool.agents.push(agent.name.clone());
+                    }
+                    tool.seen_at = tool.seen_at.max(agent.seen_at);
+                }
+                None => tools.push(Tool {
+                    effects: match &one.description {
+                        Some(about) => about.effects,
+                        None if one.writes => Effects::Writes,
+                        None => Effects::Reads,
+                    },
+                    name: one.name,
+                    version: one.version,
+                    status,
+                    agents: vec![agent.name.clone()],
+                    seen_at: agent.seen_at,
+                    other_versions: Vec::new(),
+                    secrets: Vec::new(),
+                    description: one.description,
+                }),
+            }
+        }
+    }
+    let mut versions: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for tool in &tools {
+        let known = versions.entry(tool.name.clone()).or_default();
+        let version = tool.version.clone().into_iter();
+        known.extend(
+            version
+                .filter(|version| !known.contains(version))
+                .collect::<Vec<_>>(),
+        );
+    }
+    for tool in &mut tools {
+        let known = versions.get(&tool.name).into_iter().flatten();
+        let others = known.filter(|version| tool.version.as_ref() != Some(version));
+        tool.other_versions = others.cloned().collect();
+    }
+    tools.sort_by(|a, b| (&a.name, &a.version, &a.agents).cmp(&(&b.name, &b.version, &b.agents)));
+    tools
+}
+
+/// Looks up whether the secrets of a tool are there for the visitor. Their values are not kept.
+async fn secrets(room: &Room, visitor: &Visitor, tool: &Tool) -> Vec<Secret> {
+    let names = tool.description.iter().flat_map(|about| &about.secrets);
+    let mut found = Vec::new();
+    for name in names {
+        let scope = visitor.tenant().map(|tenant| {
+            let scope = Scope::from(tenant);
+            scope.user(visitor.principal.id())
+        });
+        let (state, scope) = match (&room.secrets, scope) {
+            (Some(secrets), Some(scope)) => match resolve(&**secrets, &scope, name).await {
+                Ok(Some(secret)) => ("there", Some(owner(secret.scope()))),
+                Ok(None) => ("missing", None),
+                Err(error) => {
+                    tracing::warn!(secret = name, %error, "a secret cannot be looked up");
+                    ("not_known", None)
+                }
+            },
+            _ => ("not_known", None),
+        };
+        found.push(Secret {
+            name: name.clone(),
+            state,
+            scope,
+        });
+    }
+    found
+}
+
+fn owner(scope: SecretScope) -> String {
+    scope.to_string()
+}
