@@ -9,8 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A cache in memory with least-recently-used eviction. Runs share the cache, so results expire by the system's
-/// time, not by the clock of any run.
+/// A cache in memory with least-recently-used eviction. Runs may [share](super::SharedCache) the cache, so results
+/// expire by the system's time, not by the clock of any run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,14 +50,14 @@ impl MemoryCache {
         }
     }
 
-    /// Sets how many results the cache holds.
+    /// Sets how many results the cache holds; 1,000 by default.
     #[must_use]
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// Sets how many bytes all results together may take.
+    /// Sets how many bytes all results together may take, as JSON; 64,000,000 by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -393,7 +393,7 @@ impl Profile {
     }
 
     /// Finds a tool by its name and its version, among those of the agent and of all agents that it is known to have: the
-    /// parts of a composite, and the delegates of a team.
+    /// parts of a composite, and the delegates of a team. Returns `None` if none of them has it.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
         self.find(&|tool| tool.spec().name == name && tool.spec().version == version)
     }
