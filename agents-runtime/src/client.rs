@@ -43,9 +43,9 @@ impl Client {
         }
     }
 
-    /// Sets the keyring with which contents are read. By default, it is a file beside the file of the store. A store
-    /// without a file, such as PostgreSQL, has none: without a keyring, whatever needs keys is an error of the kind
-    /// [`Sealed`](RuntimeErrorKind::Sealed).
+    /// Sets the keyring with which contents are read. By default, it is a file beside the file of the store; for a
+    /// store in memory, it is in memory as well. PostgreSQL has none: without a keyring, whatever needs keys is an error
+    /// of the kind [`Sealed`](RuntimeErrorKind::Sealed).
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         let keyring: Arc<dyn Keyring> = Arc::new(keyring);

@@ -108,8 +108,8 @@ impl Runtime {
         self
     }
 
-    /// Sets the keyring with which contents are encrypted. By default, it is a file beside the file of the store. A
-    /// store without a file, such as PostgreSQL, has none: there, no run starts without a keyring.
+    /// Sets the keyring with which contents are encrypted. By default, it is a file beside the file of the store; for
+    /// a store in memory, it is in memory as well. PostgreSQL has none: there, no run starts without a keyring.
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         self.client = self.client.keyring(keyring);

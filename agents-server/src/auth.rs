@@ -7,9 +7,9 @@ use std::error::Error;
 
 /// Says who sends a request. The control room has no users of its own: an application knows them.
 ///
-/// [`router`](crate::router) takes an authenticator, and asks it about every request, so it should be quick. A function
-/// `Fn(&Parts) -> Option<Principal>` is one. An authenticator that has to ask somewhere else implements the trait. The
-/// example `oidc` signs people in with an OpenID Connect provider.
+/// [`router`](crate::router) takes an authenticator, and asks it about each page and each call, so it should be quick.
+/// A function `Fn(&Parts) -> Option<Principal>` is one. An authenticator that has to ask somewhere else implements the
+/// trait. The example `oidc` signs people in with an OpenID Connect provider.
 ///
 /// ```
 /// use agents_runtime::Principal;

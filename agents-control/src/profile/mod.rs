@@ -321,7 +321,8 @@ impl ModelProfile {
         self
     }
 
-    /// Sets how many tokens a reply may have; by default, as many as the tier above says, or the model.
+    /// Sets how many tokens a reply may have; by default, as many as the tier above says. If no tier says anything,
+    /// 8,192 where there is a cap, and otherwise as many as the model gives.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);

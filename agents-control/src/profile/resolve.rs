@@ -59,7 +59,8 @@ pub struct ResolvedProfile {
     pub rate_limit: Option<RateLimit>,
     /// Billionths of a dollar that may be spent in a day, in UTC; `None` for no cap.
     pub daily_cap_nanos: Option<u64>,
-    /// Largest number of tokens of a reply; `None` if the model decides.
+    /// Largest number of tokens of a reply; `None` if no tier says any. A request under a cap then asks for 8,192 at
+    /// most.
     pub max_output_tokens: Option<u32>,
     /// Condition under which a run goes on with the models of another purpose; `None` if it never does.
     pub degradation: Option<Degradation>,
