@@ -50,14 +50,35 @@ impl ControlPlane {
 }
 
 impl Change<'_> {
-    /// Makes the change only if this version is active until then. If another operator was faster, the error is
-    /// [`Conflict`](ControlErrorKind::Conflict).
+    /// Makes the change only if this version is active until then; by default, whatever version is active. If another
+    /// operator was faster, the error is [`Conflict`](ControlErrorKind::Conflict).
+    ///
+    /// ```
+    /// use agents_control::{ControlErrorKind, ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let control = ControlPlane::open(&SqliteStore::in_memory().await?);
+    /// let (small, large) = (
+    ///     ModelProfile::global(Scoring).model("mine", "small"),
+    ///     ModelProfile::global(Scoring).model("mine", "large"),
+    /// );
+    /// let first = control.activate(small.clone()).by(&Principal::operator()).await?;
+    /// control.activate(large).replacing(first.version).by(&Principal::operator()).await?;
+    ///
+    /// // Somebody else has seen the first version alone.
+    /// let late = control.activate(small).replacing(first.version).by(&Principal::operator()).await;
+    /// assert_eq!(late.unwrap_err().kind(), ControlErrorKind::Conflict);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn replacing(mut self, version: u64) -> Self {
         self.replaces = Some(version);
         self
     }
 
-    /// Makes the change in the name of a principal, and returns the version that is active now, or was until now.
+    /// Makes the change in the name of a principal. Returns the version that is active now; for a deactivation, the one
+    /// that was active until now.
     ///
     /// Nobody may override a purpose that the global profile locks, nor with a model that it does not approve. Apart from
     /// that, the operator of the platform may change every profile. Anybody else may change those of their own organisation, as
@@ -66,8 +87,9 @@ impl Change<'_> {
     /// [changes](crate::ControlPlane::changes).
     ///
     /// # Errors
-    /// When the profile is not valid, its purpose is not registered, the version does not exist, another version is active
-    /// than the one to [replace](Change::replacing), the principal may not do that, or the store fails.
+    /// When the profile is not valid, its purpose is not registered, or the version does not exist. When another
+    /// version is active than the one to [replace](Change::replacing), the principal may not do that, or the store
+    /// fails.
     pub async fn by(self, principal: &Principal) -> Result<ProfileVersion, ControlError> {
         let plane = self.plane;
         let stored = match self.what {

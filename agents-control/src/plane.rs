@@ -22,7 +22,36 @@ use tokio::{sync::Mutex, time::Instant};
 /// Time for which a process goes by the profiles that it has read. No notification is needed, so that none can be lost.
 const FRESH: Duration = Duration::from_millis(500);
 
-/// Control plane: see the [crate's page](crate). Clones share their state.
+/// Control plane of a store: providers, prices, and the profiles that say which model answers for a purpose.
+///
+/// A control plane is set up first, by the methods that take it by value, and is cloned and used afterwards. Clones
+/// share their state. The [crate's page](crate) has an example with agents, and describes the path of a call.
+///
+/// ```
+/// use agents_control::{ControlPlane, ModelProfile, Principal, Prices, PurposeKey::Reasoning, SqliteStore, usd};
+/// # use agents_core::testing::{Script, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::always(Script::text("Oslo"));
+/// let control = ControlPlane::open(&SqliteStore::in_memory().await?)
+///     .provider("mine", move |_| model.clone()) // for example `openai(target.model)`
+///     .prices(Prices::default().model("mine/*", 2.0, 8.0));
+/// let first = control.activate(ModelProfile::global(Reasoning).model("mine", "large").daily_cap(usd(50)));
+/// let first = first.by(&Principal::operator()).await?;
+///
+/// // A look at what holds for an organisation, and at what it has spent today.
+/// let resolved = control.resolve(&Reasoning, "acme").await?.expect("there is a global profile");
+/// assert_eq!(resolved.version, first.version);
+/// assert_eq!(control.budget(&Reasoning, "acme").await?.spent_nanos, 0);
+///
+/// // A second version takes the place of the first, and a rollback takes it back.
+/// control.activate(ModelProfile::global(Reasoning).model("mine", "small")).by(&Principal::operator()).await?;
+/// control.rollback(first.version).by(&Principal::operator()).await?;
+/// assert_eq!(control.active().await?[0].profile.model, "large");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ControlPlane {
     pub(crate) plane: Arc<Plane>,
@@ -108,7 +137,7 @@ impl ControlPlane {
         self.set(|plane| plane.providers.add(name.into(), make))
     }
 
-    /// Sets the prices of models.
+    /// Sets the prices of models; by default, those of the table of [`Prices`].
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -117,7 +146,8 @@ impl ControlPlane {
         self.set(|plane| plane.prices = prices)
     }
 
-    /// Sets the source of credentials. The platform's own are those of the organisation with the empty id.
+    /// Sets the source of credentials, such as [`Credentials`](crate::Credentials). The platform's own are those of the
+    /// organisation with the empty id. Without a source, a model whose profile names a credential is not asked.
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -146,7 +176,7 @@ impl ControlPlane {
         self.set(|plane| plane.admitted.push(models.into()))
     }
 
-    /// Adds a subscriber for events.
+    /// Adds a subscriber for events of this process. It is called while the request waits, so it should return soon.
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -239,7 +269,8 @@ impl ControlPlane {
         Ok(self.plane.store.profile_changes(after).await?)
     }
 
-    /// Returns what an organisation has spent and holds for a purpose today.
+    /// Returns the amounts that an organisation has spent for a purpose today, in UTC, and that are held for its
+    /// requests under way.
     ///
     /// # Errors
     /// When the store fails.
@@ -252,7 +283,7 @@ impl ControlPlane {
         Ok(self.plane.store.budget(&key).await?)
     }
 
-    /// Returns what all organisations, or one of them, have spent and hold today.
+    /// Returns the amounts that are spent and held today, in UTC, of one organisation or of all, for each purpose.
     ///
     /// # Errors
     /// When the store fails.
@@ -279,7 +310,7 @@ impl ControlPlane {
         Ok(self.plane.store.usage(filter).await?)
     }
 
-    /// Returns sums of the log of usage.
+    /// Returns sums of the log of usage: one for each organisation, model or day, as `by` says.
     ///
     /// # Errors
     /// When the store fails.

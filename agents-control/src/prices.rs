@@ -34,9 +34,10 @@ struct Own {
 }
 
 impl Prices {
-    /// Sets what a million tokens cost that are read and written by these models, in dollars. Models are named with their
-    /// provider, as in `mine/large`; the first pattern that fits applies. A number that is negative or none is the greatest
-    /// price.
+    /// Sets the price of these models, in dollars: of a million tokens that they read, and of a million that they write.
+    ///
+    /// Models are named with their provider, as in `mine/large`; the first pattern that fits applies. A negative
+    /// number, and one that is no number (NaN), becomes the greatest price, so that no mistake makes anything free.
     #[must_use]
     pub fn model(mut self, models: impl Into<Pattern>, input: f64, output: f64) -> Self {
         self.own.push(Own {
@@ -47,7 +48,8 @@ impl Prices {
         self
     }
 
-    /// Sets the name that the table has for a provider, as `google` for `gemini-eu`.
+    /// Sets the name that the table has for a provider, such as `google` for `gemini-eu`. By default, it is the
+    /// provider's own name, and `google` for `gemini`.
     #[must_use]
     pub fn provider(mut self, name: impl Into<String>, in_table: impl Into<String>) -> Self {
         self.names.insert(name.into(), in_table.into());

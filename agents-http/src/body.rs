@@ -38,7 +38,17 @@ pub(crate) async fn exchange(
     }
 }
 
-/// The body of a response, read piece by piece.
+/// The body of a response, read piece by piece. [`Call::send`](crate::Call::send) returns it.
+///
+/// ```no_run
+/// # async fn print(call: agents_http::Call<'_>) -> Result<(), agents_http::TransportError> {
+/// let mut body = call.send(&agents_http::Limits::default()).await?.into_body();
+/// while let Some(piece) = body.next().await? {
+///     print!("{}", String::from_utf8_lossy(&piece));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct Body {
     incoming: Incoming,
     /// The connection that delivers the body, and the pool that gets it back at the end.

@@ -142,7 +142,7 @@ impl Server {
     }
 }
 
-/// A request that is not sent yet.
+/// A request that is not sent yet, made by [`Server::get`] and [`Server::post`].
 #[must_use = "it is not sent before `send`"]
 pub struct Call<'a> {
     pub(crate) server: &'a Server,
@@ -178,7 +178,8 @@ impl<'a> Call<'a> {
     /// Sends the request, and waits for the head of the response. Redirects are not followed.
     ///
     /// # Errors
-    /// When no connection can be opened, when the connection breaks, or when a time limit passes.
+    /// When no connection can be opened, when the connection breaks, or when a time limit passes. A status such as 404
+    /// is no error here.
     pub async fn send(self, limits: &Limits) -> Result<Response<Body>, TransportError> {
         let pool = Pool::of(&self.server.route)?;
         let clock = Clock::start(limits);

@@ -11,7 +11,10 @@ use futures_util::future::BoxFuture;
 use std::{collections::BTreeMap, fmt, future::IntoFuture, marker::PhantomData};
 use uuid::Uuid;
 
-/// Handle of an agent of a runtime, by its name and its types.
+/// Handle of an agent of a runtime, made by [`Runtime::agent`] and [`Runtime::agent_for`]. Clones are handles of the
+/// same agent.
+///
+/// [`run`](AgentRef::run) prepares a run, and [`chat`](AgentRef::chat) begins a conversation or goes on with one.
 pub struct AgentRef<In, Out> {
     runtime: Runtime,
     name: String,
@@ -83,7 +86,34 @@ impl<In: Data, Out: Data> AgentRef<In, Out> {
     }
 }
 
-/// Run that is about to start.
+/// Run that is about to start, made by [`AgentRef::run`] and [`Chat::send`].
+///
+/// [`start`](Start::start) stores the run, and returns its handle at once: a worker of any process works on it. Awaiting
+/// the value itself stores the run as well, works on it in this process, and returns the answer.
+///
+/// ```
+/// use agents::prelude::*;
+/// use agents_runtime::{Principal, Runtime, SqliteStore};
+/// # use agents::testing::{Script, ScriptedModel};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Paid.")]);
+/// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+/// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+/// let ada = Principal::new("ada", "acme");
+/// let october = payer.run("Pay the bills of October.").scope("acme").by(&ada).key("bills-2026-10");
+/// let run = october.start().await?;
+///
+/// // The key stands for this run: starting it again starts no other one.
+/// let again = payer.run("Pay the bills of October.").scope("acme").key("bills-2026-10").start().await?;
+/// assert_eq!(again.id(), run.id());
+///
+/// let answer = payer.run("Pay the bills of November.").scope("acme").await?;
+/// assert_eq!(answer, "Paid.");
+/// # Ok(())
+/// # }
+/// ```
 #[must_use = "a run does nothing until it is started or awaited"]
 pub struct Start<Out> {
     runtime: Runtime,
@@ -107,26 +137,28 @@ impl<Out: Data> Start<Out> {
         self
     }
 
-    /// Sets the scope that the run works for.
+    /// Sets the scope that the run works for; by default, the tenant `""` without a user.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
         self
     }
 
-    /// Names whoever starts the run, who may not decide about its requests then.
+    /// Names the principal who starts the run, and who may therefore not decide about its requests. By default nobody is
+    /// named, so that nobody is kept from deciding on this ground.
     pub fn by(mut self, by: &Principal) -> Self {
         self.by = Some(by.clone());
         self
     }
 
-    /// Sets a key by which the caller knows the run. Starting a run of the agent with the same key again, for the same
-    /// tenant, returns the run that is there.
+    /// Sets a key by which the caller knows the run; none by default. Starting a run of the agent with the same key
+    /// again, for the same tenant, returns the run that is there.
     pub fn key(mut self, key: impl Into<String>) -> Self {
         self.key = Some(key.into());
         self
     }
 
-    /// Sets the bounds of the run.
+    /// Sets the bounds of the whole run, in addition to those of its agents. By default, those of its agents apply
+    /// alone.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
         self
@@ -166,7 +198,8 @@ impl<Out: Data> Start<Out> {
     /// Stores the run, and returns it. A worker works on it: [`Runtime::work`].
     ///
     /// # Errors
-    /// When the input cannot be stored, the key belongs to a run with another input, or the store fails.
+    /// When the input cannot be stored, the key belongs to a run with another input, or the conversation is one with
+    /// another agent. When the keyring cannot be read or written, or the store fails.
     pub async fn start(self) -> Result<RunRef<Out>, RuntimeError> {
         let Start {
             runtime,

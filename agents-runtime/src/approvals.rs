@@ -25,7 +25,29 @@ const AT_ONCE: usize = 8;
 /// Begin of the name under which a policy decides.
 pub(crate) const BY_POLICY: &str = "policy:";
 
-/// Requests for approval of a store: lists them, and decides about them.
+/// Requests for approval of a store: lists them, and decides about them. [`Client::approvals`] and
+/// [`Runtime::approvals`](crate::Runtime::approvals) return them.
+///
+/// ```
+/// use agents_runtime::{Approval, Client, Principal};
+/// use std::{error::Error, time::Duration};
+///
+/// /// Approves the calls that are about less than 100 dollars, and denies the others.
+/// async fn decide(client: &Client, grace: &Principal) -> Result<(), Box<dyn Error>> {
+///     // An approval is void if the run does not use it within an hour.
+///     let approvals = client.approvals().use_within(Duration::from_secs(60 * 60));
+///     for request in approvals.pending(grace).await? {
+///         let exact = approvals.detail(&request.id, grace).await?;
+///         let args = exact.request.args.to_value()?;
+///         let approval = match args["cents"].as_u64() {
+///             Some(..10_000) => Approval::Approve,
+///             _ => Approval::deny("ask the treasurer"),
+///         };
+///         approvals.decide(&request.id, approval, grace).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Approvals {
     client: Client,
@@ -231,9 +253,10 @@ impl Approvals {
         Ok(self.visible(id, by).await?.into())
     }
 
-    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). Other than
-    /// [`detail`](Approvals::detail), a principal who may not is no refusal. Arguments that cannot be read are an error in
-    /// their place.
+    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles).
+    ///
+    /// For a principal who may not see them, the arguments are missing, and no refusal is stored, as
+    /// [`detail`](Approvals::detail) stores one. Arguments that cannot be read are an error in their place.
     ///
     /// # Errors
     /// When the request does not exist for this principal, or the store fails.
@@ -246,7 +269,7 @@ impl Approvals {
     /// [may see them](crate::Roles). Arguments that cannot be read are an error in their place.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When `filter.after` is no request, or the store fails.
     pub async fn list_readable(
         &self,
         filter: &ApprovalFilter,
@@ -283,9 +306,9 @@ impl Approvals {
 
     /// Decides about a request. The first decision counts.
     ///
-    /// Whoever started the run, is the user whom it works for, or wrote in its conversation, may not decide about its
-    /// requests, and neither may whoever has not the [roles](crate::Roles). With
-    /// [`Approval::ApproveWith`], the arguments have to fit the schema of the tool exactly.
+    /// The principal who started the run, the user whom it works for, and whoever wrote in its conversation may not
+    /// decide about its requests. Everybody else needs the [roles](crate::Roles) for the risk of the call. The
+    /// arguments of [`Approval::ApproveWith`] have to fit the schema of the tool exactly.
     ///
     /// # Errors
     /// When the request does not exist for this principal, was decided before, or has expired; when the principal may not

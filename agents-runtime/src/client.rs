@@ -43,7 +43,9 @@ impl Client {
         }
     }
 
-    /// Sets the keyring with which contents are read. By default it is the file beside the store.
+    /// Sets the keyring with which contents are read. By default, it is a file beside the file of the store; for a
+    /// store in memory, it is in memory as well. PostgreSQL has none: without a keyring, whatever needs keys is an error
+    /// of the kind [`Sealed`](RuntimeErrorKind::Sealed).
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         let keyring: Arc<dyn Keyring> = Arc::new(keyring);
@@ -105,7 +107,7 @@ impl Client {
     /// Returns runs, the newest first.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When `filter.before` is no run, or the store fails.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, RuntimeError> {
         Ok(self.store.runs(filter).await?)
     }
@@ -118,7 +120,7 @@ impl Client {
         self.visible(run, by).await
     }
 
-    /// Cancels a run: a worker ends it.
+    /// Cancels a run: a worker ends it. A run that is over stays as it is.
     ///
     /// # Errors
     /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.
@@ -141,7 +143,7 @@ impl Client {
         Ok(())
     }
 
-    /// Lets a run go on that is held or was paused.
+    /// Releases a run that is held or was paused, so that it goes on. Any other run stays as it is.
     ///
     /// # Errors
     /// When there is no such run for this principal, the [roles](Roles) forbid it, or the store fails.

@@ -12,7 +12,8 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
-/// Stored conversation, by its tenant and its id.
+/// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
+/// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
 #[derive(Clone)]
 pub struct ConversationRef {
     client: Client,

@@ -47,8 +47,8 @@ impl Client {
     /// then. In the audit trail, pseudonyms take the place of names. Returns the number of runs.
     ///
     /// # Errors
-    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, a run is not over, the keyring cannot be written, or the store fails.
-    /// Calling it again goes on.
+    /// When the principal is of another tenant, the [roles](crate::Roles) forbid it, a run is not over, the keyring
+    /// cannot be written, or the store fails. Calling it again goes on.
     pub async fn erase_tenant(&self, tenant: &str, by: &Principal) -> Result<u64, RuntimeError> {
         self.allowed(Action::Erase, Some(tenant), by).await?;
         let runs = self.all_of(Some(tenant)).await?;

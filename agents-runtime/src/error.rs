@@ -4,6 +4,20 @@ use agents_store::StoreError;
 use std::fmt;
 
 /// Error of a runtime, with its kind and a description.
+///
+/// ```
+/// use agents_runtime::{Client, Principal, RuntimeError, RuntimeErrorKind};
+/// use agents_store::ErrorKind;
+///
+/// /// Cancels a run; `false` if there is no such run.
+/// async fn cancel(client: &Client, run: &str, by: &Principal) -> Result<bool, RuntimeError> {
+///     match client.cancel(run, by).await {
+///         Ok(()) => Ok(true),
+///         Err(error) if error.kind() == RuntimeErrorKind::Store(ErrorKind::NotFound) => Ok(false),
+///         Err(error) => Err(error),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuntimeError {
     kind: RuntimeErrorKind,
@@ -14,11 +28,11 @@ pub struct RuntimeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeErrorKind {
-    /// The store has failed, for this reason.
+    /// The store has failed, or has refused the call, for this reason.
     Store(agents_store::ErrorKind),
-    /// The keys of a run are missing, or its contents were altered.
+    /// The keyring or the keys of a run are missing, or its contents were altered.
     Sealed,
-    /// The principal may not decide about this request.
+    /// The principal may not do this: decide about the request, or steer the run.
     Forbidden,
     /// The edited arguments do not fit, the key belongs to a run with another input, or the conversation is one with
     /// another agent.

@@ -117,6 +117,8 @@ impl Events {
 
     /// Returns the events in order, until the run is over. Their numbers count the events of the run, from 1, in every
     /// process. Without [`with_text`](Events::with_text), streamed text is left out.
+    ///
+    /// An error ends the stream: there is no such run, its keys are gone, its contents were altered, or the store fails.
     pub fn stream(self) -> impl Stream<Item = Result<Event, RuntimeError>> + Send + use<> {
         let following = Following {
             text: self.with_text.then(Reading::default),
@@ -136,7 +138,7 @@ impl Events {
 
     /// Returns the text of the answer, as it is written, until the run is over. The run has to be started with
     /// [`streamed`](crate::Start::streamed). At the end, the pieces since the last [`Reset`](TextDelta::Reset) are what
-    /// the model wrote; the answer itself is in the outcome.
+    /// the model wrote; the answer itself is in the outcome. An error ends it, as it ends [`stream`](Events::stream).
     pub fn text(self) -> impl Stream<Item = Result<TextDelta, RuntimeError>> + Send + use<> {
         let mut text = TextFollower::new();
         let delta = move |event: Result<Event, RuntimeError>| {

@@ -22,6 +22,9 @@ use std::{
 ///
 /// A tenant's key has versions. New data keys are wrapped with the latest version; older versions unwrap those from
 /// before. A tenant whose keys are gone is erased: nobody can read the contents of its runs.
+///
+/// [`FileKeyring`] keeps the keys in a file. A keyring of your own may keep them in a service. Its methods are called
+/// from async tasks and block them, so it should remember the keys that it has fetched.
 pub trait Keyring: Send + Sync + 'static {
     /// Returns the latest key of a tenant with its version; a tenant without a key gets one.
     ///

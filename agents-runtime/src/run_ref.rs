@@ -9,14 +9,33 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Handle of a stored run, by its id and the type of its answer.
+/// Handle of a stored run, made by [`Start::start`](crate::Start::start), or by [`Client::run`] from its id.
+///
+/// ```
+/// use agents_runtime::{Client, Progress, RunRef, RuntimeError};
+/// use std::time::Duration;
+///
+/// /// Says how far a run is. `client` may be in another process than the one that has started it.
+/// async fn report(client: &Client, id: &str) -> Result<String, RuntimeError> {
+///     let run: RunRef<String> = client.run(id);
+///     Ok(match run.wait(Duration::from_secs(5)).await? {
+///         Progress::Done(outcome) => match outcome.result {
+///             Ok(answer) => answer,
+///             Err(error) => format!("failed: {error}"),
+///         },
+///         Progress::Waiting(requests) => format!("waits for {} decisions", requests.len()),
+///         Progress::Running => "goes on".to_owned(),
+///         Progress::Held(reason) => format!("held: {reason}"),
+///     })
+/// }
+/// ```
 pub struct RunRef<Out> {
     client: Client,
     id: String,
     out: PhantomData<fn() -> Out>,
 }
 
-/// State of a stored run.
+/// State of a stored run, returned by [`RunRef::progress`] and [`RunRef::wait`].
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
 pub enum Progress<Out> {
@@ -53,7 +72,7 @@ impl<Out> RunRef<Out> {
     /// Cancels the run: see [`Client::cancel`].
     ///
     /// # Errors
-    /// As there.
+    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, or the store fails.
     pub async fn cancel(&self, by: &Principal) -> Result<(), RuntimeError> {
         self.client.cancel(&self.id, by).await
     }
@@ -61,7 +80,8 @@ impl<Out> RunRef<Out> {
     /// Pauses the run: see [`Client::pause`].
     ///
     /// # Errors
-    /// As there.
+    /// When there is no such run for this principal, it is over, the [roles](crate::Roles) forbid it, or the store
+    /// fails.
     pub async fn pause(&self, by: &Principal) -> Result<(), RuntimeError> {
         self.client.pause(&self.id, by).await
     }
@@ -97,7 +117,8 @@ impl<Out: Data> RunRef<Out> {
         })
     }
 
-    /// Waits until the run is over or held, or until this time has passed, and returns its state.
+    /// Waits until the run is over or held, or until this time has passed, and returns its state. A run that waits for a
+    /// decision may go on meanwhile, so its state is returned when the time has passed.
     ///
     /// # Errors
     /// When there is no such run, it cannot be read, or the store fails.

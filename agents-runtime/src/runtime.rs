@@ -110,14 +110,15 @@ impl Runtime {
         self
     }
 
-    /// Sets the keyring with which contents are encrypted. By default it is a file beside the store.
+    /// Sets the keyring with which contents are encrypted. By default, it is a file beside the file of the store; for
+    /// a store in memory, it is in memory as well. PostgreSQL has none: there, no run starts without a keyring.
     #[must_use]
     pub fn keyring(mut self, keyring: impl Keyring) -> Self {
         self.client = self.client.keyring(keyring);
         self
     }
 
-    /// Sets the rules about who may decide and steer: see [`Roles`].
+    /// Sets the rules about who may decide and steer: see [`Roles`], which also says what holds without them.
     #[must_use]
     pub fn roles(mut self, roles: Roles) -> Self {
         self.client = self.client.roles(roles);
@@ -150,13 +151,13 @@ impl Runtime {
         self.set(|settings| settings.policies.push(Arc::new(policy)))
     }
 
-    /// Sets the store of secrets.
+    /// Sets the store of secrets, from which tools get those that they ask for; none by default.
     #[must_use]
     pub fn secrets(self, secrets: impl Secrets) -> Self {
         self.set(|settings| settings.secrets = Some(Arc::new(secrets)))
     }
 
-    /// Sets the name of this process as a worker; a name of its own by default.
+    /// Sets the name of this process as a worker; by default, its process id and a random part.
     #[must_use]
     pub fn worker(self, name: impl Into<String>) -> Self {
         self.set(|settings| settings.worker = name.into())
@@ -169,13 +170,13 @@ impl Runtime {
         self.set(|settings| settings.lease = time)
     }
 
-    /// Sets the number of runs that this process works on at once; 64 by default.
+    /// Sets the number of runs that this process works on at once: at least 1, and 64 by default.
     #[must_use]
     pub fn at_once(self, runs: usize) -> Self {
         self.set(|settings| settings.at_once = runs.max(1))
     }
 
-    /// Sets the number of runs of one tenant that all workers work on at once; no limit by default.
+    /// Sets the number of runs of one tenant that all workers work on at once; 0, the default, is no limit.
     #[must_use]
     pub fn per_tenant(self, runs: u32) -> Self {
         self.set(|settings| settings.per_tenant = runs)
@@ -211,8 +212,9 @@ impl Runtime {
         self.set(|settings| settings.webhooks.push(webhook))
     }
 
-    /// Sets the time for which the contents of runs that are over are kept; for ever by default. This worker erases them
-    /// then: see [`Client::erase`](crate::Client::erase). In the audit trail, `policy:retention` has done it.
+    /// Sets the time for which the contents of runs that are over are kept; for ever by default. After it, this worker
+    /// erases them: see [`Client::erase`](crate::Client::erase). The audit trail names `policy:retention` as the one
+    /// who did.
     #[must_use]
     pub fn keep_contents_for(self, time: Duration) -> Self {
         self.set(|settings| settings.keep_contents = Some(time))

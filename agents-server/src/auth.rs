@@ -7,7 +7,8 @@ use std::error::Error;
 
 /// Says who sends a request. The control room has no users of its own: an application knows them.
 ///
-/// A function `Fn(&Parts) -> Option<Principal>` is an authenticator. One that has to ask somewhere else implements the
+/// [`router`](crate::router) takes an authenticator, and asks it about each page and each call, so it should be quick.
+/// A function `Fn(&Parts) -> Option<Principal>` is one. An authenticator that has to ask somewhere else implements the
 /// trait. The example `oidc` signs people in with an OpenID Connect provider.
 ///
 /// ```
@@ -17,6 +18,7 @@ use std::error::Error;
 /// use axum::http::request::Parts;
 /// use std::{collections::BTreeMap, error::Error};
 ///
+/// # #[derive(Default)]
 /// /// The sessions of an application.
 /// struct Sessions(tokio::sync::RwLock<BTreeMap<String, Principal>>);
 ///
@@ -34,6 +36,14 @@ use std::error::Error;
 ///         Some("/login".into())
 ///     }
 /// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn Error>> {
+/// # let client = agents_runtime::Runtime::client(agents_runtime::SqliteStore::in_memory().await?);
+/// # let sessions = Sessions::default();
+/// let app = agents_server::router(&client, sessions);
+/// # Ok(())
+/// # }
 /// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
@@ -42,16 +52,19 @@ use std::error::Error;
     note = "a function is one: `fn signed_in(request: &axum::http::request::Parts) -> Option<Principal>`"
 )]
 pub trait Authenticator: Send + Sync + 'static {
-    /// Returns the principal who sends the request; `None` if nobody is signed in.
+    /// Returns the principal who sends the request; `None` if nobody is signed in. A request of nobody is answered with
+    /// status 401, or is sent to the page to [sign in](Authenticator::sign_in).
     ///
     /// # Errors
-    /// When it cannot be found out now. The request is then answered with status 503.
+    /// When it cannot be found out now, as when the store of sessions is away. The request is answered with status 503,
+    /// and with the text of the error.
     async fn principal(
         &self,
         request: &Parts,
     ) -> Result<Option<Principal>, Box<dyn Error + Send + Sync>>;
 
-    /// Returns the address where people sign in, if there is one. A page that nobody is signed in for leads there.
+    /// Returns the address where people sign in; by default, there is none. Whoever asks for a page and is not signed
+    /// in is redirected there. A request for JSON is refused with status 401 in any case.
     fn sign_in(&self) -> Option<String> {
         None
     }

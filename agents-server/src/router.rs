@@ -7,7 +7,24 @@ use axum::{
 };
 
 /// Creates the control room for an application of your own, which [knows its users](Authenticator). It may be nested
-/// under any path.
+/// under any path. [`serve`](crate::serve) is for one person on one machine.
+///
+/// ```
+/// use agents_runtime::{Principal, Runtime, SqliteStore};
+/// use axum::{Router, http::request::Parts};
+///
+/// /// Everybody who reaches this server is Ada, of the tenant `acme`.
+/// fn ada(_: &Parts) -> Option<Principal> {
+///     Some(Principal::new("ada", "acme"))
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Runtime::client(SqliteStore::in_memory().await?);
+/// let app: Router = Router::new().nest("/agents", agents_server::router(&client, ada));
+/// # Ok(())
+/// # }
+/// ```
 pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -> Router {
     let room = Room::new(room.into(), authenticator);
     Router::new()

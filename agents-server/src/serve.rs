@@ -17,7 +17,20 @@ use axum::{
 use std::{fmt, io, net::SocketAddr, sync::Arc};
 use tokio::net::{TcpListener, ToSocketAddrs, lookup_host};
 
-/// Control room of this machine: see [`serve`].
+/// Control room of this machine that is open, and not yet served. [`serve`] does both in one call.
+///
+/// ```no_run
+/// use agents_runtime::{Runtime, SqliteStore};
+/// use agents_server::Server;
+///
+/// # async fn open() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = Runtime::client(SqliteStore::open("agents.db").await?);
+/// let server = Server::bind(&client, "127.0.0.1:0").await?; // any free port
+/// println!("open {}", server.url());
+/// server.run().await?;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 pub struct Server {
     listener: TcpListener,
@@ -80,7 +93,8 @@ impl Server {
     /// Opens the control room at an address of this machine. Port 0 takes any port that is free.
     ///
     /// # Errors
-    /// As of [`serve`].
+    /// With [`ServeError::NotLoopback`] if other machines reach the address, and with [`ServeError::Io`] if it cannot be
+    /// listened at.
     pub async fn bind(
         room: impl Into<ControlRoom>,
         address: impl ToSocketAddrs,

@@ -190,7 +190,34 @@ pub enum Answer {
     Revise(String),
 }
 
-/// Choice of requests. The default chooses all requests of all tenants.
+/// Choice of requests, for [`Store::approvals`](crate::Store::approvals). The default chooses all requests of all
+/// tenants.
+///
+/// A request is chosen if it fits each field that is set. A list has `limit` requests at most: the id of the last one
+/// begins the next page.
+///
+/// ```
+/// use agents_store::{ApprovalFilter, ApprovalStatus, SqliteStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// let mut pending = ApprovalFilter {
+///     tenant: Some("acme".into()),
+///     status: Some(ApprovalStatus::Pending),
+///     ..ApprovalFilter::default()
+/// };
+/// loop {
+///     let page = store.approvals(&pending).await?;
+///     let Some(last) = page.last() else { break };
+///     pending.after = Some(last.id.clone());
+///     for request in page {
+///         println!("{} asks for `{}`", request.agent_name, request.tool_name);
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalFilter {
     /// Requests of this tenant.
@@ -199,7 +226,8 @@ pub struct ApprovalFilter {
     pub run: Option<String>,
     /// Requests in this state.
     pub status: Option<ApprovalStatus>,
-    /// Requests that were made after the one with this id, which has to be there. The oldest comes first.
+    /// Requests that were made after the one with this id, the oldest first. An id that the store does not know is an
+    /// error.
     pub after: Option<String>,
     /// Maximum number of requests; 0 for 100.
     pub limit: u32,

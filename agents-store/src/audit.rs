@@ -434,12 +434,29 @@ words!(AuditKind {
     Mode = "mode",
 });
 
-/// Choice of events. The default chooses all events of all tenants.
+/// Choice of events, for [`Store::audit`](crate::Store::audit). The default chooses all events of all tenants. An event
+/// is chosen if it fits each field that is set.
+///
+/// ```
+/// use agents_store::{AuditFilter, AuditKind, NewRun, SqliteStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// store.create(&NewRun { id: "1".into(), agent: "payer".into(), ..NewRun::default() }).await?;
+/// store.cancel("1", "ada").await?;
+///
+/// let newest_first = AuditFilter { run: Some("1".into()), before: Some(u64::MAX), ..AuditFilter::default() };
+/// let kinds: Vec<_> = store.audit(&newest_first).await?.iter().map(|event| event.kind).collect();
+/// assert_eq!(kinds, [AuditKind::Cancelled, AuditKind::Started]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
     /// Events of this tenant.
     pub tenant: Option<String>,
-    /// Events of this run.
+    /// Events of this run; those that belong to no run for [`PLATFORM`](crate::PLATFORM).
     pub run: Option<String>,
     /// Events with greater numbers. The oldest comes first.
     pub after: u64,

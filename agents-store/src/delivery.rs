@@ -60,14 +60,14 @@ pub enum DeliveryEnd {
     },
 }
 
-/// Choice of deliveries. The default chooses all of them.
+/// Choice of deliveries, for [`Store::deliveries`](crate::Store::deliveries). The default chooses all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
     /// Deliveries to this webhook.
     pub webhook: Option<String>,
-    /// Deliveries that are not tried again, or those that are.
+    /// `Some(true)` for deliveries that were given up, `Some(false)` for those that are still tried.
     pub given_up: Option<bool>,
-    /// Deliveries of later events than the one with this number. The oldest comes first.
+    /// Deliveries of events with greater numbers than this one, the oldest first.
     pub after: u64,
     /// Maximum number of deliveries; 0 for 100.
     pub limit: u32,

@@ -142,7 +142,20 @@ pub struct Settle {
     pub detail: Option<Vec<u8>>,
 }
 
-/// Choice of executions. The default chooses all executions of all tenants.
+/// Choice of executions, for [`Store::executions`](crate::Store::executions). The default chooses all executions of all
+/// tenants. An execution is chosen if it fits each field that is set.
+///
+/// ```
+/// use agents_store::{ExecutionFilter, SqliteStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// let in_doubt = ExecutionFilter { tenant: Some("acme".into()), in_doubt: true, ..ExecutionFilter::default() };
+/// assert!(store.executions(&in_doubt).await?.is_empty());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionFilter {
     /// Executions of this tenant.
@@ -153,9 +166,10 @@ pub struct ExecutionFilter {
     pub tool_name: Option<String>,
     /// Is `true` for executions in doubt alone.
     pub in_doubt: bool,
-    /// Is `true` for executions alone that were in doubt, and that a person has found out about.
+    /// Is `true` for settled executions alone: they were in doubt, and a person has found out whether they took effect.
     pub settled: bool,
-    /// Executions that began after the one with this id, which has to be there. The oldest comes first.
+    /// Executions that began after the one with this id, the oldest first. An id that the store does not know is an
+    /// error.
     pub after: Option<String>,
     /// Maximum number of executions; 0 for 100.
     pub limit: u32,

@@ -5,7 +5,7 @@
 //! database, for processes on several machines.
 //!
 //! A store knows nothing of agents. It keeps the contents of journals and requests as bytes, which `agents-runtime`
-//! encodes. It promises these things, and [`conformance`] checks them:
+//! encodes. It promises these things, and the module `conformance` (feature `conformance`) checks them:
 //!
 //! - **A commit is stored whole or not at all**, and is durable when it returns. A commit that is repeated with its id
 //!   has no further effect.

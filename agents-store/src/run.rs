@@ -176,7 +176,30 @@ pub enum End {
     Cancelled,
 }
 
-/// Choice of runs. The default chooses all runs of all tenants.
+/// Choice of runs, for [`Store::runs`](crate::Store::runs). The default chooses all runs of all tenants.
+///
+/// A run is chosen if it fits each field that is set.
+///
+/// ```
+/// use agents_store::{NewRun, RunFilter, SqliteStore, Store};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// for (id, month) in [("1", "2026-09"), ("2", "2026-10"), ("3", "2026-10")] {
+///     let labels = [("month".to_owned(), month.to_owned())].into();
+///     store.create(&NewRun { id: id.into(), agent: "payer".into(), labels, ..NewRun::default() }).await?;
+/// }
+///
+/// let labels = [("month".to_owned(), "2026-10".to_owned())].into();
+/// let mut october = RunFilter { labels, limit: 1, ..RunFilter::default() };
+/// let newest = store.runs(&october).await?;
+/// assert_eq!(newest[0].id, "3");
+/// october.before = Some(newest[0].id.clone()); // the next page
+/// assert_eq!(store.runs(&october).await?[0].id, "2");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunFilter {
     /// Runs of this tenant.
@@ -216,7 +239,7 @@ macro_rules! words {
                 }
             }
 
-            /// Reads the word by which tables name the value.
+            /// Reads the word by which tables name the value; `None` for any other word.
             pub fn read(word: &str) -> Option<Self> {
                 match word {
                     $($word => Some($type::$variant),)+

@@ -12,6 +12,42 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 /// Store of durable runs: see the [crate's page](crate) for what it promises. `agents_store::conformance` checks a store
 /// of your own.
+///
+/// ```
+/// use agents_store::{Claim, Commit, End, ErrorKind, NewRun, Rest, RunStatus, SqliteStore, Store};
+/// use std::time::Duration;
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// store.create(&NewRun { id: "1".into(), agent: "payer".into(), ..NewRun::default() }).await?;
+///
+/// // A worker takes the run for 30 seconds, stores a step of one entry, and says that the run is over.
+/// let claim = Claim {
+///     worker: "worker-1".into(),
+///     agents: vec!["payer".into()],
+///     run: None,
+///     time: Duration::from_secs(30),
+///     per_tenant: 0,
+///     most_claims: 5,
+/// };
+/// let lease = store.claim(&claim).await?.expect("a run is ready");
+/// let step = Commit { id: "a".into(), after: 0, last: 1, entries: b"{}".to_vec(), ..Commit::default() };
+/// store.commit(&lease, &step).await?;
+/// store.release(&lease, &Rest::done(End::Answered)).await?;
+/// assert_eq!(store.run("1").await?.map(|run| run.status), Some(RunStatus::Done));
+///
+/// // The lease ended with the release.
+/// let late = store.commit(&lease, &step).await.unwrap_err();
+/// assert_eq!(late.kind(), ErrorKind::LeaseLost);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// A method fails with [`Unavailable`](crate::ErrorKind::Unavailable) if the store cannot be reached or is too busy,
+/// and with [`Failed`](crate::ErrorKind::Failed) if it cannot be read or written for another reason. A method that
+/// fails with other kinds as well names them.
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a store",
@@ -19,18 +55,22 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
     note = "a store in one file: `SqliteStore::open(\"agents.db\").await?`; in memory: `SqliteStore::in_memory().await?`"
 )]
 pub trait Store: Send + Sync + 'static {
-    /// Returns the path of a file for the keys of the contents, beside the store; `None` if the keys belong elsewhere.
+    /// Returns the path of a file for the keys of the contents, beside the store; `None`, the default, if the keys
+    /// belong elsewhere.
     fn keys_beside(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Returns `true` if the contents are gone with the process, so that their keys may be as well.
+    /// Returns `true` if the contents are gone with the process, so that their keys may be as well; `false` by default.
     fn is_in_memory(&self) -> bool {
         false
     }
 
     /// Sets the key with which this process makes the digests of the audit trail; without one they are made with a key of
-    /// zeros. A store belongs to the first key that it was given, and refuses another one.
+    /// zeros. A store belongs to the first key that it was given.
+    ///
+    /// # Errors
+    /// With [`OtherKey`](crate::ErrorKind::OtherKey) if the store belongs to another key.
     async fn audit_with(&self, key: &AuditKey) -> Result<(), StoreError>;
 
     /// Returns the time by the clock of the store.
@@ -38,32 +78,54 @@ pub trait Store: Send + Sync + 'static {
 
     /// Stores a run that is ready, and returns it. If the tenant has a run of the agent with the same key, that one is
     /// returned, and nothing is stored. A conversation is there with its first run, and belongs to the agent of that run.
+    ///
+    /// # Errors
+    /// With [`OtherAgent`](crate::ErrorKind::OtherAgent) if the conversation belongs to another agent.
     async fn create(&self, run: &NewRun) -> Result<Run, StoreError>;
 
-    /// Returns the run with this id.
+    /// Returns the run with this id; `None` if there is none.
     async fn run(&self, id: &str) -> Result<Option<Run>, StoreError>;
 
-    /// Returns runs, the newest first. A run that the filter names, and that is not there, is an error.
+    /// Returns runs, the newest first.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if the run of [`RunFilter::before`] is not there.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
 
-    /// Gives a worker a run that can go on: one that is ready, one whose time to wait is over, or one whose lease has
-    /// ended. A run that was claimed too often without a new entry is held instead. A run of a conversation is claimed
-    /// when all earlier ones of that conversation are over.
+    /// Gives a worker a run that can go on, or `None` if there is none.
+    ///
+    /// A run can go on if it is ready, if its time to wait is over, or if its lease has ended. A run that was claimed
+    /// too often without a new entry is held instead. A run of a conversation is claimed when all earlier ones of that
+    /// conversation are over.
     async fn claim(&self, claim: &Claim) -> Result<Option<Lease>, StoreError>;
 
     /// Renews a lease for this time from now.
+    ///
+    /// # Errors
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
     async fn renew(&self, lease: &Lease, time: Duration) -> Result<Renewed, StoreError>;
 
     /// Stores a step, whole or not at all.
+    ///
+    /// # Errors
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
+    /// With [`Conflict`](crate::ErrorKind::Conflict) if the journal does not end with the entry before the step. With
+    /// [`NotApproved`](crate::ErrorKind::NotApproved) if an execution that begins needs an approval that is missing,
+    /// was not used in time, or is for other arguments.
     async fn commit(&self, lease: &Lease, commit: &Commit) -> Result<(), StoreError>;
 
     /// Gives a run back. The requests of a run that is over are cancelled.
+    ///
+    /// # Errors
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if the run leaves the messages of a conversation, and belongs to
+    /// none.
     async fn release(&self, lease: &Lease, rest: &Rest) -> Result<(), StoreError>;
 
     /// Returns the commits of a run behind the entry with this number, in order.
     async fn commits(&self, run: &str, after: u64) -> Result<Vec<Committed>, StoreError>;
 
-    /// Returns the conversation of a tenant.
+    /// Returns the conversation of a tenant with this id; `None` if there is none.
     async fn conversation(
         &self,
         tenant: &str,
@@ -71,20 +133,34 @@ pub trait Store: Send + Sync + 'static {
     ) -> Result<Option<Conversation>, StoreError>;
 
     /// Stores streamed text. Pieces whose time is over are removed in passing, of whatever run they are.
+    ///
+    /// # Errors
+    /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
     async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError>;
 
     /// Returns the streamed text of a run behind the piece with this number, in order, as far as it is still kept.
     async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError>;
 
-    /// Cancels a run that is not over, and returns it. A run that nobody works on is ready then, so that a worker ends
-    /// it.
+    /// Cancels a run, and returns it. A run that nobody works on is ready then, so that a worker ends it. A run that is
+    /// over stays as it is.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
     async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
     /// Pauses a run that is not over, and returns it. A run that nobody works on is held at once. A run under way is held
     /// when its worker gives it back, unless it is over then. A run that is held or paused already stays as it is.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with [`Over`](crate::ErrorKind::Over)
+    /// if the run is over.
     async fn pause(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
-    /// Makes a held run ready. A run that was paused and is still under way is not put down.
+    /// Makes a held run ready, and returns it. A run that was paused and is still under way goes on. Any other run stays
+    /// as it is.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
     /// Holds all runs that are not over, and returns their number. Leases of workers end.
@@ -94,8 +170,13 @@ pub trait Store: Send + Sync + 'static {
     /// the run has another key by now.
     async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
 
-    /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the people
-    /// in the rows of its requests and executions. What the run has left of its conversation goes as well. Names give way to their pseudonyms. The audit trail stays, and still verifies.
+    /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the
+    /// people in the rows of its requests and executions. What the run has left of its conversation goes as well. Names
+    /// give way to their pseudonyms. The audit trail stays, and still verifies.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with
+    /// [`NotOver`](crate::ErrorKind::NotOver) if the run is not over.
     async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
 
     /// Removes the names of a tenant's people from the trail of what belongs to no run: pseudonyms take their place. The
@@ -103,20 +184,31 @@ pub trait Store: Send + Sync + 'static {
     async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError>;
 
     /// Decides about a request that is pending, and makes its run ready if it waits.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such request, or if it belongs to another tenant.
+    /// With [`Settled`](crate::ErrorKind::Settled) if the request was decided before, or its time is over.
     async fn decide(&self, decision: &Decision) -> Result<Approval, StoreError>;
 
-    /// Returns the request with this id.
+    /// Returns the request with this id; `None` if there is none.
     async fn approval(&self, id: &str) -> Result<Option<Approval>, StoreError>;
 
-    /// Returns requests, the oldest first. Whoever asks for those after the last one that was returned misses none, also if
-    /// many processes store requests at once. Requests whose time is over are expired then, and so are approvals that were
-    /// not used in time.
+    /// Returns requests, the oldest first. Whoever asks for those after the last one that was returned misses none,
+    /// also if many processes store requests at once. Before that, the store marks requests whose time is over as
+    /// expired, and so it marks approvals that were not used in time.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if the request of [`ApprovalFilter::after`] is not there.
     async fn approvals(&self, filter: &ApprovalFilter) -> Result<Vec<Approval>, StoreError>;
 
     /// Returns executions, the oldest first.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if the execution of [`ExecutionFilter::after`] is not
+    /// there.
     async fn executions(&self, filter: &ExecutionFilter) -> Result<Vec<Execution>, StoreError>;
 
-    /// Returns the execution with this id.
+    /// Returns the execution with this id; `None` if there is none.
     async fn execution(&self, id: &str) -> Result<Option<Execution>, StoreError>;
 
     /// Sets or removes a mode, with its event in the trail of the [`PLATFORM`](crate::PLATFORM).
@@ -132,8 +224,11 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the manifests by the names of their agents; of each agent, the one that was seen last comes first.
     async fn manifests(&self) -> Result<Vec<StoredManifest>, StoreError>;
 
-    /// Stores the verdict of a person about an execution in doubt, tells its run, and returns the execution. An execution
-    /// that is not in doubt is refused.
+    /// Stores the verdict of a person about an execution in doubt, tells its run, and returns the execution.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such execution, and with
+    /// [`Settled`](crate::ErrorKind::Settled) if the execution is not in doubt.
     async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError>;
 
     /// Returns figures about the work that the store holds; those of one tenant if it is named.
@@ -151,13 +246,20 @@ pub trait Store: Send + Sync + 'static {
     async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError>;
 
     /// Makes a delivery due that is not tried any more, by the name of its webhook and the number of its event.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if no such delivery was given up.
     async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError>;
 
-    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is [`Undone`](crate::AuditKind::Undone) marks the execution
-    /// that is its subject.
+    /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is
+    /// [`Undone`](crate::AuditKind::Undone) marks the execution that is its subject.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, or no such execution.
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError>;
 
-    /// Returns events of the audit trail, the oldest first. Whoever asks for those after the last one misses none.
+    /// Returns events of the audit trail: the oldest first, or the newest first with [`AuditFilter::before`]. Whoever
+    /// asks for those after the last one misses none.
     async fn audit(&self, filter: &AuditFilter) -> Result<Vec<AuditEvent>, StoreError>;
 }
 

@@ -137,7 +137,7 @@ impl Plane {
 }
 
 impl Answer {
-    /// Returns the model that answered.
+    /// Returns the model that answered; `None` if none did.
     pub fn answered(&self) -> Option<&Candidate> {
         let last = self.sends.last()?;
         last.error.is_none().then_some(&last.to)

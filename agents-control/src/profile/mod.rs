@@ -113,7 +113,8 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// Creates a limit.
+    /// Creates a limit of this many calls in a time. A profile with a limit of 0 calls, or of less than a millisecond,
+    /// is refused when it is activated.
     pub fn new(calls: u32, per: Duration) -> Self {
         let per_ms = u64::try_from(per.as_millis()).unwrap_or(u64::MAX);
         RateLimit { calls, per_ms }
@@ -255,15 +256,15 @@ impl ModelProfile {
         Self::new(Tier::Domain { org_id, domain_id }, purpose)
     }
 
-    /// Sets the model that answers.
+    /// Sets the model that answers. A profile without one is refused when it is activated.
     #[must_use]
     pub fn model(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         (self.provider, self.model) = (provider.into(), model.into());
         self
     }
 
-    /// Adds a model that is asked if those before have failed. It is one of the same provider, unless the profile goes
-    /// [`across_providers`](Self::across_providers).
+    /// Adds a model that is asked if those before have failed: up to seven. It is one of the same provider, unless the
+    /// profile goes [`across_providers`](Self::across_providers).
     #[must_use]
     pub fn fallback(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.fallbacks.push(Candidate::new(provider, model));
@@ -277,21 +278,22 @@ impl ModelProfile {
         self
     }
 
-    /// Sets who may override the global profile.
+    /// Sets who may override the global profile; by default, that depends on its [purpose](OverrideClass::of).
     #[must_use]
     pub fn override_class(mut self, class: OverrideClass) -> Self {
         self.override_class = Some(class);
         self
     }
 
-    /// Adds a model with which the global profile may be overridden.
+    /// Adds a model with which the global profile may be overridden, besides its own.
     #[must_use]
     pub fn approve(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.approved.push(Candidate::new(provider, model));
         self
     }
 
-    /// Sets the name of the credential of this tier: the platform's, the organisation's or the workspace's own.
+    /// Sets the name of the credential of this tier: the platform's, the organisation's or the workspace's own. Without
+    /// one, that of the tier above applies to the same provider; if there is none, the model is asked without a key.
     #[must_use]
     pub fn credential(mut self, name: impl Into<String>) -> Self {
         self.credential_ref = Some(name.into());
@@ -303,28 +305,32 @@ impl ModelProfile {
         self
     }
 
-    /// Sets how many calls there may be in a time, for each organisation, workspace and purpose.
+    /// Sets how many calls there may be in a time, for each organisation, workspace and purpose: see [`per_minute`] and
+    /// [`per_second`]. By default, the limit of the tier above applies; there is none above the global tier.
     #[must_use]
     pub fn rate(mut self, limit: RateLimit) -> Self {
         self.rate_limit = Some(limit);
         self
     }
 
-    /// Sets how much may be spent in a day, for each organisation, workspace and purpose. Days are those of UTC.
+    /// Sets how much may be spent in a day, for each organisation, workspace and purpose: see [`usd`]. Days are those
+    /// of UTC. By default, the cap of the tier above applies; there is none above the global tier.
     #[must_use]
     pub fn daily_cap(mut self, amount: Cost) -> Self {
         self.daily_cap_nanos = Some(amount.nanos());
         self
     }
 
-    /// Sets how many tokens a reply may have.
+    /// Sets how many tokens a reply may have; by default, as many as the tier above says. If no tier says anything,
+    /// 8,192 where there is a cap, and otherwise as many as the model gives.
     #[must_use]
     pub fn max_output_tokens(mut self, tokens: u32) -> Self {
         self.max_output_tokens = Some(tokens);
         self
     }
 
-    /// Has a run go on with the models of another purpose, after so many answers in a row that no repair could mend.
+    /// Has a run go on with the models of another purpose, after so many answers in a row, within a time, that no
+    /// repair could mend. By default, the policy of the tier above applies, if there is one.
     #[must_use]
     pub fn upgrade_after(mut self, failures: u32, within: Duration, to: PurposeKey) -> Self {
         self.degradation = Some(Degradation {

@@ -7,7 +7,7 @@ use agents_core::PurposeKey;
 use serde::{Deserialize, Serialize};
 use std::{collections::HashMap, sync::Arc};
 
-/// Profiles that are active, with their versions.
+/// Profiles that are active, with their versions, for [`resolve_active_profile`], which has an example.
 #[derive(Clone, Debug, Default)]
 pub struct ActiveProfiles(HashMap<PurposeKey, HashMap<Tier, Arc<Versioned>>>);
 
@@ -32,7 +32,7 @@ impl ActiveProfiles {
         }
     }
 
-    /// Returns the global profile of a purpose.
+    /// Returns the global profile of a purpose; `None` if there is none.
     pub fn global(&self, purpose: &PurposeKey) -> Option<&ModelProfile> {
         let found = self.0.get(purpose)?.get(&Tier::Global)?;
         Some(&found.profile)
@@ -53,15 +53,16 @@ pub struct ResolvedProfile {
     pub chain: Vec<Candidate>,
     /// Owner of the credential that they are asked with.
     pub credential_source: CredentialSource,
-    /// Name of the credential.
+    /// Name of the credential; `None` if the models are asked without one.
     pub credential_ref: Option<String>,
-    /// Number of calls in a time.
+    /// Number of calls in a time; `None` for no limit.
     pub rate_limit: Option<RateLimit>,
-    /// Billionths of a dollar that may be spent in a day.
+    /// Billionths of a dollar that may be spent in a day, in UTC; `None` for no cap.
     pub daily_cap_nanos: Option<u64>,
-    /// Largest number of tokens of a reply.
+    /// Largest number of tokens of a reply; `None` if no tier says any. A request under a cap then asks for 8,192 at
+    /// most.
     pub max_output_tokens: Option<u32>,
-    /// Condition under which a run goes on with the models of another purpose.
+    /// Condition under which a run goes on with the models of another purpose; `None` if it never does.
     pub degradation: Option<Degradation>,
 }
 

@@ -137,7 +137,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Sets the agent's own budget.
+    /// Sets the agent's own budget; [`Budget::new`] by default. The budget of a run bounds the agent as well.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.agent.definition.budget = budget;
         self

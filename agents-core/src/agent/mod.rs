@@ -95,7 +95,7 @@ pub trait Agent: Send + Sync {
     /// is a constant of the program, not made of data.
     fn name(&self) -> &str;
 
-    /// Returns the description that callers of the agent are shown.
+    /// Returns the description that callers of the agent are shown; empty by default.
     fn description(&self) -> &str {
         ""
     }

@@ -51,14 +51,15 @@ impl<A: Agent<In = String, Out = String>> Summarize<A> {
         }
     }
 
-    /// Sets the number of messages, calls and results included, that a conversation may have without being summed up.
+    /// Sets the number of messages, calls and results included, that a conversation may have without being summed up;
+    /// 40 by default.
     #[must_use]
     pub fn after(mut self, messages: usize) -> Self {
         self.after = messages;
         self
     }
 
-    /// Sets the number of exchanges that are kept as they are.
+    /// Sets the number of exchanges that are kept as they are; 4 by default.
     #[must_use]
     pub fn keep(mut self, exchanges: usize) -> Self {
         self.keep = exchanges;

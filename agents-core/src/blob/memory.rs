@@ -42,7 +42,8 @@ impl MemoryBlobs {
         }
     }
 
-    /// Sets how many bytes all blobs together may take.
+    /// Sets how many bytes all blobs together may take; 256,000,000 by default. A blob that does not fit any more is an
+    /// error.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;

@@ -13,8 +13,8 @@ use std::{fmt, time::Duration};
 /// Turns, tool calls, identical calls and recursion are counted for each agent and have default bounds. Tokens, cost,
 /// time and depth are shared by all agents below an agent and have no bound by default.
 ///
-/// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls`, `max_answers` and `max_recursion` are
-/// counts of each agent; `tokens`, `cost`, `time` and `depth` are totals.
+/// The names tell the two kinds apart: `max_turns`, `max_tool_calls`, `max_identical_calls`, `max_answers` and
+/// `max_recursion` are counts of each agent; `tokens`, `cost`, `time` and `depth` are totals.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -147,14 +147,14 @@ impl Budget {
         .flatten()
     }
 
-    /// Sets how many times an agent may ask its model.
+    /// Sets how many times an agent may ask its model; 10 by default.
     #[must_use]
     pub fn max_turns(mut self, turns: u32) -> Self {
         self.turns = Some(turns);
         self
     }
 
-    /// Sets how many tool calls an agent may make.
+    /// Sets how many tool calls an agent may make; 25 by default.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -179,7 +179,7 @@ impl Budget {
     }
 
     /// Sets how many identical calls an agent may make in a row: the same tool with the same arguments and the same
-    /// result, reply after reply. One more ends the run.
+    /// result, reply after reply; 5 by default. One more ends the run.
     ///
     /// From the third identical call on, its message tells the model so. Identical calls of one reply count once. The
     /// calls of a tool that [polls](crate::tool::ToolSpec::polls) do not count. Results are compared as the model sees
@@ -232,7 +232,7 @@ impl Budget {
         self
     }
 
-    /// Sets how many model turns and rounds of tool calls there may be, including those of nested agents.
+    /// Sets how many model turns and rounds of tool calls there may be, including those of nested agents; 25 by default.
     ///
     /// This bound ends two agents that call each other.
     #[must_use]
@@ -241,7 +241,7 @@ impl Budget {
         self
     }
 
-    /// Sets how many tokens may be read and written in total, including those of nested agents.
+    /// Sets how many tokens may be read and written in total, including those of nested agents; no bound by default.
     ///
     /// Once the bound is reached, no model is asked any more. Requests in progress at that time are counted too.
     /// The total thus exceeds the bound by at most one request for each agent that is at work at that moment.
@@ -269,7 +269,7 @@ impl Budget {
         self
     }
 
-    /// Sets how much the models may cost in total, including those of nested agents.
+    /// Sets how much the models may cost in total, including those of nested agents; no bound by default.
     ///
     /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in
     /// progress at that time are paid. Every model then needs a price: see
@@ -299,14 +299,14 @@ impl Budget {
         self
     }
 
-    /// Sets how long the work may take; the clock stops while a person decides about a call.
+    /// Sets how long the work may take; no bound by default. The clock stops while a person decides about a call.
     #[must_use]
     pub fn time(mut self, time: Duration) -> Self {
         self.time = Some(time);
         self
     }
 
-    /// Sets how deep agents may be nested.
+    /// Sets how deep agents may be nested; no bound by default.
     #[must_use]
     pub fn depth(mut self, depth: u32) -> Self {
         self.depth = Some(depth);

@@ -9,8 +9,8 @@ use std::{
 };
 use tokio::time::Instant;
 
-/// A cache in memory with least-recently-used eviction. Runs share the cache, so results expire by the system's
-/// time, not by the clock of any run.
+/// A cache in memory with least-recently-used eviction. Runs may [share](super::SharedCache) the cache, so results
+/// expire by the system's time, not by the clock of any run.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -50,14 +50,14 @@ impl MemoryCache {
         }
     }
 
-    /// Sets how many results the cache holds.
+    /// Sets how many results the cache holds; 1,000 by default.
     #[must_use]
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.max_entries = entries;
         self
     }
 
-    /// Sets how many bytes all results together may take.
+    /// Sets how many bytes all results together may take, as JSON; 64,000,000 by default.
     #[must_use]
     pub fn max_bytes(mut self, bytes: usize) -> Self {
         self.max_bytes = bytes;
@@ -151,7 +151,11 @@ impl ToolCache for MemoryCache {
         // A time beyond the end of the clock means for ever.
         let until = keep_for.and_then(|time| Instant::now().checked_add(time));
         let mut kept = self.kept();
-        kept.put(key, output.clone(), until);
+        // What is too large by itself would push out all others first.
+        match output.as_str().len() > self.max_bytes {
+            true => kept.remove(key),
+            false => kept.put(key, output.clone(), until),
+        }
         kept.shrink(self.max_entries, self.max_bytes);
         Ok(())
     }
@@ -209,9 +213,12 @@ mod tests {
         assert!(!has(&cache, 6).await && has(&cache, 7).await && has(&cache, 8).await);
         let huge = Json::string(&"x".repeat(100));
         cache.put(&key(9), &huge, None).await.unwrap();
-        assert!(!has(&cache, 9).await);
-        assert_eq!(cache.kept().bytes, 0);
-        assert!(cache.kept().order.as_ref().unwrap().is_empty());
+        assert!(!has(&cache, 9).await, "it is too large by itself");
+        assert!(has(&cache, 7).await && has(&cache, 8).await);
+        cache.put(&key(8), &huge, None).await.unwrap();
+        assert!(!has(&cache, 8).await, "the result of before is out of date");
+        assert_eq!(cache.kept().bytes, 10);
+        assert_eq!(cache.kept().order.as_ref().unwrap().len(), 1);
     }
 
     #[tokio::test(start_paused = true)]

@@ -1,8 +1,10 @@
 //! Caching of tool results: if a tool declares `cache = ttl(..)` or `cache = forever`, the same call is
 //! executed once.
 //!
-//! By default every run has a [`MemoryCache`] of its own. To share a cache between runs, use
-//! [`Run::cache`](crate::agent::Run::cache):
+//! By default every run has a [`MemoryCache`] of its own, with room for 1,000 results of 64 MB in total.
+//! [`Run::no_cache`](crate::agent::Run::no_cache) turns it off. A [`SharedCache`] is for several runs, and takes any
+//! [`ToolCache`]: this one, `agents::cache::MokaCache` (feature `cache`) for many results, or one of yours. The receipt
+//! of a call says whether its result was cached:
 //!
 //! ```
 //! # use agents_core as agents;
@@ -34,7 +36,7 @@
 //!   `root: PathBuf` is, a pool of connections is not.
 //! - Identical concurrent calls run once. The others wait for the first one, and run themselves if it
 //!   fails.
-//! - A cache that fails or does not answer counts as empty.
+//! - A cache that fails, or does not answer within 5 seconds, counts as empty.
 
 mod flight;
 mod key;
@@ -87,13 +89,13 @@ pub type CacheError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[async_trait]
 pub trait ToolCache: Send + Sync + 'static {
-    /// Returns the result stored under this key, if there is one.
+    /// Returns the result stored under this key; `None` if there is none, or if its time to live is over.
     ///
     /// # Errors
     /// When the cache cannot answer; the call then runs as if there were no result.
     async fn get(&self, key: &CacheKey) -> Result<Option<Json>, CacheError>;
 
-    /// Stores a result, for ever or with a time to live.
+    /// Stores a result, in the place of an earlier one, for the time `keep_for`; for ever if it is `None`.
     ///
     /// # Errors
     /// When the result cannot be stored; the call succeeds all the same.

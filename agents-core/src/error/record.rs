@@ -47,7 +47,7 @@ pub struct ErrorRecord {
 }
 
 impl ErrorRecord {
-    /// Returns the hint that an arm gave the model besides the error: the text of a
+    /// Returns the hint that an arm gave the model besides the error, or `None`: the text of a
     /// [`feedback`](crate::recovery::feedback). The hint is a part of the details.
     pub fn hint(&self) -> Option<&str> {
         self.details.as_ref()?.get(HINT)?.as_str()
@@ -57,7 +57,8 @@ impl ErrorRecord {
         self.with(HINT, hint)
     }
 
-    /// Returns the remark that the run itself told the model besides the error. The remark is a part of the details.
+    /// Returns the remark that the run itself told the model besides the error, or `None`. The remark is a part of the
+    /// details.
     pub fn remark(&self) -> Option<&str> {
         self.details.as_ref()?.get(REMARK)?.as_str()
     }

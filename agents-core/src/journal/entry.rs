@@ -21,7 +21,50 @@ use std::{
 /// journal refuses any other batch: [`Entry::follows`] checks that. So two runs that share a journal by mistake do not
 /// mix, and the second of them ends before it has an effect.
 ///
-/// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file.
+/// [`MemoryJournal`] keeps the facts in memory. `agents::journal::FileJournal` writes them to a file. A journal of your
+/// own serialises the entries, and refuses those that do not follow:
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, testing::{Script, ScriptedModel}};
+/// use agents::{async_trait, journal::{Entry, Journal, JournalError}};
+/// use std::sync::{Arc, Mutex};
+///
+/// /// Lines of JSON, as a table or a queue would have them.
+/// #[derive(Clone, Default)]
+/// struct Rows(Arc<Mutex<Vec<String>>>);
+///
+/// #[async_trait]
+/// impl Journal for Rows {
+///     async fn read(&self) -> Result<Vec<Entry>, JournalError> {
+///         let rows = self.0.lock().unwrap();
+///         let entries = rows.iter().map(|row| serde_json::from_str(row));
+///         entries.collect::<Result<_, _>>().map_err(|error| JournalError::new(error.to_string()))
+///     }
+///
+///     async fn append(&self, entries: &[Entry]) -> Result<(), JournalError> {
+///         let mut rows = self.0.lock().unwrap();
+///         Entry::follows(rows.len() as u64, entries)?; // entries are numbered from 1
+///         let new = entries.iter().map(serde_json::to_string);
+///         let new: Vec<_> = new.collect::<Result<_, _>>().map_err(|error| JournalError::new(error.to_string()))?;
+///         rows.extend(new);
+///         Ok(())
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, handle) = ScriptedModel::new([Script::text("42")]);
+/// # let agent = AgentBuilder::<String, u32>::new("oracle").model(model).build();
+/// let rows = Rows::default();
+/// for _ in 0..2 {
+///     // The second run finds a finished journal: no model is asked.
+///     assert_eq!(agent.run("?").journal(rows.clone()).await?, 42);
+/// }
+/// # assert_eq!(handle.count(), 1);
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a journal",
     label = "expected a journal",

@@ -38,7 +38,7 @@ impl MemoryBank {
         }
     }
 
-    /// Sets how many lines of each owner are kept; the oldest are dropped first.
+    /// Sets how many lines of each owner are kept; 200 by default. The oldest are dropped first.
     #[must_use]
     pub fn max_lines(mut self, lines: usize) -> Self {
         self.max_lines = lines;

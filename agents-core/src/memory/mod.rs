@@ -118,7 +118,8 @@ pub trait Memory: Send + Sync + 'static {
     /// When the memory cannot be reached, or refuses the lines.
     async fn write(&self, owner: &Owner, lines: Vec<String>) -> Result<(), MemoryError>;
 
-    /// Returns the lines that contain every word of `query`, ignoring case, oldest first.
+    /// Returns the lines that contain every word of `query`, ignoring case, oldest first. By default, they are searched
+    /// among all lines that [`read`](Memory::read) returns.
     ///
     /// # Errors
     /// When the memory cannot be reached.

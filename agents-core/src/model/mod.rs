@@ -85,7 +85,8 @@ pub trait Model: Send + Sync + 'static {
     /// Returns a stable name for logs, receipts and recordings, such as `ollama/qwen3:4b`.
     fn id(&self) -> &str;
 
-    /// Returns the provider's name as in the OpenTelemetry GenAI conventions, such as `ollama`.
+    /// Returns the provider's name as in the OpenTelemetry GenAI conventions, such as `ollama`; by default, the part of
+    /// the [`id`](Model::id) before its first `/`.
     fn provider(&self) -> &str {
         self.id().split('/').next().unwrap_or_default()
     }
@@ -95,7 +96,8 @@ pub trait Model: Send + Sync + 'static {
         Capabilities::default()
     }
 
-    /// Returns `true` if each reply has its [cost](Reply::cost_nanos), so that the run needs no price for the model.
+    /// Returns `true` if each reply has its [cost](Reply::cost_nanos), so that the run needs no price for the model;
+    /// `false` by default.
     fn knows_cost(&self) -> bool {
         false
     }

@@ -106,8 +106,8 @@ pub trait Purposes: Send + Sync + 'static {
     /// a conversation can go on after a change of what stands behind it.
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
 
-    /// Tells whether an answer for a purpose fits. One that does not fit is one that no repair could mend, or that the model
-    /// declined to give.
+    /// Tells whether an answer for a purpose fits; by default, nothing is done with it. An answer does not fit if no
+    /// repair could mend it, or if the model declined to give it.
     fn judged(&self, run_id: &str, purpose: &PurposeKey, fits: bool) {
         let _ = (run_id, purpose, fits);
     }

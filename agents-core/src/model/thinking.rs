@@ -45,7 +45,7 @@ impl Thinking {
         self
     }
 
-    /// Returns the data that goes back to `provider` unchanged.
+    /// Returns the data that goes back to `provider` unchanged; `None` if there is none, or if it is another provider's.
     pub fn opaque(&self, provider: &str) -> Option<&str> {
         let opaque = self.opaque.as_ref()?;
         (opaque.provider == provider).then_some(&*opaque.data)

@@ -396,8 +396,9 @@ impl Profile {
         super::check::check_run(self, has_model)
     }
 
-    /// Finds a tool by its version and its name, which may be an [`alias`](crate::tool::alias) or its own, among those of the agent and of all agents that it is known to have: the
-    /// parts of a composite, and the delegates of a team.
+    /// Finds a tool by its version and its name, which may be an [`alias`](crate::tool::alias) or the tool's own. The tools
+    /// are those of the agent and of all agents that it is known to have: the parts of a composite, and the delegates of a
+    /// team. Returns `None` if none of them has it.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
         self.find(&|tool| {
             let spec = tool.spec();

@@ -82,7 +82,7 @@ pub fn none() -> Backoff {
 }
 
 impl Backoff {
-    /// Sets the longest first wait of an exponential back-off; others are unchanged.
+    /// Sets the longest first wait of an exponential back-off; 100 ms by default. Others are unchanged.
     #[must_use]
     pub fn base(self, base: Duration) -> Backoff {
         match self {
@@ -91,7 +91,7 @@ impl Backoff {
         }
     }
 
-    /// Sets the longest wait of an exponential back-off; others are unchanged.
+    /// Sets the longest wait of an exponential back-off; one minute by default. Others are unchanged.
     #[must_use]
     pub fn cap(self, cap: Duration) -> Backoff {
         match self {

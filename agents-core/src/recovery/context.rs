@@ -114,7 +114,8 @@ pub struct ErrorContext {
 }
 
 impl ErrorContext {
-    /// Creates the context of a first failure, for unit tests of arms.
+    /// Creates the context of a failure of the first execution, for unit tests of arms: without arguments, and without
+    /// a bound on the time.
     pub fn new(tool: impl Into<String>) -> Self {
         ErrorContext {
             tool: tool.into(),

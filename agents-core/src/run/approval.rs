@@ -225,7 +225,7 @@ pub struct ApprovalDecision {
 }
 
 impl ApprovalDecision {
-    /// Sets the highest risk that the author of the decision may approve.
+    /// Sets the highest risk that the author of the decision may approve; no bound by default.
     #[must_use]
     pub fn at_most(mut self, risk: Risk) -> Self {
         self.at_most = Some(risk);

@@ -105,7 +105,7 @@ pub trait Clock: Send + Sync + 'static {
     /// Returns the current time.
     fn now(&self) -> Timestamp;
 
-    /// Returns the id for a new run. A stored run that goes on keeps its id.
+    /// Returns the id for a new run; by default, a UUID of version 7. A stored run that goes on keeps its id.
     fn run_id(&self) -> String {
         uuid::Uuid::now_v7().to_string()
     }

@@ -107,7 +107,8 @@ impl PinnedHandle {
         }
     }
 
-    /// Finds the receipt in the outputs of a run; `previous` holds the outputs of the run before.
+    /// Finds the receipt in the outputs of a run; `previous` holds the outputs of the run before. Without such a call,
+    /// the result is `None` unless `on_missing` says otherwise.
     ///
     /// # Errors
     /// When there was no such call, and `on_missing` is [`OnMissing::Error`].

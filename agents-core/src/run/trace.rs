@@ -32,7 +32,7 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Returns the name of the agent that made the call with this `call_id`.
+    /// Returns the name of the agent that made the call with this `call_id`; `None` if there was no such call.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -238,7 +238,8 @@ pub trait Secrets: Send + Sync + 'static {
         name: &str,
     ) -> Result<Option<SecretValue>, SecretError>;
 
-    /// Returns one version of the secret called `name`, for a run whose journal refers to that version.
+    /// Returns one version of the secret called `name`, for a run whose journal refers to that version; `None` if it is
+    /// gone.
     ///
     /// Without an implementation of your own, only the current version is found.
     ///

@@ -128,33 +128,33 @@ pub trait Tool: Send + Sync + 'static {
         cx: &ToolContext,
     ) -> impl Future<Output = Result<Self::Ok, Self::Err>> + Send;
 
-    /// Returns the error code of an error and the time to wait before a retry; see
-    /// [`ToolFailure`](crate::ToolFailure).
+    /// Returns the error code of an error and the time to wait before a retry; see [`ToolFailure`](crate::ToolFailure).
+    /// By default, the code is [`Code::Unknown`], and no time is known.
     fn failure(error: &Self::Err) -> (Code, Option<Duration>) {
         let _ = error;
         (Code::Unknown, None)
     }
 
-    /// Returns the text of an error for the model, the receipt and handlers; tools made by macros
-    /// add the texts of its causes.
+    /// Returns the text of an error for the model, the receipt and handlers; by default, what it displays. Tools made by
+    /// macros add the texts of its causes.
     fn told(error: &Self::Err) -> String {
         error.to_string()
     }
 
-    /// Asks the tool's own arms about a failure; `None` asks the next layer. `tool!` and `#[tool]` implement this
-    /// method from their `on_error`.
+    /// Asks the tool's own arms about a failure; `None`, the default, asks the next layer. `tool!` and `#[tool]`
+    /// implement this method from their `on_error`.
     fn on_error(&self, error: CallError<'_, Self::Err>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
     }
 
-    /// Returns the repair agents that the tool's own arms name, so that a resumed run can find them
-    /// by name.
+    /// Returns the repair agents that the tool's own arms name, so that a resumed run can find them by name; none by
+    /// default.
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
 
-    /// Asks the tool's own arms about any failure; meant for unit tests of the arms.
+    /// Asks the tool's own arms about any failure; meant for unit tests of the arms. `None` asks the next layer.
     fn decide(&self, error: &ToolError, cx: &ErrorContext) -> Option<Plan> {
         recovery::with_error(error, &self.spec().input_schema, |error| {
             self.on_error(error, cx)
@@ -164,13 +164,13 @@ pub trait Tool: Send + Sync + 'static {
     /// Hashes what distinguishes this tool from others of the same type, so that their cached results are kept
     /// apart.
     ///
-    /// Macros hash the injected values, as far as they are `Hash`.
+    /// By default, nothing is hashed. Macros hash the injected values, as far as they are `Hash`.
     fn hash_instance(&self, state: &mut dyn Hasher) {
         let _ = state;
     }
 
-    /// Finds out what an execution has done that was interrupted because its process ended. `tool!` and `#[tool]`
-    /// implement this method from their `in_doubt`.
+    /// Finds out what an execution has done that was interrupted because its process ended; by default, this cannot be
+    /// found out. `tool!` and `#[tool]` implement this method from their `in_doubt`.
     ///
     /// The method is called when the run is resumed, and only for a tool that writes and must not simply run
     /// again.
@@ -242,7 +242,7 @@ pub trait Tool: Send + Sync + 'static {
         self.spec().risk_level()
     }
 
-    /// Returns `true` if a call with these arguments needs approval.
+    /// Returns `true` if a call with these arguments needs approval; by default, every call does.
     ///
     /// The method is called only if the tool declares [`NeedsApproval::When`]; the call has no id at that time.
     fn needs_approval(&self, args: &Self::Args, cx: &ToolContext) -> bool {

@@ -46,7 +46,7 @@ impl ToolPolicy {
         Self::default()
     }
 
-    /// Sets whether calls need approval.
+    /// Sets whether calls need approval; by default, the tool decides.
     pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = Some(approval);
         self
@@ -80,7 +80,7 @@ impl ToolPolicy {
         self.approval(NeedsApproval::When)
     }
 
-    /// Sets the timeout of one execution.
+    /// Sets the timeout of one execution; by default, that of the tool.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self

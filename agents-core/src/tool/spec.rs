@@ -92,7 +92,6 @@ pub enum NeedsApproval {
     /// Every call needs approval.
     Always,
     /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
-    /// [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
 }
 
@@ -301,7 +300,7 @@ impl ToolSpec {
         self
     }
 
-    /// Declares the risk of the calls.
+    /// Declares the risk of the calls; by default, it follows from the effects: see [`risk_level`](Self::risk_level).
     #[must_use]
     pub fn risk(mut self, risk: Risk) -> Self {
         self.declared_risk = Some(risk);
@@ -387,28 +386,31 @@ impl ToolSpec {
         self.has_undo
     }
 
-    /// Sets the category.
+    /// Sets the category; [`Category::Utility`] by default.
     #[must_use]
     pub fn category(mut self, category: Category) -> Self {
         self.category = category;
         self
     }
 
-    /// Sets the timeout of one execution.
+    /// Sets the timeout of one execution; by default, that of the run: see
+    /// [`Run::tool_timeout`](crate::agent::Run::tool_timeout).
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets the reuse of results.
+    /// Sets the reuse of results: see [`cache`](crate::cache). By default, results are not reused. Those of a tool that
+    /// writes never are.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Sets whether calls need approval; counts as the author's own declaration.
+    /// Sets whether calls need approval; this counts as the author's own declaration. By default, those of a tool that
+    /// writes [outside of the organisation](Self::external) do, and no others.
     #[must_use]
     pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = approval;
@@ -476,7 +478,7 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the schema of the result. Results of a tool made at run time are checked against it.
+    /// Sets the schema of the result; none by default. Results of a tool made at run time are checked against it.
     #[must_use]
     pub fn output_schema(mut self, schema: Option<Value>) -> Self {
         self.output_schema = schema;

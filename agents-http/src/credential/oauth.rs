@@ -94,7 +94,7 @@ impl MemoryBundles {
         self
     }
 
-    /// Returns the bundle of an organisation.
+    /// Returns the bundle of an organisation; `None` if it has none.
     pub fn get(&self, org: &str) -> Option<Bundle> {
         self.all().get(org).cloned()
     }

@@ -1,4 +1,5 @@
-/// Cuts a stream into lines, as servers write JSON line by line (NDJSON).
+/// Cuts a stream into lines, as servers write JSON line by line (NDJSON). A line may have any length: bound the body
+/// with [`Limits`](crate::Limits).
 ///
 /// ```
 /// use agents_http::Lines;
@@ -16,7 +17,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds a piece of the stream, and returns the lines that it completes; empty if it completes none.
+    /// Adds a piece of the stream, and returns the lines that it completes, each with its line feed; empty if it
+    /// completes none.
     pub fn push<'a>(&'a mut self, piece: &'a [u8]) -> &'a [u8] {
         self.held.drain(..self.returned);
         self.returned = 0;

@@ -2,14 +2,15 @@
 
 use std::{fmt, time::Duration};
 
-/// An event of a stream.
+/// A server-sent event, passed to the closure of [`Events::push`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Type of the event; empty if the server named none.
     pub name: &'a str,
-    /// Data of the event. Bytes that are no UTF-8 were replaced.
+    /// Data of the event; several `data` fields are joined by a line feed. Bytes that are no UTF-8 were replaced by
+    /// `U+FFFD`.
     pub data: &'a str,
-    /// Last id that the server named.
+    /// Last id that the server named, in this event or an earlier one; empty if it has named none.
     pub id: &'a str,
 }
 
@@ -31,7 +32,10 @@ impl std::error::Error for FrameTooLong {}
 /// Cuts a stream into server-sent events.
 ///
 /// Lines may end with a line feed, a carriage return or both. Comments and unknown fields are skipped. The stream may
-/// be cut anywhere, even within a character.
+/// be cut anywhere, even within a character. An event may have 16 MiB.
+///
+/// At the end of the stream, [`finish`](Events::finish) passes on an event whose empty line is missing, which the
+/// standard would drop. Streams of JSON lines are cut by [`Lines`](crate::Lines).
 ///
 /// ```
 /// use agents_http::Events;
@@ -41,6 +45,7 @@ impl std::error::Error for FrameTooLong {}
 /// for piece in ["data: {\"a\"", ": 1}\r\n\r\n: a comm", "ent\r\n\r\ndata: [DONE]\n\n"] {
 ///     events.push(piece.as_bytes(), |event| seen.push(event.data.to_owned()))?;
 /// }
+/// events.finish(|event| seen.push(event.data.to_owned()));
 /// assert_eq!(seen, [r#"{"a": 1}"#, "[DONE]"]);
 /// # Ok::<(), agents_http::FrameTooLong>(())
 /// ```
@@ -84,7 +89,7 @@ impl Events {
     /// Adds a piece of the stream, and passes each event that it completes to `read`.
     ///
     /// # Errors
-    /// When a line or an event is longer than the maximum.
+    /// When a line or an event is longer than 16 MiB. The rest of the stream cannot be read then.
     pub fn push(
         &mut self,
         mut piece: &[u8],
@@ -133,7 +138,8 @@ impl Events {
         self.line = line;
     }
 
-    /// Returns how long the server asks clients to wait before they connect again.
+    /// Returns how long the server asks clients to wait before they connect again, by its last `retry` field; `None` if
+    /// it has sent none.
     pub fn retry(&self) -> Option<Duration> {
         self.retry
     }

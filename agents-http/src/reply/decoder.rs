@@ -10,7 +10,59 @@ pub type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
 /// The format in which a provider writes one reply.
 ///
-/// A value reads one reply: a stream of events, or one document.
+/// A value reads one reply: a stream of events, or one document. A [`Decoder`] feeds it from bytes, and
+/// [`ask`](crate::ask) from a server.
+///
+/// ```
+/// use agents_core::model::{Delta, Reply};
+/// use agents_http::{Decoder, Ending, Event, Format, Problem, Progress, Sink};
+///
+/// /// Events such as `{"text": "Hel"}`, of which the last is `{"end": true}`.
+/// #[derive(Default)]
+/// struct Plain {
+///     reply: Reply,
+///     progress: Progress,
+/// }
+///
+/// #[derive(Default, serde::Deserialize)]
+/// #[serde(default)]
+/// struct Part {
+///     text: String,
+///     end: bool,
+/// }
+///
+/// impl Format for Plain {
+///     fn event(&mut self, event: &Event<'_>, sink: Sink<'_>) -> Result<(), Problem> {
+///         self.document(event.data.as_bytes(), sink)
+///     }
+///
+///     fn document(&mut self, json: &[u8], sink: Sink<'_>) -> Result<(), Problem> {
+///         let part: Part = serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;
+///         self.reply.content.push_str(&part.text);
+///         if let Some(sink) = sink {
+///             sink(Delta::Text(&part.text));
+///         }
+///         self.progress = if part.end { Progress::Ended } else { Progress::Begun };
+///         Ok(())
+///     }
+///
+///     fn progress(&self) -> Progress {
+///         self.progress
+///     }
+///
+///     fn into_reply(self) -> Reply {
+///         self.reply
+///     }
+/// }
+///
+/// let mut decoder = Decoder::new(Plain::default());
+/// for piece in ["data: {\"text\": \"Hel", "lo\"}\n\ndata: {\"end\": true}\n\n"] {
+///     decoder.on(piece.as_bytes(), None)?;
+/// }
+/// decoder.end(Ending::Closed, None)?;
+/// assert_eq!(decoder.into_reply().content, "Hello");
+/// # Ok::<(), Problem>(())
+/// ```
 pub trait Format {
     /// Reads an event of a stream. Unknown events and fields are skipped.
     ///
@@ -125,7 +177,7 @@ impl std::error::Error for Problem {}
 /// Decodes the body of a response as it arrives.
 ///
 /// A body that begins with `{` or `[` is one document, and any other body is a stream of events. A server may thus
-/// answer in another way than it was asked to.
+/// answer in another way than it was asked to. [`Format`] has an example.
 #[derive(Debug)]
 pub struct Decoder<F> {
     format: F,

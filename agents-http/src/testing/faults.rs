@@ -152,6 +152,9 @@ struct Wall {
 impl Faults {
     /// Starts a server on a free port of this machine. Each wait of a fault is multiplied by `pace`: 1 for the times of
     /// the bench. The header `Retry-After` has whole seconds, and stays as it is.
+    ///
+    /// # Panics
+    /// When this machine has no free port, or outside of a tokio runtime.
     pub async fn start(pace: f64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();

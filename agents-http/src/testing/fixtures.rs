@@ -27,7 +27,11 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Decodes the body up to `stop`, `chunk` bytes at a time.
+    /// Decodes the body, `chunk` bytes at a time. It breaks off before the byte `stop`, if it is that long. Returns what
+    /// was read, with the problem if there was one.
+    ///
+    /// # Panics
+    /// When `chunk` is 0.
     pub fn decode<F: Format + Default>(
         &self,
         chunk: usize,
@@ -51,6 +55,9 @@ impl Recorded {
 
 /// Reads the exchanges below the folder that `AGENTS_FIXTURES` names, as far as they are `wanted`; `None` without the
 /// variable.
+///
+/// # Panics
+/// When the folder cannot be read.
 pub fn read(wanted: impl Fn(&Recorded) -> bool) -> Option<Vec<Recorded>> {
     let mut files = Vec::new();
     find(Path::new(&env::var_os("AGENTS_FIXTURES")?), &mut files);

@@ -142,7 +142,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server that sends one answer per request, and repeats the last.
+    /// Starts a server on a free port of this machine, which sends one answer per request, and repeats the last.
+    ///
+    /// # Panics
+    /// When this machine has no free port, or outside of a tokio runtime.
     pub async fn plays(answers: impl IntoIterator<Item = Answer>) -> Self {
         let answers = Arc::new(Mutex::new(answers.into_iter().collect::<VecDeque<_>>()));
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

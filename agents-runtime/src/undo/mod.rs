@@ -131,8 +131,17 @@ impl Runtime {
 
     /// Undoes the executions of a run that wrote, the last one first, those of nested runs included.
     ///
-    /// It stops at the first one that is not undone for another reason than that its tool cannot. Asking again goes on
-    /// from there.
+    /// An execution whose tool cannot undo it is passed over. At any other execution that is not undone, such as one
+    /// that waits for a decision, the undo stops. Asking again goes on from there.
+    ///
+    /// ```no_run
+    /// # async fn undo(runtime: agents_runtime::Runtime, grace: agents_runtime::Principal) -> Result<(), agents_runtime::RuntimeError> {
+    /// for (execution, undone) in runtime.undo_run("0199c1e5-4f0b-7d3f-9a54-5d3d6dd5a1c7").by(&grace).await? {
+    ///     println!("{execution}: {undone}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn undo_run(&self, run: impl Into<String>) -> UndoRun<'_> {
         UndoRun {
             runtime: self,
@@ -145,8 +154,8 @@ impl Undo<'_> {
     /// Undoes the execution for this principal, who may not decide about the requests of the undo.
     ///
     /// # Errors
-    /// When there is no such execution for this principal, it has no output, its tool is not there in the version that ran,
-    /// or the store fails.
+    /// When there is no such execution for this principal, or the [roles](crate::Roles) forbid it. When the execution
+    /// has no output, its tool is not there in the version that ran, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<UndoOutcome, RuntimeError> {
         let Undo { runtime, execution } = self;
         let execution = runtime.client.execution(&execution, by).await?;
@@ -161,8 +170,8 @@ impl UndoRun<'_> {
     /// they were undone.
     ///
     /// # Errors
-    /// When there is no such run for this principal, it is not over, a tool is not there in the version that ran, or the
-    /// store fails.
+    /// When there is no such run for this principal, or the [roles](crate::Roles) forbid it. When the run is neither
+    /// over nor held, a tool is not there in the version that ran, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<Vec<(String, UndoOutcome)>, RuntimeError> {
         let UndoRun { runtime, run } = self;
         let run = runtime.client.steered(Action::Undo, &run, by).await?;
@@ -304,11 +313,12 @@ enum Asked {
 }
 
 impl Client {
-    /// Asks that an execution be undone, and returns the run that undoes it: a worker works on it. `None` if the execution
-    /// is undone already.
+    /// Asks that an execution be undone, and returns the run that undoes it: a worker works on it. Returns `None` if the
+    /// execution is undone already.
     ///
     /// # Errors
-    /// When there is no such execution for this principal, it has no output, or the store fails.
+    /// When there is no such execution for this principal, the [roles](crate::Roles) forbid it, the execution has no
+    /// output or is in doubt, or the store fails.
     pub async fn ask_undo(
         &self,
         execution: &str,

@@ -6,6 +6,22 @@ use agents_store::{AuditKind, Delivery, DeliveryFilter};
 use serde::{Deserialize, Serialize};
 
 /// Events that webhooks have not been told of: lists them, and sends those again that were given up.
+/// [`Client::deliveries`] returns them.
+///
+/// ```
+/// use agents_runtime::{Client, Principal, RuntimeError};
+/// use agents_store::DeliveryFilter;
+///
+/// /// Sends the events again that the webhook `desk` was not told of within two days.
+/// async fn mend(client: &Client) -> Result<(), RuntimeError> {
+///     let operator = Principal::operator();
+///     let given_up = DeliveryFilter { webhook: Some("desk".into()), given_up: Some(true), ..DeliveryFilter::default() };
+///     for one in client.deliveries().list(&given_up, &operator).await? {
+///         client.deliveries().send_again(&one.webhook, one.event, &operator).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Deliveries {
     client: Client,

@@ -76,7 +76,31 @@ pub struct Webhook {
     way: Arc<dyn Deliver>,
 }
 
-/// Way on which the messages of a webhook are delivered: [`HttpDelivery`] (feature `webhooks`), or one of yours.
+/// Way on which the messages of a webhook are delivered: `HttpDelivery` (feature `webhooks`), or one of yours.
+///
+/// ```
+/// use agents_core::async_trait;
+/// use agents_runtime::{Deliver, DeliveryError, Webhook, WebhookMessage};
+/// use tokio::sync::mpsc::Sender;
+///
+/// /// Puts messages into a queue of this process.
+/// struct Queue(Sender<String>);
+///
+/// #[async_trait]
+/// impl Deliver for Queue {
+///     async fn deliver(&self, message: &WebhookMessage) -> Result<(), DeliveryError> {
+///         // A full queue is tried again later; nobody reads from a closed one any more.
+///         match self.0.try_send(message.body.clone()) {
+///             Ok(()) => Ok(()),
+///             Err(error) if self.0.is_closed() => Err(DeliveryError::permanent(error.to_string())),
+///             Err(error) => Err(DeliveryError::new(error.to_string())),
+///         }
+///     }
+/// }
+///
+/// let (sender, _receiver) = tokio::sync::mpsc::channel(100);
+/// let desk = Webhook::new("desk", Queue(sender));
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` delivers no messages",
@@ -84,14 +108,15 @@ pub struct Webhook {
     note = "over HTTP, with the feature `webhooks`: `HttpDelivery::to(\"http://..\", secret)?`"
 )]
 pub trait Deliver: Send + Sync + 'static {
-    /// Delivers a message. It returns when the other system has taken it.
+    /// Delivers a message, and returns when the other system has taken it.
     ///
     /// # Errors
-    /// When the other system has not taken the message.
+    /// When the other system has not taken the message: see [`DeliveryError`] for whether it is tried again.
     async fn deliver(&self, message: &WebhookMessage) -> Result<(), DeliveryError>;
 }
 
-/// Reason why a message was not taken.
+/// Reason why a message was not taken, and whether there is another try: after [`new`](DeliveryError::new), not after
+/// [`permanent`](DeliveryError::permanent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryError {
     message: String,
@@ -136,14 +161,15 @@ impl Webhook {
         }
     }
 
-    /// Tells it of the events of one tenant alone; of those of all tenants by default.
+    /// Limits the webhook to the events of one tenant. By default, it is told of those of all tenants.
     #[must_use]
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.tenant = Some(tenant.into());
         self
     }
 
-    /// Adds links to messages: a request is at `/approvals/ID` below this address, and a run at `/runs/ID`.
+    /// Adds links to messages, as the field `url` of their data; none by default. A request is at `/approvals/ID` below
+    /// this address, and a run at `/runs/ID`.
     #[must_use]
     pub fn links_to(mut self, base: impl Into<String>) -> Self {
         let base: String = base.into();
@@ -151,7 +177,8 @@ impl Webhook {
         self
     }
 
-    /// Sets the times between the tries. When they are used up, the event is given up.
+    /// Sets the times between the tries. When they are used up, the event is given up. By default, there are eight of
+    /// them, from 5 seconds to 20 hours: two days in all.
     #[must_use]
     pub fn retry_after(mut self, times: impl IntoIterator<Item = Duration>) -> Self {
         self.retries = times.into_iter().collect();

@@ -30,7 +30,7 @@ use std::{
 };
 
 /// Variable with the address of a server that tests may use: its role has to be allowed to create databases and roles.
-pub const VARIABLE: &str = "AGENTS_TEST_POSTGRES";
+const VARIABLE: &str = "AGENTS_TEST_POSTGRES";
 
 /// Folder with a folder for each version of PostgreSQL, as Debian has it.
 const INSTALLED: &str = "/usr/lib/postgresql";
@@ -71,8 +71,11 @@ struct Own {
 }
 
 impl Server {
-    /// Returns the server of this process: the one that `AGENTS_TEST_POSTGRES` names, or one that is started, from Debian's
-    /// packages, and that ends with the process. Without either, a line on standard error says why.
+    /// Returns the server of this process; `None` if there is none, and a line on standard error says why.
+    ///
+    /// It is the server that the variable `AGENTS_TEST_POSTGRES` names, whose role has to be allowed to create
+    /// databases and roles. Without the variable, a server is started from Debian's packages, and ends with the
+    /// process.
     pub fn shared() -> Option<&'static Server> {
         static SHARED: OnceLock<Option<Server>> = OnceLock::new();
         let shared = SHARED.get_or_init(|| match std::env::var(VARIABLE) {

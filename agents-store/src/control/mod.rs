@@ -47,6 +47,11 @@ use std::{sync::Arc, time::Duration};
 /// - **One holder has the lease on a credential**, and contents are renewed only if they are those that were read: a token
 ///   that can be used once is used once.
 /// - **The log is the truth.** The sums of a day can be made anew from it.
+///
+/// # Errors
+/// A method fails with [`Unavailable`](crate::ErrorKind::Unavailable) if the store cannot be reached or is too busy,
+/// and with [`Failed`](crate::ErrorKind::Failed) if it cannot be read or written for another reason. A method that
+/// fails with other kinds as well names them.
 #[async_trait]
 pub trait ControlStore: Send + Sync + 'static {
     /// Returns the number of the last change of the profiles; 0 without one.
@@ -58,15 +63,21 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns all versions of the profiles of a purpose, the oldest first.
     async fn profile_versions(&self, purpose: &str) -> Result<Vec<StoredProfile>, StoreError>;
 
-    /// Returns the version of a profile.
+    /// Returns this version of a profile; `None` if there is none.
     async fn profile(&self, version: u64) -> Result<Option<StoredProfile>, StoreError>;
 
-    /// Stores a profile and activates it, in the place of the one of its tier and purpose. With `replaces`, that one has to
-    /// be active: otherwise the error is [`Conflict`](crate::ErrorKind::Conflict).
+    /// Stores a profile and activates it, in the place of the one of its tier and purpose. Returns its version.
+    ///
+    /// # Errors
+    /// With [`Conflict`](crate::ErrorKind::Conflict) if another version is active than the one that it
+    /// [replaces](NewProfile::replaces).
     async fn activate_profile(&self, new: &NewProfile) -> Result<StoredProfile, StoreError>;
 
-    /// Activates a version that was active before, in the place of the one of its tier and purpose. With `replaces`, that
-    /// one has to be active, as in [`activate_profile`](ControlStore::activate_profile).
+    /// Activates a version that was active before, in the place of the one of its tier and purpose.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such version. With
+    /// [`Conflict`](crate::ErrorKind::Conflict) if another version is active than the one that it `replaces`.
     async fn reactivate_profile(
         &self,
         version: u64,
@@ -74,8 +85,12 @@ pub trait ControlStore: Send + Sync + 'static {
         replaces: Option<u64>,
     ) -> Result<StoredProfile, StoreError>;
 
-    /// Ends the activity of a version: the tier above applies from then on. With `replaces`, that version has to be the
-    /// active one of the tier and purpose, as in [`activate_profile`](ControlStore::activate_profile).
+    /// Ends the activity of a version: the tier above applies from then on. A version that is not active stays as it is.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such version. With
+    /// [`Conflict`](crate::ErrorKind::Conflict) if another version of the tier and purpose is active than the one
+    /// that it `replaces`.
     async fn deactivate_profile(
         &self,
         version: u64,
@@ -140,14 +155,20 @@ pub trait ControlStore: Send + Sync + 'static {
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
 
     /// Ends a hold with what the request has cost, and adds its row to the log. Returns `true` if the day's sum has just
-    /// reached 80 % of the cap. The end of a hold that was settled changes nothing; that of one whose time was over puts its
-    /// cost right.
+    /// reached 80 % of the cap.
+    ///
+    /// A hold that was settled before stays as it is. A hold whose time was over counts as spent, and gets its true
+    /// cost.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if nothing is held for the request.
     async fn settle_hold(&self, settlement: &Settlement) -> Result<bool, StoreError>;
 
-    /// Returns what is spent and held today.
+    /// Returns the amounts that are spent and held today, in UTC; zero for a key that has spent and held nothing.
     async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError>;
 
-    /// Returns what is spent and held today, for all that has spent or held anything, or for one organisation.
+    /// Returns the amounts that are spent and held today, in UTC, for each key that has spent or held anything: those
+    /// of one organisation, or of all.
     async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError>;
 
     /// Makes the sums of all days anew, from the log and the holds.
@@ -156,7 +177,7 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns rows of the log, the newest first.
     async fn usage(&self, filter: &UsageFilter) -> Result<Vec<UsageRow>, StoreError>;
 
-    /// Returns sums of the log.
+    /// Returns sums of the log: one for each value of the column `by`, over the rows that the filter chooses.
     async fn usage_sums(
         &self,
         filter: &UsageFilter,

@@ -32,9 +32,9 @@ pub struct Hold {
     pub key: BudgetKey,
     /// Limit of the rate, if this request counts for it.
     pub rate: Option<RateRule>,
-    /// Cap of a day, in billionths of a dollar.
+    /// Cap of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
-    /// Largest cost of the request; `None` if its price is not known.
+    /// Largest cost of the request, in billionths of a dollar; `None` if its price is not known.
     pub amount_nanos: Option<u64>,
     /// Time after which it counts as spent if nobody settles it.
     pub expires_in: Duration,
@@ -86,7 +86,7 @@ pub struct Budget {
 pub struct Settlement {
     /// Id of the request.
     pub id: String,
-    /// Cost of the request; `None` if that is not known, and then it counts as what was held.
+    /// Cost of the request, in billionths of a dollar; `None` if it is not known. It then counts as what was held.
     pub cost_nanos: Option<u64>,
     /// Number of tokens read.
     pub input_tokens: u64,
@@ -100,7 +100,7 @@ pub struct Settlement {
     pub outcome: String,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
-    /// Cap of a day, for the warning.
+    /// Cap of a day, in billionths of a dollar, for the warning; `None` for no cap.
     pub cap_nanos: Option<u64>,
 }
 
@@ -143,7 +143,22 @@ pub struct UsageRow {
     pub took_ms: u64,
 }
 
-/// Choice of rows of the log.
+/// Choice of rows of the log of usage, for [`ControlStore::usage`](crate::ControlStore::usage) and its sums. The default
+/// chooses all rows. A row is chosen if it fits each field that is set.
+///
+/// ```
+/// use agents_store::{ControlStore, SqliteStore, UsageBy, UsageFilter};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents_store::StoreError> {
+/// let store = SqliteStore::in_memory().await?;
+/// let november = UsageFilter { org_id: Some("acme".into()), since: Some("2026-11-01".into()), ..UsageFilter::default() };
+/// for sum in store.usage_sums(&november, UsageBy::Model).await? {
+///     println!("{}: {} requests, {} billionths of a dollar", sum.of, sum.call_count, sum.cost_nanos);
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {
     /// Rows of this organisation.

@@ -95,7 +95,8 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Sets the scope for which the run works: the name of a tenant, or a whole [`Scope`].
+    /// Sets the scope for which the run works: the name of a tenant, or a whole [`Scope`]. By default, the tenant is
+    /// `""`.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -79,8 +79,8 @@ impl Recorded {
         given.map(|given| &*given.model).collect()
     }
 
-    /// Returns the digest of the type of the run's answer, with which the run was started: see
-    /// [`Profile::answer_digest`](crate::agent::Profile::answer_digest).
+    /// Returns the digest of the type of the run's answer, with which the run was started; `None` if no model gives the
+    /// answer. See [`Profile::answer_digest`](crate::agent::Profile::answer_digest).
     pub fn answer_digest(&self) -> Option<&str> {
         self.started().terms.answer.as_deref()
     }

@@ -84,7 +84,8 @@ impl<O> Partial<O> {
         &self.json
     }
 
-    /// Returns the path of the string that is still being written, such as `title` or `steps[2]`.
+    /// Returns the path of the string that is still being written, such as `title` or `steps[2]`; `None` if no string
+    /// is.
     pub fn open(&self) -> Option<&str> {
         self.open.as_deref()
     }
@@ -120,7 +121,7 @@ impl<O> fmt::Debug for Partial<O> {
     }
 }
 
-/// Answer of a run, again and again while it is written; made by [`RunStream::partials`].
+/// Answer of a run, again and again while it is written; made by [`RunStream::partials`], which has an example.
 #[must_use = "a run does nothing until its stream is read"]
 pub struct PartialStream<'a, O> {
     text: TextStream<'a, O>,

@@ -62,7 +62,7 @@ impl TextFollower {
         Self::default()
     }
 
-    /// Returns what the next event means for the text.
+    /// Returns the change of the text that the next event means; `None` for an event that is not about the text.
     pub fn on(&mut self, event: &Event) -> Option<TextDelta> {
         let is_writer = self.writer.as_ref() == Some(&event.place);
         match &event.kind {
