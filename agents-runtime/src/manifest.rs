@@ -88,6 +88,9 @@ pub struct ToolManifest {
     /// Description of the tool; `None` if it is not known, as with tools that a source will list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<Box<ToolDescription>>,
+    /// Is `true` if the tool is a delegate: an agent that another one calls.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_delegate: bool,
 }
 
 /// Agent of a store: what the last process that has it says of it, and when.
@@ -168,6 +171,7 @@ impl AgentManifest {
             version: tool.version,
             writes: tool.effects == Effects::Writes,
             description: tool.description,
+            is_delegate: tool.is_delegate,
         });
         AgentManifest {
             tools: tools.collect(),

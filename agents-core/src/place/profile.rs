@@ -170,6 +170,8 @@ pub struct KnownTool {
     pub effects: Effects,
     /// Description of the tool; `None` if the tool itself is not known.
     pub description: Option<Box<ToolDescription>>,
+    /// Is `true` if the tool is a delegate: an agent that another one calls.
+    pub is_delegate: bool,
 }
 
 impl From<&OwnTool> for KnownTool {
@@ -179,17 +181,19 @@ impl From<&OwnTool> for KnownTool {
             version: tool.version().map(str::to_owned),
             effects: tool.effects(),
             description: tool.tool().map(|tool| Box::new(tool.spec().describe())),
+            is_delegate: false,
         }
     }
 }
 
-impl From<&ToolSpec> for KnownTool {
-    fn from(spec: &ToolSpec) -> Self {
+impl KnownTool {
+    fn delegate(spec: &ToolSpec) -> Self {
         KnownTool {
             name: spec.name.to_string(),
             version: Some(spec.version.to_string()),
             effects: spec.effects,
             description: Some(Box::new(spec.describe())),
+            is_delegate: true,
         }
     }
 }
@@ -203,7 +207,7 @@ impl Placement {
             team.known_tools(known);
         }
         for delegate in &place.delegates {
-            known.push(KnownTool::from(delegate.spec()));
+            known.push(KnownTool::delegate(delegate.spec()));
             delegate.placement().known_tools(known);
         }
     }

@@ -1,7 +1,7 @@
 //! The team: an office that hands invoices to a bookkeeper, who looks them up and pays.
 
 use agents::{
-    PurposeKey,
+    Budget, PurposeKey,
     prelude::*,
     testing::{ReceivedRequest, Script, ScriptedModel},
     tool::Undone,
@@ -15,7 +15,7 @@ use std::{
 
 tool! {
     /// Finds an invoice.
-    #[tool(reads)]
+    #[tool(reads, category = search)]
     async fn find_invoice(
         /// Number of the invoice, such as `A-17`.
         number: String,
@@ -53,6 +53,7 @@ tool! {
         idempotent,
         approval = always,
         risk = high,
+        category = api,
         effect_description = "pay {amount} to {to}",
         version = "1.0.0",
     )]
@@ -124,7 +125,10 @@ impl Office {
 
 /// Returns the team, whose payments are entered in this ledger.
 pub(crate) fn team(ledger: PathBuf) -> impl Agent<In = String, Out = String> {
-    structure!(Office.delegates(Bookkeeper { ledger }))
+    structure!(
+        Office
+            .delegates(Bookkeeper { ledger }.budget(Budget::new().max_turns(8).max_tool_calls(6)))
+    )
 }
 
 /// Returns a model that plays the office and the bookkeeper.

@@ -3,6 +3,7 @@
 use super::{
     encoded,
     frame::{Live, Tab, page},
+    moment,
 };
 use crate::{
     failure::Failure,
@@ -74,7 +75,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Markup, 
                 tbody {
                     @for event in &events {
                         tr data-number=(event.number) {
-                            td { time datetime=(event.at) { (event.at) } }
+                            td { (moment(event.at)) }
                             td { (event.kind.as_str().replace('_', " ")) }
                             td { @if let Some(actor) = &event.actor { (inert::text(actor)) } }
                             td { @if let Some(tool) = &event.tool_name { (inert::text(tool)) } }

@@ -24,6 +24,7 @@ use axum::{
     http::header,
     response::{IntoResponse, Redirect, Response},
 };
+use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::time::Duration;
 
@@ -77,6 +78,21 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
+/// Returns a time as people read it, in UTC and to the second.
+fn moment(at: Timestamp) -> Markup {
+    let exact = at.to_string();
+    let (day, time) = exact.split_once('T').unwrap_or((&exact, ""));
+    let time = time.split(['.', 'Z']).next().unwrap_or_default();
+    html! { time datetime=(exact) title=(exact) { (day) " " (time) " UTC" } }
+}
+
+/// Returns a text as a sentence: with a capital at its beginning, and a full stop.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
 /// Returns an amount of billionths of a dollar.
 fn money(nanos: u64) -> String {
     format!("${}", Cost::of_nanos(nanos))
@@ -93,6 +109,14 @@ fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_and_a_sentence_are_as_people_read_them() {
+        let shown = moment(Timestamp::from_millis(1_795_000_000_123)).into_string();
+        assert!(shown.contains(">2026-11-18 11:06:40 UTC<"), "{shown}");
+        assert_eq!(sentence("it waits"), "It waits.");
+        assert_eq!(sentence(""), ".");
+    }
 
     #[test]
     fn a_length_of_time_is_told_in_its_two_largest_units() {

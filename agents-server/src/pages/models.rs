@@ -3,7 +3,7 @@
 use super::{
     encoded,
     frame::{Live, Tab, page},
-    money, span,
+    moment, money, span,
 };
 use crate::{
     failure::Failure,
@@ -219,7 +219,7 @@ fn history(visitor: &Visitor, versions: &Versions) -> Markup {
                 tbody {
                     @for one in &versions.changes {
                         tr data-change=(one.action) {
-                            td { time datetime=(one.at) { (one.at) } }
+                            td { (moment(one.at)) }
                             td { (one.action.replace('_', " ")) }
                             td { @if one.version > 0 { (one.version) } }
                             td { (tier(Some(&one.org_id), Some(&one.domain_id))) }
@@ -245,9 +245,9 @@ fn version(visitor: &Visitor, purpose: &str, one: &Version) -> Markup {
             td { (limits(profile)) }
             td { (inert::text(&one.created_by)) }
             td {
-                time datetime=(one.activated_at) { (one.activated_at) } " – "
+                (moment(one.activated_at)) " – "
                 @match one.deactivated_at {
-                    Some(at) => time datetime=(at) { (at) },
+                    Some(at) => (moment(at)),
                     None => b { "now" },
                 }
             }

@@ -4,7 +4,7 @@ use super::{
     card, encoded,
     escalations::chart,
     frame::{Live, Tab, page},
-    money, runs,
+    moment, money, runs, sentence,
     steps::steps,
 };
 use crate::{
@@ -80,8 +80,8 @@ fn body(visitor: &Visitor, whole: &Whole, written: Option<&str>) -> Markup {
                 @if let Some(key) = &run.key { dt { "Key" } dd { (inert::text(key)) } }
                 @if !run.tenant_id.is_empty() { dt { "Tenant" } dd { (inert::text(&run.tenant_id)) } }
                 @if let Some(by) = &run.started_by { dt { "Started by" } dd { (inert::text(by)) } }
-                @if let Some(at) = run.wake_at { dt { "Goes on at" } dd { time datetime=(at) { (at) } } }
-                dt { "Stored" } dd { time datetime=(run.created_at) { (run.created_at) } }
+                @if let Some(at) = run.wake_at { dt { "Goes on at" } dd { (moment(at)) } }
+                dt { "Stored" } dd { (moment(run.created_at)) }
                 dt { "Id" } dd { code { (run.id) } }
                 @for (name, value) in &run.labels { dt { (inert::text(name)) } dd { (inert::text(value)) } }
             }
@@ -115,7 +115,7 @@ fn stands(visitor: &Visitor, standstill: &Standstill) -> Markup {
     html! {
         section.standstill aria-labelledby="standstill" {
             h2 #standstill { "Why it does not go on" }
-            p { (inert::text(why)) "." }
+            p { (sentence(&inert::text(why))) }
             p { b { "What to do: " } (inert::text(to_do)) }
             @if *requests > 0 { p { a href={ (visitor.base) "/approvals" } { "To the requests that wait" } } }
         }
@@ -153,7 +153,7 @@ fn doubts(visitor: &Visitor, whole: &Whole) -> Markup {
                         h3 { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
                         span.badges { (card::risk(one.risk_level)) }
                     }
-                    p.facts { b { (inert::text(&one.agent_name)) } " · began " time datetime=(one.executed_at) { (one.executed_at) } " · try " (one.attempt) }
+                    p.facts { b { (inert::text(&one.agent_name)) } " · began " (moment(one.executed_at)) " · try " (one.attempt) }
                     @if let Some(summary) = &one.args_summary { p.summary { bdi { (inert::text(summary)) } } }
                     form.decision method="post" action={ (address(visitor, &one.run_id)) "/executions/" (encoded(&one.execution_id)) } {
                         input type="hidden" name="token" value=(visitor.token);
@@ -228,7 +228,7 @@ fn execution(visitor: &Visitor, executed: &Executed) -> Markup {
                 @if let Some(by) = &one.settled_by { " found out by " (inert::text(by)) }
                 @if let Some(by) = &one.approved_by { " approved by " (inert::text(by)) }
             }
-            td { time datetime=(one.executed_at) { (one.executed_at) } }
+            td { (moment(one.executed_at)) }
             td {
                 @if let Some(news) = &executed.undo { (told(news.kind, news.by.as_deref(), news.at, news.reason.as_deref())) " " }
                 @if executed.may_be_undone {
@@ -286,7 +286,7 @@ fn confirmation(visitor: &Visitor, executed: &Executed) -> Markup {
             dt { "Tool" } dd { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
             dt { "Called by" } dd { (inert::text(&one.agent_name)) }
             dt { "Arguments, in short" } dd { @if let Some(summary) = &one.args_summary { bdi { (inert::text(summary)) } } }
-            dt { "Ran" } dd { time datetime=(one.executed_at) { (one.executed_at) } }
+            dt { "Ran" } dd { (moment(one.executed_at)) }
             @if let Some(by) = &one.approved_by { dt { "Approved by" } dd { (inert::text(by)) } }
             dt { "State" } dd { (one.state.as_str().replace('_', " ")) }
             dt { "Risk" } dd { (card::risk(one.risk_level)) }

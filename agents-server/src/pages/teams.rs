@@ -3,7 +3,7 @@
 use super::{
     ago, encoded, escalations,
     frame::{Live, Tab, page},
-    run,
+    moment, run,
 };
 use crate::{
     inert,
@@ -65,7 +65,7 @@ fn chart(visitor: &Visitor, agent: &Agent) -> Markup {
     html! {
         p.facts {
             "seen " time datetime=(agent.seen_at) title=(agent.seen_at) { (ago(agent.seen_at, Timestamp::now())) }
-            ", like this since " time datetime=(agent.first_seen_at) { (agent.first_seen_at) }
+            ", like this since " (moment(agent.first_seen_at))
             @if agent.earlier > 0 { ", " (agent.earlier) @if agent.earlier == 1 { " earlier form" } @else { " earlier forms" } }
             " · " a href={ (visitor.base) "/runs?agent=" (encoded(&agent.name)) } { "its runs" }
         }

@@ -3,7 +3,7 @@
 use super::{
     card,
     frame::{Live, Tab, page},
-    run, span,
+    moment, run, span,
     tools::{address, badges, secrets, warning},
 };
 use crate::{
@@ -142,7 +142,7 @@ fn facts(tool: &Tool, about: &ToolDescription) -> Markup {
             }
             dt { "Results are reused" } dd { (cache) }
             @if let Some(time) = about.timeout { dt { "Timeout" } dd { (span(time)) } }
-            dt { "Seen" } dd { time datetime=(tool.seen_at) { (tool.seen_at) } }
+            dt { "Seen" } dd { (moment(tool.seen_at)) }
         }
     }
 }

@@ -164,7 +164,9 @@ pub(crate) async fn tool(
 fn all(agents: Vec<KnownAgent>) -> Vec<Tool> {
     let mut tools: Vec<Tool> = Vec::new();
     for agent in agents {
-        for one in agent.manifest.tools {
+        // Agents that others call are on the page of the teams.
+        let tools_of_agent = agent.manifest.tools.into_iter();
+        for one in tools_of_agent.filter(|tool| !tool.is_delegate) {
             let is_current = agent.is_current;
             let mut known = tools.iter_mut();
             let known = known.find(|tool| {

@@ -202,7 +202,7 @@ fn the_page_of_a_run_is_live_and_every_page_fits_a_small_screen() {
     one.open(&room.url);
     has_cards(&one, 3);
     one.click(".card .facts a[href^='/runs/']");
-    reads(&one, "it waits for a decision");
+    reads(&one, "It waits for a decision");
     two.run("document.querySelector('.card button.approve').click(); return 0");
     until("the answer", || {
         let headings =

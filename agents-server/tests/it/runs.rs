@@ -299,7 +299,7 @@ async fn a_run_says_why_it_does_not_go_on_and_what_to_do() {
     let request = house.ask("acme", r#"{"amount": 12}"#).await;
     let path = format!("/runs/{}", request.run_id);
     let page = house.get("acme/grace", &path).await.body;
-    assert!(page.contains("it waits for a decision."), "{page}");
+    assert!(page.contains("It waits for a decision."), "{page}");
     let token = token(&page);
     let fields = [("token", &*token), ("action", "pause")];
     location(&house.post("acme/grace", &path, &fields).await);
@@ -336,7 +336,7 @@ async fn a_run_that_no_worker_takes_says_which_agent_is_missing() {
         .get("acme/grace", &format!("/runs/{}", run.id()))
         .await
         .body;
-    assert!(page.contains("no worker has taken it so far."), "{page}");
+    assert!(page.contains("No worker has taken it so far."), "{page}");
     assert!(
         page.contains("Start a worker that has the agent `clerk`"),
         "{page}"

@@ -70,6 +70,17 @@ async fn a_team_is_shown_as_its_worker_describes_it_with_its_grants_and_bounds()
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }
+    let tools = house.get("acme/ann", "/api/tools").await.json();
+    let names = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| &tool["name"]);
+    assert_eq!(
+        names.collect::<Vec<_>>(),
+        ["look", "pay"],
+        "a delegate is no tool to call"
+    );
     let json = house.get("acme/ann", "/api/agents").await.json();
     let chart = &json["agents"][0]["chart"];
     assert_eq!(
