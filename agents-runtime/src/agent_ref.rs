@@ -228,6 +228,7 @@ impl<Out: Data> Start<Out> {
             streamed,
             undo: None,
             call: None,
+            what_if: None,
         };
         let new = NewRun {
             id: id.clone(),

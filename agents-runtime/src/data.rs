@@ -5,7 +5,7 @@ use crate::{
     keys::RunKey,
     packed::{pack, unpack},
 };
-use agents_core::{Budget, Json, journal::Entry, tool::Scope};
+use agents_core::{Budget, Code, Json, journal::Entry, tool::Scope};
 use agents_store::{Committed, Run};
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +30,20 @@ pub(crate) struct RunData {
     /// Call that the run makes for a person, if it is a direct call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) call: Option<CallData>,
+    /// Variation of another run whose outcome the run tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) what_if: Option<WhatIfData>,
+}
+
+/// Variation of a run, in which a call has ended otherwise; part of the data of the run that tells its outcome.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct WhatIfData {
+    /// Run that is varied.
+    pub(crate) run: String,
+    /// Id of the call's receipt.
+    pub(crate) call: String,
+    /// Result of the call in the variation.
+    pub(crate) result: Result<Json, (Code, String)>,
 }
 
 /// Call that a person makes; part of the data of its run.
@@ -55,7 +69,7 @@ pub(crate) struct UndoData {
 impl RunData {
     /// Returns `true` if the run makes one call, and its agent does not work.
     pub(crate) fn is_one_call(&self) -> bool {
-        self.undo.is_some() || self.call.is_some()
+        self.undo.is_some() || self.call.is_some() || self.what_if.is_some()
     }
 
     pub(crate) fn seal(&self, key: &RunKey) -> Result<Vec<u8>, RuntimeError> {

@@ -132,6 +132,7 @@ impl DirectCall<'_> {
             streamed: false,
             undo: None,
             call: Some(call),
+            what_if: None,
         };
         let new = NewRun {
             id,

@@ -85,6 +85,7 @@ mod texts;
 mod undo;
 mod verify;
 mod webhook;
+mod what_if;
 mod wording;
 mod work;
 
@@ -120,6 +121,7 @@ pub use webhook::HttpDelivery;
 pub use webhook::{
     Deliver, Deliveries, DeliveryError, Webhook, WebhookDelivery, WebhookMessage, WebhookSecret,
 };
+pub use what_if::{WHAT_IF, WhatIf};
 
 #[cfg(doctest)]
 mod pages {

@@ -1,5 +1,5 @@
-//! Runs that make one call: the undo of an execution, or a call that a person makes. Their agent has a fixed model, so that
-//! they are gated, stored and audited like every run.
+//! Runs with a fixed model: the undo of an execution, a call that a person makes, the outcome of a variation of a run. So all
+//! of these are gated, stored and audited like every run.
 
 use agents_core::{
     AgentBuilder, PurposeKey,
@@ -12,13 +12,16 @@ use agents_core::{
 use std::sync::Arc;
 
 /// Names of the fixed models.
-const MODELS: [&str; 2] = [UNDO, CALL];
+const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
 /// Name of the model of an undo.
 pub(crate) const UNDO: &str = "agents/undo";
 /// Name of the model of a call that a person makes.
 pub(crate) const CALL: &str = "agents/call";
 
-/// Agent of a run that makes one call.
+/// Name of the model that tells the outcome of a variation of a run.
+pub(crate) const WHAT_IF: &str = "agents/what_if";
+
+/// Agent of a run that makes one call, or none.
 pub(crate) struct OneCall {
     pub(crate) agent: ModelAgent<'static, String, String>,
     /// Secrets that the run is given, by the names under which it shows them.

@@ -11,10 +11,12 @@ use crate::{
     texts::Texts,
 };
 use agents_core::{
-    Agent, Error, ErrorKind,
+    Agent, Error, ErrorKind, Json, Outcome,
     agent::{Conversation, Profile, Progress, Run},
     async_trait,
-    run::{Clock, SystemClock, Timestamp},
+    journal::MemoryJournal,
+    policy::read_only,
+    run::{AgentOutputs, Clock, SystemClock, Timestamp},
     tool::Scope,
 };
 use std::sync::Arc;
@@ -31,6 +33,14 @@ pub(crate) trait Registered: Send + Sync {
 
     /// Describes the agent that works for this scope.
     fn profile(&self, scope: &Scope) -> Profile;
+
+    /// Goes on with a variation of a run in memory, and returns its outcome. No tool writes there.
+    async fn vary(
+        &self,
+        data: RunData,
+        journal: MemoryJournal,
+        settings: &Settings,
+    ) -> Result<Varied, Error>;
 }
 
 /// Parts that a run goes on with.
@@ -64,6 +74,13 @@ pub(crate) enum Went {
     Waiting(Vec<String>),
 }
 
+/// Outcome of a variation of a run.
+pub(crate) struct Varied {
+    pub(crate) result: Result<Json, Error>,
+    pub(crate) outputs: AgentOutputs,
+    pub(crate) partial: bool,
+}
+
 /// Agent that is made for the scope of each run.
 pub(crate) struct MadeFor<F>(pub(crate) F);
 
@@ -88,12 +105,7 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let input: A::In = with.data.input.to().map_err(|error| {
-            Error::new(
-                ErrorKind::Build,
-                crate::wording::not_the_agents_input(&error),
-            )
-        })?;
+        let input = input_of::<A>(&with.data)?;
         let agent = (self.0)(&with.data.scope);
         go_on(&agent, input, with).await
     }
@@ -101,6 +113,43 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     fn profile(&self, scope: &Scope) -> Profile {
         (self.0)(scope).profile()
     }
+
+    async fn vary(
+        &self,
+        data: RunData,
+        journal: MemoryJournal,
+        settings: &Settings,
+    ) -> Result<Varied, Error> {
+        let agent = (self.0)(&data.scope);
+        let run = agent
+            .run(input_of::<A>(&data)?)
+            .journal(journal)
+            .confirm_repeats();
+        let run = with_code(run, data, settings).policy(read_only());
+        let Outcome {
+            result,
+            outputs,
+            partial,
+            ..
+        } = run.outcome().await?;
+        let unfit = |error: serde_json::Error| Error::new(ErrorKind::Failed, error.to_string());
+        let result = result.and_then(|answer| Json::of(&answer).map_err(unfit));
+        Ok(Varied {
+            result,
+            outputs,
+            partial,
+        })
+    }
+}
+
+/// Returns the input of a run, as its agent takes it.
+fn input_of<A: Agent>(data: &RunData) -> Result<A::In, Error> {
+    data.input.to().map_err(|error| {
+        Error::new(
+            ErrorKind::Build,
+            crate::wording::not_the_agents_input(&error),
+        )
+    })
 }
 
 /// Goes on with a run of this agent until it ends or waits.
@@ -142,9 +191,7 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
         texts,
         given,
     } = with;
-    let is_one_call = data.is_one_call();
     let mut run = run
-        .scope(data.scope)
         .journal(journal)
         .findings(decisions.findings.clone())
         .approver(move |request| {
@@ -157,6 +204,25 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     if let Some(texts) = texts {
         run = run.on_event(move |event| texts.on(event));
     }
+    for (name, secret) in given {
+        run = run.secret(name, secret);
+    }
+    let run = with_code(run, data, &settings);
+    Ok(match run.until_waiting().await? {
+        Progress::Done(outcome) => Went::Done {
+            error: outcome.result.err(),
+            said: None,
+        },
+        Progress::Waiting(requests) => {
+            Went::Waiting(requests.into_iter().map(|request| request.id).collect())
+        }
+    })
+}
+
+/// Gives a run what belongs to its data, and the code that belongs to the runtime.
+fn with_code<'a, A: Agent>(run: Run<'a, A>, data: RunData, settings: &Settings) -> Run<'a, A> {
+    let is_one_call = data.is_one_call();
+    let mut run = run.scope(data.scope);
     if let Some(budget) = data.budget {
         run = run.budget(budget);
     }
@@ -175,19 +241,8 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     for policy in &settings.policies {
         run = run.policy(policy.clone());
     }
-    for (name, secret) in given {
-        run = run.secret(name, secret);
+    match &settings.secrets {
+        Some(secrets) => run.secrets(secrets.clone()),
+        None => run,
     }
-    if let Some(secrets) = &settings.secrets {
-        run = run.secrets(secrets.clone());
-    }
-    Ok(match run.until_waiting().await? {
-        Progress::Done(outcome) => Went::Done {
-            error: outcome.result.err(),
-            said: None,
-        },
-        Progress::Waiting(requests) => {
-            Went::Waiting(requests.into_iter().map(|request| request.id).collect())
-        }
-    })
 }

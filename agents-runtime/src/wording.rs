@@ -280,6 +280,21 @@ pub(crate) fn no_tool(agent: &str, tool: &str, version: &str) -> RuntimeError {
     ))
 }
 
+pub(crate) fn not_to_vary(run: &str, why: &str) -> RuntimeError {
+    invalid(format!("run {run} cannot be varied: {why}"))
+}
+
+pub(crate) const NOT_OVER: &str = "it is not over";
+pub(crate) const OF_A_CONVERSATION: &str =
+    "it is a part of a conversation, and its model was told what was said before";
+pub(crate) const OF_NO_AGENT: &str = "no model has worked in it";
+pub(crate) const NO_ENTRIES: &str = "it has ended before it began";
+
+/// Returns the input of the run that tells the outcome of a variation.
+pub(crate) fn what_if_input(run: &str) -> String {
+    format!("Tell how run {run} would have ended.")
+}
+
 /// Returns the input of the run that calls a tool for a person.
 pub(crate) fn call_input(tool: &str) -> String {
     format!("Call `{tool}` once.")

@@ -49,7 +49,8 @@
 //! | `GET /api/runs/ID/text` | server-sent events: the answer as it is written, if the run is streamed |
 //! | `GET /api/runs/ID/executions` | what ran, with its state |
 //! | `POST /api/runs/ID/executions/ID` | settles a doubt, or asks for an undo: `{"action": "took_effect" \| "had_no_effect" \| "undo", "note"}` |
-//! | `GET /api/runs/ID/calls/ID` | a program that makes a call again |
+//! | `GET /api/runs/ID/calls/ID` | a call with its receipt, and a program that makes it again |
+//! | `POST /api/runs/ID/calls/ID` | varies a run that is over: `{"output"}` or `{"error": {"code", "message"}}` of the call; a run tells the outcome |
 //! | `GET /api/runs/ID/pinned` | the call that a pinned handle refers to; `?tool=`, `?name=`, `?strategy=`, `?call_id=`, `?on_missing=` |
 //! | `GET /api/tools` | the tools of the agents; `?q=`, `?category=`, `?effects=`, `?status=`, `?agent=` |
 //! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant"}` |

@@ -43,7 +43,10 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/runs/{id}/executions/{execution}",
             get(pages::run::confirm).post(pages::run::act),
         )
-        .route("/runs/{id}/calls/{call}", get(pages::program::show))
+        .route(
+            "/runs/{id}/calls/{call}",
+            get(pages::call::show).post(pages::call::vary),
+        )
         .route("/tools", get(pages::tools::list))
         .route(
             "/tools/{agent}/{tool}/{version}",
@@ -71,8 +74,11 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/api/runs/{id}/executions/{execution}",
             post(api::runs::act),
         )
-        .route("/api/runs/{id}/calls/{call}", get(api::tools::program))
-        .route("/api/runs/{id}/pinned", get(api::tools::pinned))
+        .route(
+            "/api/runs/{id}/calls/{call}",
+            get(api::calls::one).post(api::calls::vary),
+        )
+        .route("/api/runs/{id}/pinned", get(api::calls::pinned))
         .route("/api/tools", get(api::tools::list))
         .route(
             "/api/tools/{agent}/{tool}/{version}",

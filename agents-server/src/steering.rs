@@ -6,7 +6,7 @@ use crate::{
     room::{Room, Visitor},
     shown, wording,
 };
-use agents_core::{Effects, Json};
+use agents_core::{Code, Effects, Json};
 use agents_runtime::{Approval, ExecutionRecord, ExecutionState, Finding, RequestDetail};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, value::RawValue};
@@ -326,6 +326,65 @@ pub(crate) async fn call(
         _ => call,
     };
     Ok(call.by(&visitor.principal).await?.id().to_owned())
+}
+
+/// Result that a call has in a variation of its run.
+pub(crate) enum Otherwise {
+    Output(Json),
+    Error(Code, String),
+}
+
+/// Words for the codes of errors.
+pub(crate) const CODES: [&str; 9] = [
+    "VALIDATION_ERROR",
+    "TIMEOUT",
+    "RATE_LIMIT",
+    "POLICY_DENIED",
+    "AUTH_REQUIRED",
+    "PROVIDER_ERROR",
+    "NETWORK_ERROR",
+    "SANDBOX_ERROR",
+    "UNKNOWN",
+];
+
+impl Otherwise {
+    /// Reads the fields of a form: an output as JSON, or the code of an error with its message.
+    pub(crate) fn read(output: &str, code: &str, message: String) -> Result<Self, Failure> {
+        match (output.trim(), code.trim()) {
+            ("", "") => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
+            ("", code) => match CODES.contains(&code) {
+                true => {
+                    let code = serde_json::from_value(Value::from(code)).unwrap_or(Code::Unknown);
+                    Ok(Otherwise::Error(code, message))
+                }
+                false => Err(Failure::invalid(wording::unknown_word(
+                    "code", code, &CODES,
+                ))),
+            },
+            (output, "") => Json::parse(output)
+                .map(Otherwise::Output)
+                .map_err(|error| Failure::invalid(wording::unreadable_output(error))),
+            _ => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
+        }
+    }
+}
+
+/// Varies a run that is over by another result of a call. Returns the id of the run that tells the outcome.
+pub(crate) async fn vary(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+    call: &str,
+    result: Otherwise,
+) -> Result<String, Failure> {
+    // Only whoever may see the contents of the run finds the call.
+    shown::calls::call(room, visitor, run, call).await?;
+    let what_if = room.client.what_if(run, call);
+    let changed = match result {
+        Otherwise::Output(output) => what_if.output(output),
+        Otherwise::Error(code, message) => what_if.error(code, message),
+    };
+    Ok(changed.by(&visitor.principal).await?.id().to_owned())
 }
 
 /// Carries out an action on an execution: a finding about a doubt, or an undo. Returns the run of the undo, if there is one.

@@ -154,6 +154,11 @@ pub(crate) const PIN_WITHOUT_TOOL: &str =
     "`tool` is missing: name the tool whose call the handle refers to";
 pub(crate) const PIN_WITHOUT_CALL: &str =
     "`call_id` is missing: the strategy `by_call_id` needs the id of a receipt";
-pub(crate) const NOTHING_TO_REPEAT: &str =
-    "no arguments could be read from this call, so there is no call to make again";
+pub(crate) const NO_OTHER_RESULT: &str =
+    "say how the call ends instead: with another `output`, or with an `error` that has a `code`";
+
+pub(crate) fn unreadable_output(error: impl std::fmt::Display) -> String {
+    format!("`output` is no JSON: {error}")
+}
+
 pub(crate) const NOT_CALLABLE: &str = "this version of the tool is not there any more, or is blocked; look for one that an agent has now";

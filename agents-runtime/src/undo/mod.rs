@@ -463,6 +463,7 @@ impl Client {
             streamed: false,
             undo: Some(undo.clone()),
             call: None,
+            what_if: None,
         };
         let new = NewRun {
             id: id.clone(),

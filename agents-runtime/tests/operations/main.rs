@@ -11,6 +11,7 @@ mod pauses;
 mod retention;
 mod roles;
 mod webhooks;
+mod what_if;
 
 use agents::{
     AgentBuilder, Effects, Error, Model,

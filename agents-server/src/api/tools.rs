@@ -4,10 +4,7 @@ use super::{answer, body, query};
 use crate::{
     failure::Failure,
     room::{Room, Visitor},
-    shown::{
-        calls::{self, Pin},
-        tools::{Search, tools},
-    },
+    shown::tools::{Search, tools},
     steering::{self, Form},
 };
 use agents_core::Json as Text;
@@ -30,17 +27,10 @@ pub(crate) struct Call {
     tenant: String,
 }
 
-/// Run that makes a call.
+/// Run that was started.
 #[derive(Serialize)]
-struct Called {
-    run_id: String,
-}
-
-/// Program that makes a call again.
-#[derive(Serialize)]
-struct Program {
-    tool: String,
-    rust: String,
+pub(super) struct Started {
+    pub(super) run_id: String,
 }
 
 pub(crate) async fn list(
@@ -65,32 +55,7 @@ pub(crate) async fn call(
         let Call { arguments, tenant } = body(given)?;
         let form = Form::of_call(arguments.as_str(), &tenant);
         let run_id = steering::call(&room, &visitor, (&agent, &tool, &version), &form).await?;
-        Ok::<_, Failure>(Called { run_id })
+        Ok::<_, Failure>(Started { run_id })
     };
     answer(called.await)
-}
-
-pub(crate) async fn pinned(
-    State(room): State<Room>,
-    Extension(visitor): Extension<Visitor>,
-    Path(run): Path<String>,
-    pin: Result<Query<Pin>, QueryRejection>,
-) -> Response {
-    let found = async {
-        let pin: Pin = query(pin)?;
-        calls::pinned(&room, &visitor, &run, &pin).await
-    };
-    answer(found.await)
-}
-
-pub(crate) async fn program(
-    State(room): State<Room>,
-    Extension(visitor): Extension<Visitor>,
-    Path((run, call)): Path<(String, String)>,
-) -> Response {
-    let program = calls::program(&room, &visitor, &run, &call).await;
-    answer(program.map(|program| Program {
-        tool: program.tool,
-        rust: program.code,
-    }))
 }

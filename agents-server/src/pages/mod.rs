@@ -1,13 +1,13 @@
 //! Pages.
 
 pub(crate) mod audit;
+pub(crate) mod call;
 mod card;
 pub(crate) mod costs;
 mod escalations;
 mod frame;
 pub(crate) mod inbox;
 pub(crate) mod models;
-pub(crate) mod program;
 pub(crate) mod run;
 pub(crate) mod runs;
 mod steps;

@@ -31,8 +31,8 @@ pub(super) fn steps(run: &str, events: &[Event]) -> Markup {
                         span.agent { (inert::text(&event.agent)) }
                         span.mark aria-hidden="true" { (step.mark) }
                         span.text { bdi { (inert::text(&step.text)) } }
-                        @if let Some(call) = repeatable(&event.kind) {
-                            a.program href={ (run) "/calls/" (encoded(call)) } { "as a program" }
+                        @if let Some(call) = receipt_of(&event.kind) {
+                            a.call href={ (run) "/calls/" (encoded(call)) } { "the call" }
                         }
                         @if let Some(more) = &step.more {
                             details { summary { "more" } pre { bdi { (inert::text(more)) } } }
@@ -51,8 +51,8 @@ fn after(time: Duration) -> String {
     }
 }
 
-/// Returns the id of the call that has ended, if it can be made again.
-fn repeatable(kind: &EventKind) -> Option<&str> {
+/// Returns the id of the receipt of a call that has ended, if there was such a tool.
+fn receipt_of(kind: &EventKind) -> Option<&str> {
     match kind {
         EventKind::CallEnded(receipt) if !receipt.version.is_empty() => Some(&receipt.call_id),
         _ => None,

@@ -50,7 +50,8 @@ fn body(visitor: &Visitor, search: &Search, tools: &Tools) -> Markup {
     }
 }
 
-fn choice(label: &str, name: &str, chosen: &str, words: &[&str], all: &str) -> Markup {
+/// Returns a field in which one of these words is chosen, or none.
+pub(super) fn choice(label: &str, name: &str, chosen: &str, words: &[&str], all: &str) -> Markup {
     html! {
         label {
             (label) " "

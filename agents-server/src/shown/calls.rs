@@ -11,6 +11,8 @@ use agents_core::{
     run::{AgentOutputs, OnMissing, PinnedHandle, Selector, Strategy, ToolEnvelope},
     tool::Scope,
 };
+use agents_runtime::{DIRECT_CALL, WHAT_IF};
+use agents_store::RunStatus;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
@@ -105,19 +107,24 @@ async fn recorded(room: &Room, visitor: &Visitor, run: &str) -> Result<Option<Re
     }
 }
 
-/// Call of a run as a program that makes it again.
-pub(crate) struct Program {
-    pub(crate) tool: String,
-    pub(crate) code: String,
+/// Call of a run.
+#[derive(Serialize)]
+pub(crate) struct Call {
+    pub(crate) receipt: Arc<ToolEnvelope>,
+    /// Program that makes the call again, with its arguments, its version and its scope; missing if no arguments could be
+    /// read from the call.
+    pub(crate) rust: Option<String>,
+    /// Is `true` if the run can be varied by another result of the call.
+    pub(crate) may_be_varied: bool,
 }
 
-/// Writes the program that makes a call of a run again: with its arguments, its version and its scope.
-pub(crate) async fn program(
+/// Returns a call of a run, by the id of its receipt.
+pub(crate) async fn call(
     room: &Room,
     visitor: &Visitor,
     run: &str,
     call: &str,
-) -> Result<Program, Failure> {
+) -> Result<Call, Failure> {
     let stored = room.client.stored(run, &visitor.principal).await?;
     let recorded = recorded(room, visitor, run).await?;
     let mut receipts = recorded.iter().flat_map(Recorded::receipts);
@@ -126,14 +133,22 @@ pub(crate) async fn program(
     let receipt = receipt.ok_or_else(Failure::not_found)?;
     // Arguments that are no object were never read: there is no call to make again.
     let args: Value = receipt.input.to().unwrap_or_default();
-    if !args.is_object() {
-        return Err(Failure::invalid(wording::NOTHING_TO_REPEAT));
-    }
-    let scope = room.client.scope(run, &visitor.principal).await?;
-    let code = written(&stored.agent, &receipt, &scope, &stored.id);
-    Ok(Program {
-        tool: receipt.name.clone(),
-        code,
+    let rust = match args.is_object() {
+        true => {
+            let scope = room.client.scope(run, &visitor.principal).await?;
+            Some(written(&stored.agent, &receipt, &scope, &stored.id))
+        }
+        false => None,
+    };
+    let is_direct = [WHAT_IF, DIRECT_CALL]
+        .iter()
+        .any(|label| stored.labels.contains_key(*label));
+    Ok(Call {
+        receipt,
+        rust,
+        may_be_varied: stored.status == RunStatus::Done
+            && stored.conversation.is_none()
+            && !is_direct,
     })
 }
 

@@ -23,6 +23,7 @@ use tower::ServiceExt;
 pub(crate) struct House {
     pub(crate) runtime: Runtime,
     payer: AgentRef<String, String>,
+    pub(crate) clerk: Option<AgentRef<String, String>>,
     pub(crate) app: Router,
 }
 
@@ -105,8 +106,14 @@ impl House {
         House {
             runtime,
             payer,
+            clerk: None,
             app,
         }
+    }
+
+    /// Returns the clerk of the houses that have one.
+    pub(crate) fn clerk(&self) -> AgentRef<String, String> {
+        self.clerk.clone().unwrap()
     }
 
     pub(crate) fn client(&self) -> &Client {

@@ -304,6 +304,19 @@ async fn answers_about_tools_and_agents_are_as_the_document_says() {
     document
         .post(&house, "operator", tool, &json!({"tenant": "acme"}))
         .await;
+    let (run, id) = crate::tools::worked(&house).await;
+    let vary = format!("/api/runs/{run}/calls/{id}");
+    document.get(&house, who, &vary).await;
+    for change in [
+        json!({"output": {"rate": 2}}),
+        json!({"error": {"code": "TIMEOUT", "message": "too late"}}),
+        json!({}),
+    ] {
+        document.post(&house, "operator", &vary, &change).await;
+    }
+    document
+        .post(&house, who, &vary, &json!({"output": 1}))
+        .await;
     let none = "/api/tools/clerk/rate/9.0.0";
     document.post(&house, "operator", none, &call).await;
     assert!(document.checked.len() >= 12, "{:#?}", document.checked);

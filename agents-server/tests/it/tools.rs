@@ -61,10 +61,11 @@ async fn house_on(store: &SqliteStore) -> House {
     let clerk = AgentBuilder::<String, String>::new("clerk")
         .tool(rate())
         .tool(old_rate());
-    runtime.agent(clerk.build());
+    let clerk = runtime.agent(clerk.build());
     let secrets = SecretStore::new().org("acme", "bank", "a-key-of-the-bank");
     let room = ControlRoom::of(runtime.as_client()).secrets(secrets);
-    let house = House::with(runtime, room);
+    let mut house = House::with(runtime, room);
+    house.clerk = Some(clerk);
     tokio::spawn(house.runtime.clone().work(CancellationToken::new()));
     while house.client().agents().await.unwrap().len() < 2 {
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -359,7 +360,7 @@ async fn a_pinned_result_is_shown_with_its_handle() {
 }
 
 #[tokio::test]
-async fn a_call_is_shown_as_a_program_to_whoever_may_see_it() {
+async fn a_call_is_shown_with_a_program_to_whoever_may_see_it() {
     let house = house().await;
     let (run, call) = asked(&house).await;
     let path = format!("/runs/{run}/calls/{call}");
@@ -422,4 +423,70 @@ async fn t12_a_call_as_a_program_compiles_and_returns_what_the_call_has_returned
         .unwrap();
     assert_eq!(runs.len(), 2, "the program has made the call once more");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Lets the clerk answer a question, and returns its run with the id of the receipt of its call.
+pub(crate) async fn worked(house: &House) -> (String, String) {
+    let clerk = house.clerk();
+    let run = clerk.run("USD").scope("acme").start().await.unwrap();
+    over(house, run.id()).await;
+    let whole = house
+        .get("acme/ann", &format!("/api/runs/{}", run.id()))
+        .await
+        .json();
+    let call = whole["executions"][0]["call_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    (run.id().to_owned(), call)
+}
+
+#[tokio::test]
+async fn a_finished_run_is_varied_in_a_form_and_a_run_tells_the_outcome() {
+    let house = house().await;
+    let (run, call) = worked(&house).await;
+    let path = format!("/runs/{run}/calls/{call}");
+    let who = "acme/tess/tester";
+    let page = house.get(who, &path).await.body;
+    let mut fields = fields_of(&page, "<form class=\"editing try\"");
+    fields.push(("code".to_owned(), String::new()));
+    let mut vary = async |output: &str, code: &str| {
+        for (name, value) in &mut fields {
+            match &**name {
+                "output" => *value = output.to_owned(),
+                "code" => *value = code.to_owned(),
+                _ => {}
+            }
+        }
+        let form: Vec<_> = fields
+            .iter()
+            .map(|(name, value)| (&**name, &**value))
+            .collect();
+        house.post(who, &path, &form).await
+    };
+    let answer = vary("{\"rate\": 7}", "").await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    let told = answer.head.headers()["location"].to_str().unwrap();
+    let told = over(&house, told.strip_prefix("/runs/").unwrap()).await;
+    assert!(
+        told.starts_with("The answer would be: {\"rate\": 7}"),
+        "{told}"
+    );
+    let answer = vary("", "TIMEOUT").await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    for (output, code) in [("", ""), ("1", "TIMEOUT"), ("{", ""), ("", "LATE")] {
+        let answer = vary(output, code).await;
+        assert_eq!(
+            answer.status,
+            StatusCode::UNPROCESSABLE_ENTITY,
+            "{output} {code}"
+        );
+    }
+    let page = house.get("acme/ann", &path).await.body;
+    let token = attribute(&page, "name=\"token\" value").to_owned();
+    let form = [("token", &*token), ("output", "1")];
+    assert_eq!(
+        house.post("acme/ann", &path, &form).await.status,
+        StatusCode::FORBIDDEN
+    );
 }

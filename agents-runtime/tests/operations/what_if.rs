@@ -1,0 +1,141 @@
+//! Variations of runs that are over: what would have become of a run if a call had ended otherwise.
+
+use crate::*;
+use agents::{Code, Json};
+use agents_runtime::{Action, Roles, RuntimeErrorKind, WHAT_IF};
+use agents_store::RunFilter;
+
+/// Returns a runtime whose clerk looks into a room, tells what is there, and pays for a lamp if it is dark.
+fn house(place: &Place, till: &Till) -> (Runtime, AgentRef<String, String>) {
+    let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
+        [] => Script::call("look", "{}"),
+        [("look", told)] if told.contains("dark") => Script::call("pay", r#"{"cents": 5}"#),
+        [("look", told)] => Script::text(format!("It is {told}.")),
+        [.., (_, told)] => Script::text(format!("A lamp? {told}")),
+    });
+    let runtime = place.runtime_on(model);
+    let schema = json!({"type": "object"});
+    let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+        Ok::<_, Error>("light")
+    });
+    let clerk = AgentBuilder::<String, String>::new("clerk")
+        .tool(look)
+        .tool(till.tool(NeedsApproval::Never));
+    let clerk = runtime.agent(clerk.build());
+    (runtime, clerk)
+}
+
+async fn finished(clerk: &AgentRef<String, String>, client: &Client) -> (RunRef<String>, String) {
+    let run = clerk
+        .run("Is it dark?")
+        .scope("acme")
+        .by(&ada())
+        .start()
+        .await
+        .unwrap();
+    assert_eq!(done(&run).await.result.unwrap(), "It is light.");
+    let executions = client.executions(run.id(), &Principal::operator()).await;
+    (run, executions.unwrap()[0].call_id.clone())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_run_is_varied_by_the_output_and_the_error_of_a_call_and_nothing_is_written() {
+    everywhere("what-if", async |place| {
+        let till = Till::open();
+        let (runtime, clerk) = house(place, &till);
+        let _worker = Worker::start(&runtime);
+        let (client, operator) = (place.client(), Principal::operator());
+        let (run, call) = finished(&clerk, &client).await;
+        let told = async |run: RunRef<String>| done(&run).await.result.unwrap();
+
+        let output = client
+            .what_if(run.id(), &*call)
+            .output(Json::string("bright"));
+        let output = told(output.by(&operator).await.unwrap()).await;
+        assert!(
+            output.starts_with("The answer would be: It is bright."),
+            "{output}"
+        );
+        // The model wants to pay then, and may not.
+        let dark = client
+            .what_if(run.id(), &*call)
+            .output(Json::string("dark"));
+        let dark = dark.by(&operator).await.unwrap();
+        let labels = client.stored(dark.id(), &operator).await.unwrap().labels;
+        assert_eq!(labels.get(WHAT_IF).map(|run| &**run), Some(run.id()));
+        let dark = told(dark).await;
+        assert!(
+            dark.contains("`pay` writes, and this run is read-only"),
+            "{dark}"
+        );
+        assert_eq!(till.paid(), [0; 0]);
+        let failed = client
+            .what_if(run.id(), &*call)
+            .error(Code::Timeout, "the lamp is broken");
+        let failed = told(failed.by(&operator).await.unwrap()).await;
+        assert!(failed.contains("the lamp is broken"), "{failed}");
+
+        // The run itself is as it was.
+        assert_eq!(done(&run).await.result.unwrap(), "It is light.");
+        let executions = client.executions(run.id(), &operator).await.unwrap();
+        assert_eq!(executions.len(), 1);
+        let verdict = client.audit().verify().await.unwrap();
+        assert!(verdict.is_intact(), "{verdict}");
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_variation_of_what_cannot_be_varied_says_why() {
+    everywhere("what-if-not", async |place| {
+        let till = Till::open();
+        let (runtime, clerk) = house(place, &till);
+        let worker = Worker::start(&runtime);
+        let (client, operator) = (place.client(), Principal::operator());
+        let (run, call) = finished(&clerk, &client).await;
+        let why = async |run: &str, call: &str, by: &Principal| {
+            let tried = client
+                .what_if(run, call)
+                .output(Json::string("dark"))
+                .by(by);
+            tried.await.unwrap_err()
+        };
+        let no_call = why(run.id(), "none", &operator).await;
+        assert_eq!(no_call.kind(), RuntimeErrorKind::Invalid, "{no_call}");
+        assert!(no_call.to_string().contains("`none`"), "{no_call}");
+        assert_eq!(
+            why(run.id(), &call, &grace()).await.kind(),
+            RuntimeErrorKind::Forbidden
+        );
+        let tester = client
+            .clone()
+            .roles(Roles::new().for_action(Action::Call, "tester"));
+        let other = Principal::new("eve", "other").role("tester");
+        let unseen = tester
+            .what_if(run.id(), &*call)
+            .output(Json::string("dark"))
+            .by(&other);
+        assert!(
+            unseen.await.unwrap_err().to_string().contains("no run"),
+            "it does not exist"
+        );
+
+        let call_args = Json::parse("{}").unwrap();
+        let called = client
+            .call("clerk", "look", "1.0.0", call_args)
+            .scope("acme");
+        let called = called.by(&operator).await.unwrap();
+        done(&called).await;
+        let of_call = why(called.id(), &call, &operator).await;
+        assert!(
+            of_call.to_string().contains("no model has worked in it"),
+            "{of_call}"
+        );
+        worker.stop().await;
+        let open = start(&clerk).await;
+        let open = why(open.id(), &call, &operator).await;
+        assert!(open.to_string().contains("it is not over"), "{open}");
+        assert_eq!(client.runs(&RunFilter::default()).await.unwrap().len(), 3);
+    })
+    .await;
+}

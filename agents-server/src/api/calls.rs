@@ -1,0 +1,79 @@
+//! Calls of runs.
+
+use super::{answer, body, query, tools::Started};
+use crate::{
+    failure::Failure,
+    room::{Room, Visitor},
+    shown::calls::{self, Pin},
+    steering::{self, Otherwise},
+    wording,
+};
+use agents_core::{Code, Json as Text};
+use axum::{
+    Extension, Json,
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
+    response::Response,
+};
+use serde::Deserialize;
+
+/// Result that a call has in a variation of its run: one of both.
+#[derive(Deserialize)]
+pub(crate) struct Vary {
+    output: Option<Text>,
+    error: Option<Fails>,
+}
+
+#[derive(Deserialize)]
+struct Fails {
+    code: Code,
+    #[serde(default)]
+    message: String,
+}
+
+pub(crate) async fn one(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((run, call)): Path<(String, String)>,
+) -> Response {
+    answer(calls::call(&room, &visitor, &run, &call).await)
+}
+
+pub(crate) async fn vary(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path((run, call)): Path<(String, String)>,
+    given: Result<Json<Vary>, JsonRejection>,
+) -> Response {
+    let varied = async {
+        let result = match body(given)? {
+            Vary {
+                output: Some(output),
+                error: None,
+            } => Otherwise::Output(output),
+            Vary {
+                output: None,
+                error: Some(Fails { code, message }),
+            } => Otherwise::Error(code, message),
+            _ => return Err(Failure::invalid(wording::NO_OTHER_RESULT)),
+        };
+        let run_id = steering::vary(&room, &visitor, &run, &call, result).await?;
+        Ok(Started { run_id })
+    };
+    answer(varied.await)
+}
+
+pub(crate) async fn pinned(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(run): Path<String>,
+    pin: Result<Query<Pin>, QueryRejection>,
+) -> Response {
+    let found = async {
+        let pin: Pin = query(pin)?;
+        calls::pinned(&room, &visitor, &run, &pin).await
+    };
+    answer(found.await)
+}
