@@ -25,8 +25,12 @@ pub(super) struct Holding {
 }
 
 impl Call<'_> {
-    /// Holds the largest cost of a request. With it, the intent to send the request is stored.
-    pub(super) async fn hold(&mut self, to: &Candidate) -> Result<Holding, ModelError> {
+    /// Holds the largest cost of a request that goes through this circuit. With it, the intent to send the request is stored.
+    pub(super) async fn hold(
+        &mut self,
+        to: &Candidate,
+        circuit: &str,
+    ) -> Result<Holding, ModelError> {
         let profile = self.profile;
         let cap = profile.daily_cap_nanos;
         let amount = self.largest(to);
@@ -46,6 +50,7 @@ impl Call<'_> {
             profile_version: profile.version,
             run_id: self.request.run_id().unwrap_or_default().to_owned(),
             turn_id: self.request.place(),
+            circuit: circuit.to_owned(),
         };
         let mut waited = Duration::ZERO;
         loop {

@@ -1,6 +1,8 @@
 //! Bad input, and bad luck.
 
-use super::{activate, ask, ask_about, operator, plane, prices, reply, scoring};
+use super::{
+    activate, ask, ask_about, operator, plane, prices, processes::TempFile, reply, scoring,
+};
 use agents_control::{
     Budget, ControlEvent, ControlPlane, ModelProfile, PurposeKey::Scoring, SqliteStore,
     UsageFilter, usd,
@@ -321,6 +323,26 @@ async fn a_store_that_is_down_closes_the_way_to_the_models() {
     let error = ask(&control.model(Scoring, "acme")).await.unwrap_err();
     assert_eq!(error.kind(), Kind::Unreachable, "{error}");
     assert!(error.to_string().contains("no model is asked"), "{error}");
+    assert_eq!(handle.count(), 1);
+}
+
+#[tokio::test]
+async fn l17_a_store_that_goes_down_in_a_call_refuses_its_retries() {
+    let file = TempFile::new("down-in-a-call");
+    let path = file.0.display().to_string();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let (model, handle) = ScriptedModel::from_fn(move |_| {
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{path}{end}"));
+        }
+        let busy = ModelError::new(Kind::Overloaded, "busy").with_status(503);
+        Script::Fail(busy.with_retry_after(Duration::from_millis(1)))
+    });
+    let control = ControlPlane::open(&store).provider("p", move |_| model.clone());
+    activate(&control, scoring()).await;
+    let error = ask(&control.model(Scoring, "acme")).await.unwrap_err();
+    // It is not the hold of a second request that was refused.
+    assert_eq!(error.to_string(), "busy");
     assert_eq!(handle.count(), 1);
 }
 

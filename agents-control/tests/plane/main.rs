@@ -10,6 +10,7 @@ mod processes;
 mod profiles;
 mod rules;
 mod runtime;
+mod shared;
 mod tokens;
 mod usage;
 

@@ -50,6 +50,8 @@ pub struct Hold {
     pub run_id: String,
     /// Place of the agent in the run, and its turn.
     pub turn_id: String,
+    /// Name of the circuit that the request goes through.
+    pub circuit: String,
 }
 
 /// Answer to a [`Hold`].
@@ -98,6 +100,8 @@ pub struct Settlement {
     pub output_tokens: u64,
     /// End of the request: `answered`, or the kind of its error.
     pub outcome: String,
+    /// Is `true` if the model has failed, and `None` if the request says nothing about the model.
+    pub failed: Option<bool>,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
     /// Cap of a day, for the warning.
