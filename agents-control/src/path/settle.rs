@@ -5,7 +5,6 @@ use crate::{Candidate, ControlEvent};
 use agents_core::model::{ModelError, ModelErrorKind, Reply};
 use agents_store::Settlement;
 use std::time::Duration;
-use tracing::Span;
 
 impl Call<'_> {
     /// Settles a request with what became of it. Returns its cost.
@@ -15,7 +14,6 @@ impl Call<'_> {
         to: &Candidate,
         result: &Result<Reply, ModelError>,
         took: Duration,
-        span: &Span,
     ) -> Option<u64> {
         let held = holding.amount;
         let (cost, outcome, failed) = match result {
@@ -40,8 +38,10 @@ impl Call<'_> {
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             ..Settlement::default()
         };
-        let cost = cost.or(held);
-        span::settled(span, &settlement, cost);
+        // The span and the row have the same numbers.
+        let settlement = settlement.bounded();
+        let cost = settlement.cost_nanos.or(held);
+        span::settled(&holding.span, &settlement, cost);
         let warns = holding.settle(settlement).await;
         self.warn(warns);
         cost

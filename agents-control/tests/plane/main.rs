@@ -12,6 +12,7 @@ mod rules;
 mod runtime;
 mod shared;
 mod tokens;
+mod traces;
 mod usage;
 
 use agents_control::{

@@ -263,8 +263,9 @@ pub(crate) fn after_refill(rate: RateRule, left: f64, passed_ms: u64) -> Duratio
 }
 
 impl Settlement {
-    /// Returns the settlement with numbers that a database can store and sum up.
-    pub(crate) fn bounded(mut self) -> Self {
+    /// Returns the settlement with numbers that a database can store and sum up, as a store does when it gets it.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
         let numbers = [
             &mut self.input_tokens,
             &mut self.cached_tokens,
