@@ -2,10 +2,10 @@
 
 use super::{activate, ask, operator, plane, prices, reply, scoring};
 use agents_control::{
-    ControlErrorKind, ControlPlane, CredentialSource, ModelProfile, OverrideClass, Principal,
-    ProfileAction,
+    Action, ControlErrorKind, ControlPlane, CredentialSource, ModelProfile, OverrideClass,
+    Principal, ProfileAction,
     PurposeKey::{self, Detection, Scoring},
-    SqliteStore, per_minute, usd,
+    Roles, SqliteStore, per_minute, usd,
 };
 use agents_core::{
     model::ModelErrorKind,
@@ -137,6 +137,43 @@ async fn l21_the_global_profile_and_those_of_others_are_not_a_tenants() {
     assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
     control.activate(of_acme("m")).by(&admin()).await.unwrap();
     assert_eq!(control.versions(&Scoring).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn l21_with_a_role_for_profiles_only_whoever_has_it_changes_those_of_the_organisation() {
+    let roles = Roles::new().for_action(Action::Profiles, "finance");
+    let store = SqliteStore::in_memory().await.unwrap();
+    let control = naming(&store).roles(roles);
+    activate(&control, scoring().daily_cap(usd(10))).await;
+    let finance = admin().role("finance");
+    let lower = || of_acme("m").daily_cap(usd(5));
+    let first = control.activate(lower()).by(&finance).await.unwrap();
+    let version = first.version;
+    for change in [
+        control.activate(lower()),
+        control.rollback(version),
+        control.deactivate(version),
+    ] {
+        let refused = change.by(&admin()).await.unwrap_err();
+        assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+        assert!(
+            refused.to_string().contains("the role `finance`"),
+            "{refused}"
+        );
+        let changes = control.changes(0).await.unwrap();
+        let last = changes.last().unwrap();
+        assert_eq!((last.action, &*last.by), (ProfileAction::Refused, "ada"));
+        assert!(last.detail.contains("the role `finance`"), "{last:?}");
+    }
+    // The role is one within the organisation, and raises nothing.
+    let stranger = Principal::new("eve", "other").role("finance");
+    let refused = control.rollback(version).by(&stranger).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+    let raised = of_acme("m").daily_cap(usd(11));
+    control.activate(raised).by(&finance).await.unwrap_err();
+    control.rollback(version).by(&finance).await.unwrap();
+    control.deactivate(version).by(&finance).await.unwrap();
+    control.rollback(version).by(&operator()).await.unwrap();
 }
 
 #[tokio::test]
