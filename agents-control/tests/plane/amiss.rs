@@ -360,6 +360,51 @@ async fn degraded(control: &ControlPlane) -> Result<String, agents_core::Error> 
 }
 
 #[tokio::test]
+async fn c21_an_answer_that_is_repaired_or_asked_for_again_comes_before_another_model() {
+    use agents_control::PurposeKey::Reasoning;
+    use agents_core::{Agent, AgentBuilder, recovery::*};
+
+    let store = SqliteStore::in_memory().await.unwrap();
+    // The first agent: one answer that no repair can mend, and one that a repair mends. The second agent: the same.
+    let says = ["rather a lot", "seven", "rather a lot", "seven"];
+    let (weak, asked) = ScriptedModel::new(says.map(Script::text));
+    let (strong, answered) = ScriptedModel::always(Script::text("8"));
+    let control = ControlPlane::open(&store).provider("p", move |target| match target.model {
+        "m" => weak.clone(),
+        _ => strong.clone(),
+    });
+    let hour = Duration::from_secs(3_600);
+    activate(&control, scoring().upgrade_after(2, hour, Reasoning)).await;
+    let better = ModelProfile::global(Reasoning).model("p", "strong");
+    activate(&control, better).await;
+    let repairs = |error: CallError<'_, AnyError>| match error {
+        CallError::InvalidOutput(raw, _) => {
+            let digits = raw.contains("seven").then(|| "7".to_owned());
+            Some(
+                fix::<InvalidOutput>(digits)
+                    .or(feedback("digits only"))
+                    .into(),
+            )
+        }
+        _ => None,
+    };
+    let first = AgentBuilder::<String, u32>::new("scorer")
+        .purpose(Scoring)
+        .on_error(move |error, _| repairs(error))
+        .build();
+    let second = AgentBuilder::<u32, u32>::new("checker")
+        .purpose(Scoring)
+        .on_error(move |error, _| repairs(error))
+        .build();
+    let both = first.then(second);
+    let run = both.run("Norway").scope("acme").purposes(control.clone());
+    assert_eq!(run.await.unwrap(), 7);
+    // Each agent was told what is wrong, and neither had two failures in a row.
+    assert_eq!((asked.count(), answered.count()), (4, 0));
+    assert!(asked.requests()[1].last().contains("digits only"));
+}
+
+#[tokio::test]
 async fn l18_five_answers_that_no_repair_could_mend_upgrade_the_run_and_no_other() {
     use agents_control::PurposeKey::Reasoning;
 

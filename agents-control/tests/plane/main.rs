@@ -8,6 +8,7 @@ mod credentials;
 mod limits;
 mod processes;
 mod profiles;
+mod providers;
 mod rules;
 mod runtime;
 mod shared;

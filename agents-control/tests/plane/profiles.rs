@@ -38,6 +38,38 @@ fn naming(store: &SqliteStore) -> ControlPlane {
 }
 
 #[tokio::test]
+async fn c19_the_purposes_are_the_eight_and_those_that_are_registered() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let triage = || ModelProfile::global("triage".into()).model("p", "m");
+    let plain = naming(&store);
+    let refused = plain.activate(triage()).by(&operator()).await.unwrap_err();
+    assert!(refused.to_string().contains("not registered"), "{refused}");
+    let control = naming(&store).purpose("triage");
+    let purposes = control.purposes();
+    let names: Vec<_> = purposes.iter().map(PurposeKey::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "scoring",
+            "detection",
+            "reasoning",
+            "agent_turn",
+            "agent_tool",
+            "world_agent",
+            "customer_replay",
+            "embedding",
+            "triage"
+        ]
+    );
+    for purpose in purposes {
+        let profile = ModelProfile::global(purpose.clone()).model("p", purpose.as_str());
+        activate(&control, profile).await;
+        let reply = ask(&control.model(purpose.clone(), "acme")).await.unwrap();
+        assert_eq!(reply.content, purpose.as_str());
+    }
+}
+
+#[tokio::test]
 async fn l6_another_process_goes_by_a_new_profile_within_a_second() {
     let path = std::env::temp_dir().join(format!("agents-control-l6-{}.db", std::process::id()));
     let _ = std::fs::remove_file(&path);
@@ -351,5 +383,14 @@ async fn a_profile_with_a_defect_is_refused() {
 #[tokio::test]
 async fn l23_a_fallback_of_another_provider_is_permitted_on_request() {
     let (control, _) = plane(reply(1, 1)).await;
-    activate(&control, scoring().fallback("q", "m").across_providers()).await;
+    activate(&control, scoring().fallback("p", "n")).await;
+    let other = scoring().fallback("q", "m");
+    let refused = control.activate(other.clone()).by(&operator()).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Invalid);
+    assert!(
+        refused.to_string().contains("across_providers"),
+        "{refused}"
+    );
+    activate(&control, other.across_providers()).await;
 }
