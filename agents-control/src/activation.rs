@@ -4,7 +4,7 @@ use crate::{
     ActiveProfiles, ControlError, ControlErrorKind, ControlPlane, CredentialSource, ModelProfile,
     OverrideClass, ProfileVersion, Tier, plane::Plane, wording,
 };
-use agents_runtime::Principal;
+use agents_runtime::{Action, Principal};
 use agents_store::NewProfile;
 
 /// Change of the profiles that is about to be made, begun by [`ControlPlane::activate`](crate::ControlPlane::activate) and
@@ -82,7 +82,8 @@ impl Change<'_> {
     ///
     /// Nobody may override a purpose that the global profile locks, nor with a model that it does not approve. Apart from
     /// that, the operator of the platform may change every profile. Anybody else may change those of their own organisation, as
-    /// far as the global profile permits: see [`OverrideClass`]. They may lower rates and caps. They may raise them only if
+    /// far as the global profile permits (see [`OverrideClass`]), and with the role for [`Action::Profiles`] if
+    /// [there is one](crate::ControlPlane::roles). They may lower rates and caps. They may raise them only if
     /// all models of the profile are asked with a credential of their own. A refusal is a row of the
     /// [changes](crate::ControlPlane::changes).
     ///
@@ -166,7 +167,7 @@ impl Plane {
         }
     }
 
-    /// Refuses a tier that is not the principal's.
+    /// Refuses a tier that is not the principal's, and a principal without the role.
     async fn permit_for(
         &self,
         profile: &ModelProfile,
@@ -174,12 +175,13 @@ impl Plane {
         new: &NewProfile,
     ) -> Result<(), ControlError> {
         let is_own = principal.tenant().is_some() && principal.tenant() == profile.tier.org_id();
-        match principal.is_operator() || is_own {
-            true => Ok(()),
-            false => {
-                let why = wording::not_your_tier(&profile.purpose, principal.id());
-                self.refuse(new, why).await
-            }
+        if !principal.is_operator() && !is_own {
+            let why = wording::not_your_tier(&profile.purpose, principal.id());
+            return self.refuse(new, why).await;
+        }
+        match self.roles.allow(Action::Profiles, principal) {
+            Ok(()) => Ok(()),
+            Err(why) => self.refuse(new, why.to_string()).await,
         }
     }
 

@@ -1,19 +1,20 @@
 //! Circuits: a model that fails again and again is not asked for a while.
 //!
-//! A process counts the failures of its own requests. An open circuit is a row of the store, so that it holds for all
-//! processes, and one request of all of them sees whether the model answers again.
+//! The log of usage has the end of each request, so that the failures of all processes count together, in the order in which
+//! they were sent, and a request that is answered costs no statement more. An open circuit is a row of the store. It holds for
+//! all processes, and one request of all of them sees whether the model answers again.
 
 use crate::event::{ControlEvent, Subscribers};
 use agents_store::ControlStore;
 use std::{
     collections::HashMap,
     fmt,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 use tokio::{runtime::Handle, time::Instant};
 
-/// Number of failures in a row after which a circuit opens.
+/// Number of failures in a row, in all processes, after which a circuit opens.
 const FAILURES: u32 = 5;
 /// Time for which an open circuit lets no request through.
 const OPEN: Duration = Duration::from_secs(10);
@@ -53,13 +54,12 @@ impl CircuitKey {
     }
 }
 
+/// State of a circuit that is not closed.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// Requests pass; so many have failed in a row.
-    Closed { failures: u32 },
     /// No request passes until then.
     Open { since: Instant, until: Instant },
-    /// Open, with one request on its way, to see whether the model answers again.
+    /// One request is on its way, to see whether the model answers again.
     Probing,
 }
 
@@ -73,7 +73,7 @@ impl State {
     }
 }
 
-/// Circuits, as far as this process knows them.
+/// Circuits that are open, as far as this process knows.
 pub(crate) struct Circuits {
     states: Mutex<HashMap<String, State>>,
     store: Arc<dyn ControlStore>,
@@ -86,6 +86,7 @@ pub(crate) struct Circuits {
 pub(crate) struct Permit {
     circuits: Arc<Circuits>,
     key: CircuitKey,
+    name: String,
     is_probe: bool,
     is_over: bool,
 }
@@ -105,23 +106,17 @@ impl Circuits {
 
     /// Takes over which circuits are open in the store, each with the time that is left.
     pub(crate) fn sync(&self, open: Vec<(String, Duration)>) {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut states = self.states();
         let is_known = |name: &str| open.iter().any(|(open, _)| open == name);
-        for (name, state) in &mut *states {
-            // Another process has closed it.
-            if let State::Open { since, .. } = state
-                && since.elapsed() > UNKNOWN
-                && !is_known(name)
-            {
-                *state = State::Closed { failures: 0 };
-            }
-        }
+        // What the store does not know any more was closed by another process.
+        states.retain(|name, state| match state {
+            State::Open { since, .. } => since.elapsed() <= UNKNOWN || is_known(name),
+            State::Probing => true,
+        });
         for (name, left) in open {
-            let state = states.entry(name).or_insert(State::Closed { failures: 0 });
-            match state {
-                State::Probing => {}
-                State::Open { until, .. } => *until = Instant::now() + left,
-                State::Closed { .. } => *state = State::open(left),
+            let state = states.entry(name).or_insert_with(|| State::open(left));
+            if let State::Open { until, .. } = state {
+                *until = Instant::now() + left;
             }
         }
     }
@@ -130,18 +125,21 @@ impl Circuits {
     pub(crate) async fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
         let name = key.name();
         let now = Instant::now();
-        let since = self.change(&name, |state| match *state {
-            State::Closed { .. } => Ok(None),
-            State::Open { until, .. } if now < until => Err(Open(until - now)),
-            State::Open { since, .. } => {
-                *state = State::Probing;
-                Ok(Some(since))
-            }
-            State::Probing => Err(Open(LOOK)),
-        })?;
+        let since = match self.states().get_mut(&name) {
+            None => None,
+            Some(state) => match *state {
+                State::Probing => return Err(Open(LOOK)),
+                State::Open { until, .. } if now < until => return Err(Open(until - now)),
+                State::Open { since, .. } => {
+                    *state = State::Probing;
+                    Some(since)
+                }
+            },
+        };
         let permit = Permit {
             circuits: self.clone(),
             key: key.clone(),
+            name: name.clone(),
             is_probe: since.is_some(),
             is_over: false,
         };
@@ -155,19 +153,12 @@ impl Circuits {
         // the other process has closed it, this one takes that over at its next look.
         permit.forget();
         let until = Instant::now() + LOOK;
-        self.change(&name, |state| *state = State::Open { since, until });
+        self.states().insert(name, State::Open { since, until });
         Err(Open(LOOK))
     }
 
-    fn change<T>(&self, name: &str, change: impl FnOnce(&mut State) -> T) -> T {
-        let mut states = self.states.lock().unwrap_or_else(PoisonError::into_inner);
-        match states.get_mut(name) {
-            Some(state) => change(state),
-            None => {
-                let closed = State::Closed { failures: 0 };
-                change(states.entry(name.to_owned()).or_insert(closed))
-            }
-        }
+    fn states(&self) -> MutexGuard<'_, HashMap<String, State>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -177,6 +168,11 @@ impl Permit {
         self.is_probe
     }
 
+    /// Returns the name of the circuit in the store.
+    pub(crate) fn circuit(&self) -> &str {
+        &self.name
+    }
+
     fn forget(mut self) {
         self.is_over = true;
     }
@@ -184,15 +180,12 @@ impl Permit {
     /// Says that the model has answered, if only with a refusal.
     pub(crate) async fn answered(mut self) {
         self.is_over = true;
-        let name = self.key.name();
-        let is_probe = self.is_probe;
-        self.circuits.change(&name, |state| match state {
-            State::Closed { failures } => *failures = 0,
-            _ if is_probe => *state = State::Closed { failures: 0 },
-            // The answer to a request from before the circuit opened does not close it.
-            _ => {}
-        });
-        if is_probe && self.circuits.store.close_circuit(&name).await == Ok(true) {
+        // The answer to a request from before the circuit opened does not close it.
+        if !self.is_probe {
+            return;
+        }
+        self.circuits.states().remove(&self.name);
+        if self.circuits.store.close_circuit(&self.name).await == Ok(true) {
             let CircuitKey {
                 provider, model, ..
             } = self.key.clone();
@@ -201,33 +194,32 @@ impl Permit {
         }
     }
 
-    /// Says that the model has failed.
+    /// Says that the model has failed, once the log has the request. A store that does not answer opens no circuit, and
+    /// holds no money either: until it answers again, no request is sent.
     pub(crate) async fn failed(mut self) {
         self.is_over = true;
-        let name = self.key.name();
-        let is_probe = self.is_probe;
-        let opens = self.circuits.change(&name, |state| match state {
-            State::Closed { failures } => {
-                *failures += 1;
-                let opens = *failures >= FAILURES;
-                if opens {
-                    *state = State::open(OPEN);
-                }
-                opens
+        let Circuits { store, .. } = &*self.circuits;
+        let opened = if self.is_probe {
+            let open = State::open(OPEN);
+            self.circuits.states().insert(self.name.clone(), open);
+            store.open_circuit(&self.name, OPEN).await
+        } else if self.circuits.states().contains_key(&self.name) {
+            return;
+        } else {
+            store.fail_circuit(&self.name, FAILURES, OPEN).await
+        };
+        match opened {
+            Ok(true) => {
+                let open = State::open(OPEN);
+                self.circuits.states().insert(self.name.clone(), open);
+                let CircuitKey {
+                    provider, model, ..
+                } = self.key.clone();
+                let opened = ControlEvent::CircuitOpened { provider, model };
+                self.circuits.subscribers.tell(&opened);
             }
-            _ => {
-                if is_probe {
-                    *state = State::open(OPEN);
-                }
-                is_probe
-            }
-        });
-        if opens && self.circuits.store.open_circuit(&name, OPEN).await == Ok(true) {
-            let CircuitKey {
-                provider, model, ..
-            } = self.key.clone();
-            let opened = ControlEvent::CircuitOpened { provider, model };
-            self.circuits.subscribers.tell(&opened);
+            Ok(false) => {}
+            Err(error) => tracing::warn!(%error, "the failure of a model cannot be counted"),
         }
     }
 }
@@ -238,9 +230,9 @@ impl Drop for Permit {
         if !self.is_probe || self.is_over {
             return;
         }
-        let name = self.key.name();
+        let name = self.name.clone();
         let now = State::open(Duration::ZERO);
-        self.circuits.change(&name, |state| *state = now);
+        self.circuits.states().insert(name.clone(), now);
         if let Ok(handle) = Handle::try_current() {
             let store = self.circuits.store.clone();
             handle.spawn(async move {
@@ -261,8 +253,9 @@ impl fmt::Debug for Circuits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agents_store::{SqliteStore, Timestamp};
+    use agents_store::{Hold, Settlement, SqliteStore, Timestamp};
     use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+    use uuid::Uuid;
 
     fn key() -> CircuitKey {
         CircuitKey {
@@ -314,9 +307,31 @@ mod tests {
         }
     }
 
+    /// Sends a request, whose end is in the log, and tells the circuit of it.
+    async fn ends(circuits: &Arc<Circuits>, failed: bool) {
+        let permit = circuits.enter(&key()).await.unwrap();
+        let hold = Hold {
+            id: Uuid::now_v7().to_string(),
+            circuit: permit.circuit().to_owned(),
+            ..Hold::default()
+        };
+        circuits.store.hold(&hold).await.unwrap();
+        let settlement = Settlement {
+            id: hold.id,
+            outcome: "over".to_owned(),
+            failed: Some(failed),
+            ..Settlement::default()
+        };
+        circuits.store.settle_hold(&settlement).await.unwrap();
+        match failed {
+            true => permit.failed().await,
+            false => permit.answered().await,
+        }
+    }
+
     async fn opened(circuits: &Arc<Circuits>) {
         for _ in 0..FAILURES {
-            circuits.enter(&key()).await.unwrap().failed().await;
+            ends(circuits, true).await;
         }
     }
 
@@ -325,22 +340,39 @@ mod tests {
         let world = World::new().await;
         let (one, other) = (world.process(), world.process());
         opened(&one).await;
+        // It has not looked yet.
         opened(&other).await;
+        world.look(&other).await;
         assert_eq!(one.enter(&key()).await.unwrap_err(), Open(OPEN));
         for _ in 0..3 {
             world.advance(OPEN).await;
-            one.enter(&key()).await.unwrap().failed().await;
+            ends(&one, true).await;
         }
         assert_eq!(world.told(), ["llm.circuit.opened"]);
         world.advance(OPEN).await;
-        one.enter(&key()).await.unwrap().answered().await;
-        one.enter(&key()).await.unwrap().answered().await;
+        ends(&one, false).await;
+        ends(&one, false).await;
         assert_eq!(world.told(), ["llm.circuit.opened", "llm.circuit.closed"]);
         // The other process goes by it.
         assert!(other.enter(&key()).await.is_err());
         world.advance(UNKNOWN * 2).await;
         world.look(&other).await;
-        other.enter(&key()).await.unwrap().answered().await;
+        ends(&other, false).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn l19_failures_of_one_process_open_the_circuit_for_the_other_one() {
+        let world = World::new().await;
+        let (one, other) = (world.process(), world.process());
+        for _ in 1..FAILURES {
+            ends(&one, true).await;
+        }
+        assert_eq!(world.told().len(), 0);
+        ends(&other, true).await;
+        assert_eq!(world.told(), ["llm.circuit.opened"]);
+        assert_eq!(other.enter(&key()).await.unwrap_err(), Open(OPEN));
+        world.look(&one).await;
+        assert!(one.enter(&key()).await.is_err());
     }
 
     #[tokio::test(start_paused = true)]
@@ -401,12 +433,12 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_answer_between_failures_starts_the_count_again() {
         let world = World::new().await;
-        let circuits = world.process();
+        let (one, other) = (world.process(), world.process());
         for _ in 0..10 {
             for _ in 1..FAILURES {
-                circuits.enter(&key()).await.unwrap().failed().await;
+                ends(&one, true).await;
             }
-            circuits.enter(&key()).await.unwrap().answered().await;
+            ends(&other, false).await;
         }
         assert_eq!(world.told().len(), 0);
     }

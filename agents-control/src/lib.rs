@@ -54,7 +54,7 @@ mod wording;
 pub use activation::Change;
 pub use agents_core::{PurposeKey, run::Cost};
 pub use agents_http::Bundle;
-pub use agents_runtime::Principal;
+pub use agents_runtime::{Action, Principal, Roles};
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
 pub use agents_store::{

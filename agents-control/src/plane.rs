@@ -12,6 +12,7 @@ use agents_core::{
     secret::Secrets,
     tool::{Pattern, Scope},
 };
+use agents_runtime::Roles;
 use agents_store::{
     Budget, BudgetKey, ControlStore, ProfileChange, UsageBy, UsageDay, UsageFilter, UsageRow,
     UsageSum,
@@ -66,6 +67,7 @@ pub(crate) struct Plane {
     pub(crate) circuits: Arc<Circuits>,
     pub(crate) retries: RetryBudgets,
     pub(crate) failures: Failures,
+    pub(crate) roles: Roles,
     extras: BTreeSet<PurposeKey>,
     admitted: Vec<Pattern>,
     read: Mutex<Read>,
@@ -89,9 +91,10 @@ impl ControlPlane {
                 providers: Providers::default(),
                 prices: Prices::default(),
                 secrets: None,
-                circuits: Arc::new(Circuits::new(store)),
-                retries: RetryBudgets::default(),
+                circuits: Arc::new(Circuits::new(store.clone())),
+                retries: RetryBudgets::new(store.clone()),
                 failures: Failures::default(),
+                roles: Roles::new(),
                 extras: BTreeSet::new(),
                 admitted: Vec::new(),
                 read: Mutex::default(),
@@ -165,6 +168,28 @@ impl ControlPlane {
         self.set(|plane| {
             plane.extras.insert(purpose.into());
         })
+    }
+
+    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`], whoever of the organisation has it.
+    /// Without one, that is every principal of the organisation.
+    ///
+    /// ```
+    /// use agents_control::{Action, ControlPlane, Roles, SqliteStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let roles = Roles::new().for_action(Action::Profiles, "finance"); // the same as the runtime's
+    /// let control = ControlPlane::open(&SqliteStore::in_memory().await?).roles(roles);
+    /// # let _ = control;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Panics
+    /// When the control plane was cloned or used before.
+    #[must_use]
+    pub fn roles(self, roles: Roles) -> Self {
+        self.set(|plane| plane.roles = roles)
     }
 
     /// Admits models of this name that agents bring themselves, such as `ollama/*`. Their calls have no limits here.

@@ -191,16 +191,19 @@ fn limits_for_a_credential_of_its_own_are_not_those_of_models_that_the_platform_
     assert_eq!(limits(lower), (global.rate_limit, Some(usd(1).nanos())));
 }
 
-#[test]
-fn l2_a_profile_on_the_wire() {
-    let profile = ModelProfile::org("acme", PurposeKey::Scoring)
+fn of_acme() -> ModelProfile {
+    ModelProfile::org("acme", PurposeKey::Scoring)
         .model("openai", "gpt-6-mini")
         .fallback("openai", "gpt-6-nano")
         .credential("openai")
         .rate(per_minute(60))
-        .daily_cap(usd(0.5));
+        .daily_cap(usd(0.5))
+}
+
+#[test]
+fn l2_a_profile_on_the_wire() {
     assert_eq!(
-        serde_json::to_value(&profile).unwrap(),
+        serde_json::to_value(of_acme()).unwrap(),
         serde_json::json!({
             "tier": {"org": {"org_id": "acme"}},
             "purpose": "scoring",
@@ -213,10 +216,13 @@ fn l2_a_profile_on_the_wire() {
             "daily_cap_nanos": 500_000_000,
         })
     );
+}
+
+#[test]
+fn l5_a_resolved_profile_on_the_wire() {
     let mut active = ActiveProfiles::default();
-    active.insert(profile, 7);
+    active.insert(of_acme(), 7);
     let resolved = resolve_active_profile(&active, None, "acme", &PurposeKey::Scoring);
-    // L5: what is resolved, as data.
     assert_eq!(
         serde_json::to_value(resolved.unwrap()).unwrap(),
         serde_json::json!({

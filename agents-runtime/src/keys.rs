@@ -15,7 +15,8 @@ use std::{
     fmt, fs, io,
     io::Write,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
+    time::{Duration, SystemTime},
 };
 
 /// Keys of tenants, which wrap the keys of runs.
@@ -91,6 +92,9 @@ type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 
 /// Keyring in a file that only its owner can read.
 ///
+/// Each use looks at the file, and reads it again only if it has changed: keys that another process has rotated or erased count
+/// at once.
+///
 /// Whoever has the file can read the store; without it, nobody can. Keep a copy of the file, and keep it apart from the
 /// copies of the store.
 ///
@@ -111,6 +115,33 @@ pub struct FileKeyring {
     path: PathBuf,
     /// Held while the file is read and written.
     writing: Mutex<()>,
+    /// Keys as they were read last, and the state of the file in which they were.
+    known: Mutex<Option<(State, Arc<Keys>)>>,
+}
+
+/// State of a file, which is another one for other contents.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State {
+    modified: SystemTime,
+    length: u64,
+}
+
+impl State {
+    /// Time in which a file may change twice without another time of its change.
+    const SAME: Duration = Duration::from_secs(1);
+
+    fn of(metadata: &fs::Metadata) -> io::Result<Self> {
+        Ok(State {
+            modified: metadata.modified()?,
+            length: metadata.len(),
+        })
+    }
+
+    /// Returns `true` if a later change shows in the state: the last one was not just now.
+    fn tells(&self) -> bool {
+        let age = SystemTime::now().duration_since(self.modified);
+        age.is_ok_and(|age| age > State::SAME)
+    }
 }
 
 #[derive(Default, Serialize, Deserialize)]
@@ -123,10 +154,25 @@ struct File {
 }
 
 /// Keys of a file.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Keys {
     tenants: Tenants,
     audit: Option<String>,
+}
+
+impl Keys {
+    fn parse(text: &str) -> io::Result<Self> {
+        let unreadable = |why| io::Error::new(io::ErrorKind::InvalidData, why);
+        let file: File = serde_json::from_str(text)
+            .map_err(|error| unreadable(crate::wording::no_keyring(&error)))?;
+        match file.agents_keyring {
+            1 => Ok(Keys {
+                tenants: file.keys,
+                audit: file.audit,
+            }),
+            other => Err(unreadable(crate::wording::keyring_of_other_format(other))),
+        }
+    }
 }
 
 impl FileKeyring {
@@ -138,46 +184,47 @@ impl FileKeyring {
         let keyring = FileKeyring {
             path: path.as_ref().to_owned(),
             writing: Mutex::default(),
+            known: Mutex::default(),
         };
         keyring.read()?;
         Ok(keyring)
     }
 
-    fn read(&self) -> io::Result<Keys> {
-        let failed = |error: io::Error| {
+    /// Returns the keys in the file, which is read if it is another one than before.
+    fn read(&self) -> io::Result<Arc<Keys>> {
+        let read = || {
+            let Some(state) = self.state()? else {
+                return Ok(Arc::default());
+            };
+            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((of, keys)) = &*known
+                && *of == state
+            {
+                return Ok(keys.clone());
+            }
+            // If the file is replaced from now on, its next state is not the one that was looked at.
+            let keys = Arc::new(Keys::parse(&fs::read_to_string(&self.path)?)?);
+            *known = state.tells().then(|| (state, keys.clone()));
+            Ok(keys)
+        };
+        read().map_err(|error: io::Error| {
             let path = self.path.display();
             io::Error::new(error.kind(), format!("the keyring {path}: {error}"))
-        };
-        let text = match fs::read_to_string(&self.path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Keys::default()),
-            text => text.map_err(failed)?,
+        })
+    }
+
+    /// Returns the state of the file, which only its owner can read; `None` if there is no file.
+    fn state(&self) -> io::Result<Option<State>> {
+        let metadata = match fs::metadata(&self.path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            metadata => metadata?,
         };
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            let mode = fs::metadata(&self.path)
-                .map_err(failed)?
-                .permissions()
-                .mode();
-            if mode & 0o077 != 0 {
-                let why = crate::wording::keyring_readable();
-                return Err(failed(io::Error::new(io::ErrorKind::PermissionDenied, why)));
-            }
+        if std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o077 != 0 {
+            let why = crate::wording::keyring_readable();
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
         }
-        let file: File = serde_json::from_str(&text).map_err(|error| {
-            let why = crate::wording::no_keyring(&error);
-            failed(io::Error::new(io::ErrorKind::InvalidData, why))
-        })?;
-        match file.agents_keyring {
-            1 => Ok(Keys {
-                tenants: file.keys,
-                audit: file.audit,
-            }),
-            other => {
-                let why = crate::wording::keyring_of_other_format(other);
-                Err(failed(io::Error::new(io::ErrorKind::InvalidData, why)))
-            }
-        }
+        State::of(&metadata).map(Some)
     }
 
     /// Changes the keys, alone among all processes.
@@ -186,7 +233,7 @@ impl FileKeyring {
         let lock = self.beside(".lock");
         let lock = private(fs::OpenOptions::new().create(true).truncate(false), &lock)?;
         lock.lock()?;
-        let mut keys = self.read()?;
+        let mut keys = Keys::clone(&*self.read()?);
         let result = change(&mut keys)?;
         let file = File {
             agents_keyring: 1,
@@ -200,6 +247,8 @@ impl FileKeyring {
         written.write_all(text.as_bytes())?;
         written.sync_all()?;
         fs::rename(&new, &self.path)?;
+        // Nobody here keeps a key that was erased.
+        *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
         let folder = self
             .path
             .parent()
@@ -230,7 +279,8 @@ impl Keyring for FileKeyring {
             let (version, key) = keys.tenants.get(tenant)?.last_key_value()?;
             Some((*version, key_of(key)?))
         };
-        if let Some(latest) = latest(&self.read()?) {
+        let known = self.read()?;
+        if let Some(latest) = latest(&known) {
             return Ok(latest);
         }
         self.change(|keys| {
@@ -268,7 +318,8 @@ impl Keyring for FileKeyring {
 
     fn audit_key(&self) -> io::Result<AuditKey> {
         let known = |keys: &Keys| Some(AuditKey::new(key_of(keys.audit.as_deref()?)?.0));
-        if let Some(key) = known(&self.read()?) {
+        let keys = self.read()?;
+        if let Some(key) = known(&keys) {
             return Ok(key);
         }
         self.change(|keys| {
@@ -497,6 +548,54 @@ mod tests {
         assert!(RunKey::open(&keyring, "other", "run-1", &wrapped).is_err());
         let (other, _) = RunKey::create(&keyring, "acme", "run-1").unwrap();
         assert!(other.unseal("input", &sealed).is_err());
+        for end in ["", ".lock"] {
+            let _ = fs::remove_file(format!("{}{end}", path.display()));
+        }
+    }
+
+    /// A file that is not read is one whose contents may be anything.
+    #[test]
+    fn a_file_is_read_again_only_when_it_has_changed() {
+        let path = std::env::temp_dir().join(format!("agents-keys-known-{}", std::process::id()));
+        let _ = fs::remove_file(&path);
+        let (one, other) = (
+            FileKeyring::open(&path).unwrap(),
+            FileKeyring::open(&path).unwrap(),
+        );
+        let first = one.latest("acme").unwrap().1;
+        let modified = |ago: u64| {
+            let file = fs::File::options().write(true).open(&path).unwrap();
+            let at = SystemTime::now() - Duration::from_secs(ago);
+            file.set_modified(at).unwrap();
+            at
+        };
+        // A change that came just now may be followed by one of the same time, so that the file is read again.
+        let whole = fs::read(&path).unwrap();
+        assert_eq!(one.version("acme", 1).unwrap().unwrap().0, first.0);
+        fs::write(&path, vec![b' '; whole.len()]).unwrap();
+        assert!(one.version("acme", 1).is_err());
+        fs::write(&path, &whole).unwrap();
+        let at = modified(60);
+        assert_eq!(one.version("acme", 1).unwrap().unwrap().0, first.0);
+        fs::write(&path, vec![b' '; whole.len()]).unwrap();
+        let file = fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(at).unwrap();
+        for _ in 0..100 {
+            assert_eq!(one.version("acme", 1).unwrap().unwrap().0, first.0);
+            assert_eq!(one.latest("acme").unwrap().0, 1);
+        }
+        assert!(other.latest("acme").is_err(), "it has not read it yet");
+        fs::write(&path, &whole).unwrap();
+        modified(50);
+        assert_eq!(one.latest("acme").unwrap().0, 1);
+        // Whatever another process changes counts at once.
+        other.rotate("acme").unwrap();
+        assert_eq!(one.latest("acme").unwrap().0, 2);
+        assert_eq!(one.version("acme", 1).unwrap().unwrap().0, first.0);
+        modified(40);
+        assert_eq!(one.latest("acme").unwrap().0, 2);
+        other.erase("acme").unwrap();
+        assert!(one.version("acme", 1).unwrap().is_none());
         for end in ["", ".lock"] {
             let _ = fs::remove_file(format!("{}{end}", path.display()));
         }

@@ -16,6 +16,7 @@ use std::{collections::BTreeMap, fmt};
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the risk, or of the action |
 /// | read exact arguments | whoever may decide about the call | whoever has the role |
 /// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
+/// | change profiles of the tenant in a control plane | everybody of the tenant | whoever has the role |
 /// | call a tool, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
 ///
@@ -69,11 +70,13 @@ pub enum Action {
     HoldAll,
     /// Lists deliveries of webhooks, and sends them again.
     Webhooks,
+    /// Changes profiles of a tenant in a control plane (`agents-control`).
+    Profiles,
 }
 
 impl Action {
     /// All actions.
-    pub const ALL: [Action; 12] = [
+    pub const ALL: [Action; 13] = [
         Action::Decide,
         Action::ReadArguments,
         Action::Settle,
@@ -86,6 +89,7 @@ impl Action {
         Action::Rotate,
         Action::HoldAll,
         Action::Webhooks,
+        Action::Profiles,
     ];
 
     /// Returns the word for the action.
@@ -103,6 +107,7 @@ impl Action {
             Action::Rotate => "rotate",
             Action::HoldAll => "hold-all",
             Action::Webhooks => "webhooks",
+            Action::Profiles => "profiles",
         }
     }
 
@@ -145,8 +150,12 @@ impl Roles {
         self
     }
 
-    /// Checks that a principal may do this, as far as roles go.
-    pub(crate) fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {
+    /// Checks that a principal may do this, as far as roles go. That what it is done with belongs to its tenant is another
+    /// question.
+    ///
+    /// # Errors
+    /// When the principal lacks the role, or the action is the operator's.
+    pub fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {
         if by.is_operator() {
             return Ok(());
         }

@@ -65,8 +65,8 @@ pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDiges
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use control::{
     Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
-    HoldAnswer, NewProfile, ProfileAction, ProfileChange, RateRule, Settlement, StoredCredential,
-    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    HoldAnswer, NewProfile, ProfileAction, ProfileChange, RateRule, RetryChange, Settlement,
+    StoredCredential, StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 pub use conversation::Conversation;
 pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};

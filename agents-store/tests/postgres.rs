@@ -17,8 +17,9 @@ mod fleets;
 mod tenants;
 
 use agents_store::{
-    AuditFilter, Claim, Commit, ControlStore, ErrorKind, Lease, NewApproval, NewProfile, NewRun,
-    PostgresStore, Risk, RunFilter, RunStatus, Store, StoreError, Timestamp,
+    AuditFilter, BudgetKey, Claim, Commit, ControlStore, ErrorKind, Hold, Lease, NewApproval,
+    NewProfile, NewRun, PostgresStore, Risk, RunFilter, RunStatus, Settlement, Store, StoreError,
+    Timestamp, UsageFilter,
     conformance::{
         CASES, CONTROL_CASES,
         postgres::{Database, Server},
@@ -196,6 +197,47 @@ async fn a_store_of_the_seventh_version_is_brought_up_to_date() {
         assert!(trail.iter().map(|event| event.seq).eq(1..=run.audit_seq));
         assert_eq!(trail.last().unwrap().digest, run.audit_digest);
     }
+}
+
+#[tokio::test]
+async fn l11_a_counter_that_is_lost_is_made_anew_from_the_log() {
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    for (id, org) in [("1", "acme"), ("2", "acme"), ("3", "globex")] {
+        let hold = Hold {
+            id: id.to_owned(),
+            key: BudgetKey {
+                org_id: org.to_owned(),
+                domain_id: String::new(),
+                purpose: "scoring".to_owned(),
+            },
+            amount_nanos: Some(10),
+            cap_nanos: Some(100),
+            expires_in: LONG,
+            ..Hold::default()
+        };
+        store.hold(&hold).await.unwrap();
+        let settlement = Settlement {
+            id: hold.id,
+            cost_nanos: Some(7),
+            input_tokens: 3,
+            outcome: "answered".to_owned(),
+            ..Settlement::default()
+        };
+        store.settle_hold(&settlement).await.unwrap();
+    }
+    let sums = async || {
+        let days = store.usage_daily(&UsageFilter::default()).await.unwrap();
+        (store.budgets(None).await.unwrap(), days)
+    };
+    let before = sums().await;
+    assert_eq!(before.0.len(), 2);
+    let lost = "DELETE FROM llm_budget_state; DELETE FROM llm_usage_daily";
+    owner(&database).await.batch_execute(lost).await.unwrap();
+    assert_eq!(sums().await, (vec![], vec![]));
+    store.rebuild_budgets().await.unwrap();
+    assert_eq!(sums().await, before);
 }
 
 #[tokio::test]

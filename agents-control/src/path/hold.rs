@@ -1,16 +1,19 @@
 //! Rate and reservation: money is held before a request is sent.
 
-use super::Call;
+use super::{Call, span};
 use crate::{Candidate, plane::key, wording};
 use agents_core::model::{ModelError, Request};
 use agents_store::{ControlStore, Hold, HoldAnswer, RateRule, Settlement};
 use std::{sync::Arc, time::Duration};
 use tokio::{runtime::Handle, time::sleep};
+use tracing::Span;
 use uuid::Uuid;
 
 /// Time after which a hold counts as spent that nobody has settled. A request takes no longer: no byte comes for half a
 /// minute at most, and a reply is bounded.
 const EXPIRES: Duration = Duration::from_secs(600);
+/// Outcome of a request that was cut off.
+pub(super) const CUT_OFF: &str = "cut_off";
 /// Longest time that a call waits for its rate.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -21,12 +24,18 @@ pub(super) struct Holding {
     /// What is held for the request; `None` if its price is not known.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
+    /// Span of the request, once it is sent.
+    pub(super) span: Span,
     is_open: bool,
 }
 
 impl Call<'_> {
-    /// Holds the largest cost of a request. With it, the intent to send the request is stored.
-    pub(super) async fn hold(&mut self, to: &Candidate) -> Result<Holding, ModelError> {
+    /// Holds the largest cost of a request that goes through this circuit. With it, the intent to send the request is stored.
+    pub(super) async fn hold(
+        &mut self,
+        to: &Candidate,
+        circuit: &str,
+    ) -> Result<Holding, ModelError> {
         let profile = self.profile;
         let cap = profile.daily_cap_nanos;
         let amount = self.largest(to);
@@ -46,6 +55,7 @@ impl Call<'_> {
             profile_version: profile.version,
             run_id: self.request.run_id().unwrap_or_default().to_owned(),
             turn_id: self.request.place(),
+            circuit: circuit.to_owned(),
         };
         let mut waited = Duration::ZERO;
         loop {
@@ -68,6 +78,7 @@ impl Call<'_> {
                         id: hold.id,
                         amount,
                         cap,
+                        span: Span::none(),
                         is_open: true,
                     });
                 }
@@ -136,14 +147,18 @@ impl Holding {
 impl Drop for Holding {
     /// Settles the hold of a request that was cut off: what was held counts as spent.
     fn drop(&mut self) {
-        let Some(handle) = Handle::try_current().ok().filter(|_| self.is_open) else {
+        if !self.is_open {
+            return;
+        }
+        span::cut_off(&self.span, self.amount);
+        let Ok(handle) = Handle::try_current() else {
             return;
         };
         let (store, id) = (self.store.clone(), self.id.clone());
         handle.spawn(async move {
             let settlement = Settlement {
                 id,
-                outcome: "cut_off".to_owned(),
+                outcome: CUT_OFF.to_owned(),
                 ..Settlement::default()
             };
             if let Err(error) = store.settle_hold(&settlement).await {

@@ -107,7 +107,7 @@ impl Plane {
             bytes: OnceLock::new(),
             failed: None,
         };
-        self.retries.add(scope.tenant_id());
+        self.retries.add(scope.tenant_id()).await;
         for (index, candidate) in profile.chain.iter().enumerate() {
             if let Some(Failed { model, error, .. }) = &call.failed {
                 request.failed(model, error);
@@ -177,7 +177,7 @@ impl Call<'_> {
                 }
             };
             let is_probe = permit.is_probe();
-            let holding = match self.hold(candidate).await {
+            let holding = match self.hold(candidate, permit.circuit()).await {
                 Ok(holding) => holding,
                 // No other model is within the limits that this call has met, but another price may be known.
                 Err(error) => {
@@ -204,11 +204,12 @@ impl Call<'_> {
                 Verdict::Again => verdict::wait(attempt, error.retry_after(), is_last),
             };
             let may = attempt <= RETRIES && !is_probe;
-            let Some(wait) =
-                wait.filter(|_| may && self.plane.retries.take(self.scope.tenant_id()))
-            else {
+            let Some(wait) = wait.filter(|_| may) else {
                 return self.fail(&id, &error, Asked::Passed);
             };
+            if !self.plane.retries.take(self.scope.tenant_id()).await {
+                return self.fail(&id, &error, Asked::Passed);
+            }
             self.request.failed(&id, &error);
             sleep(wait).await;
             attempt += 1;
@@ -230,9 +231,9 @@ impl Call<'_> {
 
 /// Tells the circuit what became of a request. One that the client has not sent says nothing about the model.
 async fn judge(permit: Permit, error: &ModelError) {
-    match verdict::is_outage(error) {
-        true => permit.failed().await,
-        false if verdict::is_unsent(error) => drop(permit),
-        false => permit.answered().await,
+    match verdict::has_failed(error) {
+        Some(true) => permit.failed().await,
+        Some(false) => permit.answered().await,
+        None => drop(permit),
     }
 }

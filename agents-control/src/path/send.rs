@@ -37,15 +37,15 @@ impl Call<'_> {
         client: &dyn Model,
         to: &Candidate,
         patience: Patience,
-        holding: Holding,
+        mut holding: Holding,
     ) -> Result<Box<Reply>, ModelError> {
         let begun = Instant::now();
         let request = self.request.with_patience(patience);
-        let span = self.span(to);
+        holding.span = self.span(to, &holding.id);
         let asked = self.streamed.ask(client, request);
-        let result = asked.instrument(span.clone()).await;
+        let result = asked.instrument(holding.span.clone()).await;
         let took = begun.elapsed();
-        let cost = self.settle(holding, to, &result, took, &span).await;
+        let cost = self.settle(holding, to, &result, took).await;
         self.sends.push(Sent {
             to: to.clone(),
             took,

@@ -1,11 +1,10 @@
 //! Cost of a request: its row in the log of usage.
 
-use super::{Call, hold::Holding, span};
+use super::{Call, hold::Holding, span, verdict};
 use crate::{Candidate, ControlEvent};
 use agents_core::model::{ModelError, ModelErrorKind, Reply};
 use agents_store::Settlement;
 use std::time::Duration;
-use tracing::Span;
 
 impl Call<'_> {
     /// Settles a request with what became of it. Returns its cost.
@@ -15,12 +14,17 @@ impl Call<'_> {
         to: &Candidate,
         result: &Result<Reply, ModelError>,
         took: Duration,
-        span: &Span,
     ) -> Option<u64> {
         let held = holding.amount;
-        let (cost, outcome) = match result {
-            Ok(reply) => (self.cost(to, reply, held), "answered".to_owned()),
-            Err(error) => (unbilled(error), kind(error.kind())),
+        let (cost, outcome, failed) = match result {
+            Ok(reply) => {
+                let cost = self.cost(to, reply, held);
+                (cost, "answered".to_owned(), Some(false))
+            }
+            Err(error) => {
+                let failed = verdict::has_failed(error);
+                (unbilled(error), kind(error.kind()), failed)
+            }
         };
         let usage = result.as_ref().map(|reply| reply.usage).unwrap_or_default();
         let settlement = Settlement {
@@ -30,11 +34,14 @@ impl Call<'_> {
             cache_write_tokens: usage.cache_write_tokens,
             output_tokens: usage.output_tokens,
             outcome,
+            failed,
             took_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
             ..Settlement::default()
         };
-        let cost = cost.or(held);
-        span::settled(span, &settlement, cost);
+        // The span and the row have the same numbers.
+        let settlement = settlement.bounded();
+        let cost = settlement.cost_nanos.or(held);
+        span::settled(&holding.span, &settlement, cost);
         let warns = holding.settle(settlement).await;
         self.warn(warns);
         cost

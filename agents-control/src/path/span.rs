@@ -1,15 +1,16 @@
 //! The span of a request, with the attributes of the log of usage.
 
-use super::Call;
+use super::{Call, hold::CUT_OFF};
 use crate::Candidate;
 use agents_store::Settlement;
 use tracing::{Span, field::Empty, info_span};
 
 impl Call<'_> {
-    /// Begins the span of a request to a model.
-    pub(super) fn span(&self, to: &Candidate) -> Span {
+    /// Begins the span of a request to a model, whose row in the log has this id.
+    pub(super) fn span(&self, to: &Candidate, id: &str) -> Span {
         let span = info_span!(
             "llm.send",
+            "agents.usage_id" = id,
             "gen_ai.provider.name" = to.provider,
             "gen_ai.request.model" = to.model,
             "gen_ai.usage.input_tokens" = Empty,
@@ -20,7 +21,7 @@ impl Call<'_> {
             "agents.bc" = Empty,
             "agents.run_id" = Empty,
             "agents.turn_id" = Empty,
-            "agents.profile_version" = self.profile.version,
+            "agents.profile_version" = int(self.profile.version),
             "agents.outcome" = Empty,
             "agents.cost_nanos" = Empty,
         );
@@ -43,10 +44,24 @@ impl Call<'_> {
 
 /// Adds to the span what became of the request.
 pub(super) fn settled(span: &Span, settlement: &Settlement, cost: Option<u64>) {
-    span.record("gen_ai.usage.input_tokens", settlement.input_tokens);
-    span.record("gen_ai.usage.output_tokens", settlement.output_tokens);
+    span.record("gen_ai.usage.input_tokens", int(settlement.input_tokens));
+    span.record("gen_ai.usage.output_tokens", int(settlement.output_tokens));
     span.record("agents.outcome", &*settlement.outcome);
     if let Some(cost) = cost {
-        span.record("agents.cost_nanos", cost);
+        span.record("agents.cost_nanos", int(cost));
     }
+}
+
+/// Adds to the span that the request was cut off: what was held counts as spent.
+pub(super) fn cut_off(span: &Span, held: Option<u64>) {
+    let settlement = Settlement {
+        outcome: CUT_OFF.to_owned(),
+        ..Settlement::default()
+    };
+    settled(span, &settlement, held);
+}
+
+/// Returns a count as OpenTelemetry has one. An exporter gets an unsigned one as a text.
+fn int(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

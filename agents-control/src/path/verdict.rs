@@ -44,18 +44,16 @@ pub(super) fn of(error: &ModelError, begun: bool, is_last: bool) -> Verdict {
     }
 }
 
-/// Returns `true` if a failure is one of the model or its server, and not one of the request.
-pub(super) fn is_outage(error: &ModelError) -> bool {
-    use ModelErrorKind::{Interrupted, Malformed, Overloaded, TimedOut, Unreachable};
-    matches!(
+/// Returns whether a failure is one of the model or its server, and not one of the request. Returns `None` if the client has
+/// not sent the request, which says nothing about the model.
+pub(super) fn has_failed(error: &ModelError) -> Option<bool> {
+    use ModelErrorKind::{Interrupted, Malformed, Overloaded, Setup, TimedOut, Unreachable};
+    let of_model = matches!(
         error.kind(),
         Interrupted | Malformed | Overloaded | TimedOut | Unreachable
-    ) || matches!(error.status(), Some(429 | 500..))
-}
-
-/// Returns `true` if the client has not sent the request.
-pub(super) fn is_unsent(error: &ModelError) -> bool {
-    error.kind() == ModelErrorKind::Setup && error.status().is_none()
+    ) || matches!(error.status(), Some(429 | 500..));
+    let is_unsent = error.kind() == Setup && error.status().is_none();
+    (!is_unsent).then_some(of_model)
 }
 
 /// Returns how long to wait before the request is sent again, or `None` if the server asks for more than a caller waits.

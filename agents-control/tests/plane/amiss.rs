@@ -1,6 +1,8 @@
 //! Bad input, and bad luck.
 
-use super::{activate, ask, ask_about, operator, plane, prices, reply, scoring};
+use super::{
+    activate, ask, ask_about, operator, plane, prices, processes::TempFile, reply, scoring,
+};
 use agents_control::{
     Budget, ControlEvent, ControlPlane, ModelProfile, PurposeKey::Scoring, SqliteStore,
     UsageFilter, usd,
@@ -324,6 +326,26 @@ async fn a_store_that_is_down_closes_the_way_to_the_models() {
     assert_eq!(handle.count(), 1);
 }
 
+#[tokio::test]
+async fn l17_a_store_that_goes_down_in_a_call_refuses_its_retries() {
+    let file = TempFile::new("down-in-a-call");
+    let path = file.0.display().to_string();
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let (model, handle) = ScriptedModel::from_fn(move |_| {
+        for end in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{path}{end}"));
+        }
+        let busy = ModelError::new(Kind::Overloaded, "busy").with_status(503);
+        Script::Fail(busy.with_retry_after(Duration::from_millis(1)))
+    });
+    let control = ControlPlane::open(&store).provider("p", move |_| model.clone());
+    activate(&control, scoring()).await;
+    let error = ask(&control.model(Scoring, "acme")).await.unwrap_err();
+    // It is not the hold of a second request that was refused.
+    assert_eq!(error.to_string(), "busy");
+    assert_eq!(handle.count(), 1);
+}
+
 /// Runs an agent whose model for scores never gives a number, and returns who answered.
 async fn degraded(control: &ControlPlane) -> Result<String, agents_core::Error> {
     use agents_core::{Agent, AgentBuilder, Budget};
@@ -335,6 +357,51 @@ async fn degraded(control: &ControlPlane) -> Result<String, agents_core::Error> 
     let run = agent.run("Norway").scope("acme").purposes(control.clone());
     let outcome = run.outcome().await?;
     outcome.result.map(|score| score.to_string())
+}
+
+#[tokio::test]
+async fn c21_an_answer_that_is_repaired_or_asked_for_again_comes_before_another_model() {
+    use agents_control::PurposeKey::Reasoning;
+    use agents_core::{Agent, AgentBuilder, recovery::*};
+
+    let store = SqliteStore::in_memory().await.unwrap();
+    // The first agent: one answer that no repair can mend, and one that a repair mends. The second agent: the same.
+    let says = ["rather a lot", "seven", "rather a lot", "seven"];
+    let (weak, asked) = ScriptedModel::new(says.map(Script::text));
+    let (strong, answered) = ScriptedModel::always(Script::text("8"));
+    let control = ControlPlane::open(&store).provider("p", move |target| match target.model {
+        "m" => weak.clone(),
+        _ => strong.clone(),
+    });
+    let hour = Duration::from_secs(3_600);
+    activate(&control, scoring().upgrade_after(2, hour, Reasoning)).await;
+    let better = ModelProfile::global(Reasoning).model("p", "strong");
+    activate(&control, better).await;
+    let repairs = |error: CallError<'_, AnyError>| match error {
+        CallError::InvalidOutput(raw, _) => {
+            let digits = raw.contains("seven").then(|| "7".to_owned());
+            Some(
+                fix::<InvalidOutput>(digits)
+                    .or(feedback("digits only"))
+                    .into(),
+            )
+        }
+        _ => None,
+    };
+    let first = AgentBuilder::<String, u32>::new("scorer")
+        .purpose(Scoring)
+        .on_error(move |error, _| repairs(error))
+        .build();
+    let second = AgentBuilder::<u32, u32>::new("checker")
+        .purpose(Scoring)
+        .on_error(move |error, _| repairs(error))
+        .build();
+    let both = first.then(second);
+    let run = both.run("Norway").scope("acme").purposes(control.clone());
+    assert_eq!(run.await.unwrap(), 7);
+    // Each agent was told what is wrong, and neither had two failures in a row.
+    assert_eq!((asked.count(), answered.count()), (4, 0));
+    assert!(asked.requests()[1].last().contains("digits only"));
 }
 
 #[tokio::test]

@@ -3,10 +3,11 @@
 use super::{activate, ask, plane, prices, reply, scoring};
 use agents_control::{ControlPlane, ModelProfile, OverrideClass, PurposeKey::Scoring, SqliteStore};
 use agents_core::{
-    async_trait,
+    Agent, AgentBuilder, Effects, async_trait,
     model::{ModelError, ModelErrorKind},
     secret::{ExposeSecret, SecretError, SecretOwner, SecretStore, SecretValue, Secrets},
     testing::{Script, ScriptedModel},
+    tool::FnTool,
 };
 use std::{
     sync::{Arc, Mutex},
@@ -101,7 +102,6 @@ async fn l24_a_key_is_rotated_without_stopping_and_a_revoked_one_is_not_sent() {
         *key.0.lock().unwrap() = Some(now);
         ask(&model).await.unwrap();
     }
-    // A credential that is revoked in the middle of a run.
     *key.0.lock().unwrap() = None;
     let error = ask(&model).await.unwrap_err();
     assert_eq!(error.kind(), ModelErrorKind::Setup);
@@ -110,6 +110,34 @@ async fn l24_a_key_is_rotated_without_stopping_and_a_revoked_one_is_not_sent() {
         "{error}"
     );
     assert_eq!(*sent.lock().unwrap(), ["p first key", "p second key"]);
+}
+
+#[tokio::test]
+async fn l24_a_credential_that_is_revoked_in_the_middle_of_a_run_is_not_sent_for_its_next_turn() {
+    let key = Changing::default();
+    *key.0.lock().unwrap() = Some("a key");
+    let store = SqliteStore::in_memory().await.unwrap();
+    let (model, handle) = ScriptedModel::new([Script::call("revoke", "{}"), Script::text("Oslo")]);
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .secrets(key.clone());
+    activate(&control, scoring().credential("managed")).await;
+    let schema = serde_json::json!({"type": "object"});
+    let revoke = FnTool::new("revoke", "Revokes.", Effects::Reads, schema, move |_, _| {
+        *key.0.lock().unwrap() = None;
+        async { Ok::<_, std::io::Error>("revoked") }
+    });
+    let agent = AgentBuilder::<String, String>::new("scorer")
+        .purpose(Scoring)
+        .tool(revoke)
+        .build();
+    let run = agent.run("Norway").scope("acme").purposes(control);
+    let error = run.await.unwrap_err();
+    assert!(
+        error.to_string().contains("no credential `managed`"),
+        "{error}"
+    );
+    assert_eq!(handle.count(), 1);
 }
 
 #[tokio::test]

@@ -1,16 +1,24 @@
 //! Rates, caps, and the log of usage.
 
-use super::{activate, ask, plane, prices, reply, scoring};
+use super::{activate, ask, plane, prices, processes::TempFile, reply, scoring};
 use agents_control::{
-    ControlEvent, ControlPlane, Cost, PurposeKey::Scoring, SqliteStore, UsageBy, UsageFilter,
-    per_minute, usd,
+    BudgetKey, ControlEvent, ControlPlane, Cost, ModelProfile, PurposeKey::Scoring, SqliteStore,
+    UsageBy, UsageFilter, per_minute, usd,
 };
 use agents_core::{
     Agent, AgentBuilder, ErrorKind,
     model::{ModelErrorKind, Purposes},
+    run::Timestamp,
     testing::{Script, ScriptedModel},
+    tool::Scope,
 };
-use std::sync::{Arc, Mutex};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+};
 
 #[tokio::test]
 async fn l10_a_call_beyond_the_cap_is_refused_and_not_sent() {
@@ -114,14 +122,129 @@ async fn l12_each_request_is_a_row_of_usage() {
     );
     assert_eq!(&*row.outcome, "answered");
     assert!(row.turn_id.contains("turn"), "{}", row.turn_id);
-    // L13: the sums are those of the rows.
-    let days = control.usage_daily(&UsageFilter::default()).await.unwrap();
-    assert_eq!((days[0].call_count, days[0].cost_nanos), (1, 100_000_000));
     let sums = control
         .usage_sums(&UsageFilter::default(), UsageBy::Turn)
         .await
         .unwrap();
     assert_eq!(sums[0].of, row.turn_id);
+}
+
+#[tokio::test]
+async fn l26_the_next_day_has_its_own_warning() {
+    const DAY: u64 = 86_400_000;
+    let now = Arc::new(AtomicU64::new(20_000 * DAY));
+    let clock = now.clone();
+    let store = SqliteStore::in_memory().await.unwrap();
+    let store = store.clock(move || Timestamp::from_millis(clock.load(SeqCst)));
+    let (model, _) = ScriptedModel::always(Script::Reply(reply(1, 100)));
+    let told = Arc::new(AtomicU64::new(0));
+    let seen = told.clone();
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .prices(prices())
+        .on_event(move |_| {
+            seen.fetch_add(1, SeqCst);
+        });
+    let profile = scoring().max_output_tokens(100).daily_cap(usd(0.2));
+    activate(&control, profile).await;
+    for day in 1..=3 {
+        for _ in 0..2 {
+            ask(&control.model(Scoring, "acme")).await.unwrap();
+        }
+        ask(&control.model(Scoring, "acme")).await.unwrap_err();
+        assert_eq!(told.load(SeqCst), day);
+        now.fetch_add(DAY, SeqCst);
+    }
+}
+
+#[tokio::test]
+async fn l13_the_daily_sums_are_those_of_the_rows() {
+    type Key = [String; 6];
+    let asked = AtomicU64::new(0);
+    let (model, _) = ScriptedModel::from_fn(move |_| {
+        let nth = asked.fetch_add(1, SeqCst);
+        Script::Reply(reply(nth + 1, nth % 7 + 1))
+    });
+    let store = SqliteStore::in_memory().await.unwrap();
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .prices(prices())
+        .purpose("triage");
+    activate(&control, scoring()).await;
+    let triage = ModelProfile::global("triage".into()).model("p", "m2");
+    activate(&control, triage).await;
+    for nth in 0..40 {
+        let org = ["acme", "globex"][nth % 2];
+        let scope = Scope {
+            domain_id: (nth % 3 == 0).then(|| "shop".to_owned()),
+            bc: (nth % 5 == 0).then(|| "billing".to_owned()),
+            ..Scope::from(org)
+        };
+        let purpose = if nth % 4 == 0 { "triage" } else { "scoring" };
+        ask(&control.model(purpose, scope)).await.unwrap();
+    }
+    let key = |of: &BudgetKey, bc: &str, model: &str, date: &str| -> Key {
+        [&of.org_id, &of.domain_id, bc, &of.purpose, model, date].map(str::to_owned)
+    };
+    let all = UsageFilter::default();
+    let rows = control.usage(&all).await.unwrap();
+    assert_eq!(rows.len(), 40);
+    let mut summed = BTreeMap::<Key, [u64; 4]>::new();
+    for row in &rows {
+        let sum = summed.entry(key(&row.key, &row.bc, &row.model, &row.date));
+        let cost = row.cost_nanos.unwrap();
+        let add = [row.input_tokens, row.output_tokens, cost, 1];
+        let sum = sum.or_default().iter_mut();
+        sum.zip(add).for_each(|(sum, more)| *sum += more);
+    }
+    assert!(summed.len() > 8, "{summed:?}");
+    for _ in 0..2 {
+        let days = control.usage_daily(&all).await.unwrap();
+        let days = days.iter().map(|day| {
+            let sum = [
+                day.input_tokens,
+                day.output_tokens,
+                day.cost_nanos,
+                day.call_count,
+            ];
+            (key(&day.key, &day.bc, &day.model, &day.date), sum)
+        });
+        assert_eq!(days.collect::<BTreeMap<_, _>>(), summed);
+        // They are the same when they are made anew.
+        control.rebuild_budgets().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn l11_a_counter_that_is_lost_is_made_anew_from_the_log() {
+    let file = TempFile::new("counter");
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let (model, _) = ScriptedModel::always(Script::Reply(reply(1, 30)));
+    let control = ControlPlane::open(&store)
+        .provider("p", move |_| model.clone())
+        .prices(prices());
+    let profile = scoring().max_output_tokens(100).daily_cap(usd(1));
+    activate(&control, profile).await;
+    for org in ["acme", "globex", "acme"] {
+        ask(&control.model(Scoring, org)).await.unwrap();
+    }
+    let all = UsageFilter::default();
+    let before = (
+        control.budgets(None).await.unwrap(),
+        control.usage_daily(&all).await.unwrap(),
+    );
+    assert_eq!(before.0.len(), 2);
+    rusqlite::Connection::open(&file.0)
+        .unwrap()
+        .execute_batch("DELETE FROM llm_budget_state; DELETE FROM llm_usage_daily")
+        .unwrap();
+    assert_eq!(control.budgets(None).await.unwrap(), []);
+    control.rebuild_budgets().await.unwrap();
+    let after = (
+        control.budgets(None).await.unwrap(),
+        control.usage_daily(&all).await.unwrap(),
+    );
+    assert_eq!(before, after);
 }
 
 #[tokio::test]

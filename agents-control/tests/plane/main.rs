@@ -8,9 +8,12 @@ mod credentials;
 mod limits;
 mod processes;
 mod profiles;
+mod providers;
 mod rules;
 mod runtime;
+mod shared;
 mod tokens;
+mod traces;
 mod usage;
 
 use agents_control::{

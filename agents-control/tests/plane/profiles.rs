@@ -2,10 +2,10 @@
 
 use super::{activate, ask, operator, plane, prices, reply, scoring};
 use agents_control::{
-    ControlErrorKind, ControlPlane, CredentialSource, ModelProfile, OverrideClass, Principal,
-    ProfileAction,
+    Action, ControlErrorKind, ControlPlane, CredentialSource, ModelProfile, OverrideClass,
+    Principal, ProfileAction,
     PurposeKey::{self, Detection, Scoring},
-    SqliteStore, per_minute, usd,
+    Roles, SqliteStore, per_minute, usd,
 };
 use agents_core::{
     model::ModelErrorKind,
@@ -35,6 +35,38 @@ fn naming(store: &SqliteStore) -> ControlPlane {
             }))
             .0
         })
+}
+
+#[tokio::test]
+async fn c19_the_purposes_are_the_eight_and_those_that_are_registered() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let triage = || ModelProfile::global("triage".into()).model("p", "m");
+    let plain = naming(&store);
+    let refused = plain.activate(triage()).by(&operator()).await.unwrap_err();
+    assert!(refused.to_string().contains("not registered"), "{refused}");
+    let control = naming(&store).purpose("triage");
+    let purposes = control.purposes();
+    let names: Vec<_> = purposes.iter().map(PurposeKey::as_str).collect();
+    assert_eq!(
+        names,
+        [
+            "scoring",
+            "detection",
+            "reasoning",
+            "agent_turn",
+            "agent_tool",
+            "world_agent",
+            "customer_replay",
+            "embedding",
+            "triage"
+        ]
+    );
+    for purpose in purposes {
+        let profile = ModelProfile::global(purpose.clone()).model("p", purpose.as_str());
+        activate(&control, profile).await;
+        let reply = ask(&control.model(purpose.clone(), "acme")).await.unwrap();
+        assert_eq!(reply.content, purpose.as_str());
+    }
 }
 
 #[tokio::test]
@@ -137,6 +169,43 @@ async fn l21_the_global_profile_and_those_of_others_are_not_a_tenants() {
     assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
     control.activate(of_acme("m")).by(&admin()).await.unwrap();
     assert_eq!(control.versions(&Scoring).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn l21_with_a_role_for_profiles_only_whoever_has_it_changes_those_of_the_organisation() {
+    let roles = Roles::new().for_action(Action::Profiles, "finance");
+    let store = SqliteStore::in_memory().await.unwrap();
+    let control = naming(&store).roles(roles);
+    activate(&control, scoring().daily_cap(usd(10))).await;
+    let finance = admin().role("finance");
+    let lower = || of_acme("m").daily_cap(usd(5));
+    let first = control.activate(lower()).by(&finance).await.unwrap();
+    let version = first.version;
+    for change in [
+        control.activate(lower()),
+        control.rollback(version),
+        control.deactivate(version),
+    ] {
+        let refused = change.by(&admin()).await.unwrap_err();
+        assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+        assert!(
+            refused.to_string().contains("the role `finance`"),
+            "{refused}"
+        );
+        let changes = control.changes(0).await.unwrap();
+        let last = changes.last().unwrap();
+        assert_eq!((last.action, &*last.by), (ProfileAction::Refused, "ada"));
+        assert!(last.detail.contains("the role `finance`"), "{last:?}");
+    }
+    // The role is one within the organisation, and raises nothing.
+    let stranger = Principal::new("eve", "other").role("finance");
+    let refused = control.rollback(version).by(&stranger).await.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Forbidden, "{refused}");
+    let raised = of_acme("m").daily_cap(usd(11));
+    control.activate(raised).by(&finance).await.unwrap_err();
+    control.rollback(version).by(&finance).await.unwrap();
+    control.deactivate(version).by(&finance).await.unwrap();
+    control.rollback(version).by(&operator()).await.unwrap();
 }
 
 #[tokio::test]
@@ -314,5 +383,14 @@ async fn a_profile_with_a_defect_is_refused() {
 #[tokio::test]
 async fn l23_a_fallback_of_another_provider_is_permitted_on_request() {
     let (control, _) = plane(reply(1, 1)).await;
-    activate(&control, scoring().fallback("q", "m").across_providers()).await;
+    activate(&control, scoring().fallback("p", "n")).await;
+    let other = scoring().fallback("q", "m");
+    let refused = control.activate(other.clone()).by(&operator()).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind(), ControlErrorKind::Invalid);
+    assert!(
+        refused.to_string().contains("across_providers"),
+        "{refused}"
+    );
+    activate(&control, other.across_providers()).await;
 }

@@ -8,14 +8,14 @@ use agents_core::{
     secret::{ExposeSecret, SecretOwner, Secrets},
     testing::{Script, ScriptedModel},
 };
-use agents_runtime::FileKeyring;
+use agents_runtime::{FileKeyring, Keyring};
 use agents_store::{CredentialKey, CredentialLease, Store};
 use std::{
     sync::{
         Arc, Mutex,
         atomic::{AtomicU16, AtomicU64, Ordering::SeqCst},
     },
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime},
 };
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -427,4 +427,37 @@ async fn credentials_are_encrypted_and_go_with_their_tenant() {
         .unwrap();
     store.erase_tenant("acme", "ada").await.unwrap();
     assert_eq!(found(&one, &acme()).await.unwrap(), "none");
+}
+
+/// A file that is not read is one whose contents may be anything.
+#[tokio::test]
+async fn l24_requests_do_not_read_the_keyring_and_go_by_what_has_changed_in_it() {
+    let file = TempFile::new("keyring");
+    let path = format!("{}.keys", file.0.display());
+    let store = SqliteStore::open(&file.0).await.unwrap();
+    let credentials = Credentials::open(&store, keys(&file));
+    credentials.put(&acme(), "oauth", "first").await.unwrap();
+    let write = |contents: &[u8]| {
+        std::fs::write(&path, contents).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    };
+    let whole = std::fs::read(&path).unwrap();
+    write(&whole);
+    assert_eq!(found(&credentials, &acme()).await.unwrap(), "first");
+    write(&vec![b' '; whole.len()]);
+    for _ in 0..20 {
+        assert_eq!(found(&credentials, &acme()).await.unwrap(), "first");
+    }
+    // Another process gives the tenant a new key, and stores a credential with it.
+    write(&whole);
+    let other = keys(&file);
+    other.rotate("acme").unwrap();
+    assert_eq!(found(&credentials, &acme()).await.unwrap(), "first");
+    let of_other = Credentials::open(&store, other);
+    of_other.put(&acme(), "oauth", "second").await.unwrap();
+    assert_eq!(found(&credentials, &acme()).await.unwrap(), "second");
+    keys(&file).erase("acme").unwrap();
+    let error = found(&credentials, &acme()).await.unwrap_err();
+    assert!(error.contains("erased"), "{error}");
 }

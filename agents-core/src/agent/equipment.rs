@@ -223,6 +223,7 @@ fn definition_for<'a, I, O>(
     }
     if let Some(purpose) = &skill.purpose {
         (definition.model, definition.purpose) = (None, Some(purpose.clone()));
+        definition.purposed_skill = Some(skill.name().to_owned());
     }
     if let Some(memory) = memory {
         definition = definition.with_tools(memory::tools(memory, &agent.name));

@@ -162,7 +162,10 @@ async fn ask(
                     .model_for(own.or_else(|| cx.model().cloned()))
                     .is_none()
                 {
-                    let why = wording::no_model_to_choose(&definition.name, &listed);
+                    let why = match &definition.purpose {
+                        Some(_) => definition.undriven(),
+                        None => wording::no_model_to_choose(&definition.name, &listed),
+                    };
                     return Err(Error::new(ErrorKind::Build, why));
                 }
                 engine::model::ask(definition, cx, turn, Some(&schema), must_fit).await?;

@@ -38,6 +38,8 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) model: Option<Arc<dyn Model>>,
     /// Purpose of the agent's model, if it has no model of its own and the run knows models for purposes.
     pub(crate) purpose: Option<PurposeKey>,
+    /// Name of the skill that has this purpose; `None` if it is the agent's own.
+    pub(crate) purposed_skill: Option<String>,
     pub(crate) tools: ToolSet,
     /// Policies for tools by their names, in the order in which they apply.
     pub(crate) policies: Vec<(Pattern, ToolPolicy)>,
@@ -65,6 +67,7 @@ impl AgentDefinition<'_> {
             prompt: Prompt::default(),
             model: None,
             purpose: None,
+            purposed_skill: None,
             tools: ToolSet::new(),
             policies: Vec::new(),
             budget: Budget::new(),
@@ -155,7 +158,7 @@ impl AgentDefinition<'_> {
     /// that model.
     pub(crate) fn undriven(&self) -> String {
         if let Some(purpose) = &self.purpose {
-            return wording::no_model_for(&self.name, purpose);
+            return wording::no_model_for(&self.name, self.purposed_skill.as_deref(), purpose);
         }
         let of_tools = self.tools.specs().filter_map(|spec| {
             let tool = self.tools.get(&spec.name)?;

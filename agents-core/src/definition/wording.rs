@@ -25,9 +25,14 @@ pub(super) fn no_model(agent: &str, repair_agents: &[String]) -> String {
     )
 }
 
-pub(super) fn no_model_for(agent: &str, purpose: &PurposeKey) -> String {
+/// `skill` is the skill that has the purpose, if it is not the agent's own.
+pub(super) fn no_model_for(agent: &str, skill: Option<&str>, purpose: &PurposeKey) -> String {
+    let who = match skill {
+        None => format!("agent `{agent}`"),
+        Some(skill) => format!("skill `{skill}` of agent `{agent}`"),
+    };
     format!(
-        "agent `{agent}` has the purpose `{purpose}`, and the run knows no models for purposes; give it a control plane with `.run(..).purposes(..)`, or a model with `.run(..).model(..)`"
+        "{who} has the purpose `{purpose}`, and the run knows no models for purposes; give it a control plane with `.run(..).purposes(..)`, or a model with `.run(..).model(..)`"
     )
 }
 

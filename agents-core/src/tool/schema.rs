@@ -107,3 +107,37 @@ pub mod output_schema {
 
     impl<T> NoSchema for &Probe<T> {}
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn c20_schemas_are_those_of_draft_07() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is used")]
+        struct Order {
+            item: Item,
+            size: (u8, String),
+        }
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only its schema is used")]
+        struct Item {
+            name: String,
+        }
+        let schema = schema_of::<Order>();
+        assert_eq!(
+            schema["properties"]["item"],
+            json!({"$ref": "#/definitions/Item"})
+        );
+        assert_eq!(schema["definitions"]["Item"]["type"], "object");
+        // Later drafts have `$defs` and `prefixItems`.
+        assert!(schema["properties"]["size"]["items"].is_array(), "{schema}");
+        let text = schema.to_string();
+        assert!(
+            !text.contains("$defs") && !text.contains("prefixItems"),
+            "{text}"
+        );
+    }
+}

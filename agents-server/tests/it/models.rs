@@ -7,7 +7,9 @@ use agents::{
     model::{ModelError, ModelErrorKind, Reply, Usage},
     testing::{Script, ScriptedModel},
 };
-use agents_control::{ControlPlane, ModelProfile, Prices, per_minute, usd};
+use agents_control::{
+    ControlPlane, ModelProfile, OverrideClass, Prices, ProfileAction, per_minute, usd,
+};
 use agents_runtime::{Principal, Progress, Roles, RunRef, Runtime, SqliteStore};
 use axum::http::{StatusCode, header};
 use serde_json::{Value, json};
@@ -271,6 +273,27 @@ async fn a_tenant_rolls_its_own_profiles_back_and_no_others() {
         .post_json("acme/grace", "/api/models/scoring", &odd)
         .await;
     assert_eq!(odd.status, StatusCode::UNPROCESSABLE_ENTITY);
+}
+
+#[tokio::test]
+async fn l4_l21_a_change_of_a_locked_purpose_is_forbidden_and_a_row_of_the_changes() {
+    let (house, control) = house().await;
+    activate(&control, scoring()).await;
+    let org = |model: &str| ModelProfile::org("acme", Scoring).model("p", model);
+    let first = activate(&control, org("good")).await;
+    activate(&control, org("other")).await;
+    activate(&control, scoring().override_class(OverrideClass::Locked)).await;
+    let change = json!({"action": "roll_back", "version": first});
+    let answer = house
+        .post_json("acme/grace", "/api/models/scoring", &change)
+        .await;
+    assert_eq!(answer.status, StatusCode::FORBIDDEN, "{}", answer.body);
+    assert!(answer.body.contains("locked"), "{}", answer.body);
+    let changes = control.changes(0).await.unwrap();
+    let last = changes.last().unwrap();
+    assert_eq!((last.action, &*last.by), (ProfileAction::Refused, "grace"));
+    let page = house.get("acme/grace", "/models/scoring").await.body;
+    assert!(page.contains("data-change=\"refused\""), "{page}");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod day;
     allow(dead_code, reason = "the stores use it")
 )]
 mod profile;
+mod retry;
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores use it")
@@ -19,6 +20,7 @@ mod usage;
 
 pub use credential::{CredentialAnswer, CredentialKey, CredentialLease, StoredCredential};
 pub use profile::{NewProfile, ProfileAction, ProfileChange, StoredProfile};
+pub use retry::RetryChange;
 pub use usage::{
     Budget, BudgetKey, Hold, HoldAnswer, RateRule, Settlement, UsageBy, UsageDay, UsageFilter,
     UsageRow, UsageSum,
@@ -44,6 +46,8 @@ use std::{sync::Arc, time::Duration};
 /// - **One profile of a purpose is active in a tier**, whoever activates profiles at once.
 /// - **A hold is within the cap or refused**, in one statement: no number of processes spends more than the cap together.
 /// - **A hold is settled once.** One that nobody settles in time counts as spent.
+/// - **A retry is taken once**, in one statement: no number of processes makes more retries than an organisation has left.
+/// - **A circuit opens once**, by what the log says of the requests of all processes.
 /// - **One holder has the lease on a credential**, and contents are renewed only if they are those that were read: a token
 ///   that can be used once is used once.
 /// - **The log is the truth.** The sums of a day can be made anew from it.
@@ -107,6 +111,16 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns the circuits that are open, with the time until a request may see whether the model answers again.
     async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 
+    /// Opens a circuit for this time if the last requests in the log that went through it, this many, have all failed. Returns
+    /// `true` if it was closed before, and has opened. Requests of which it is not known whether they have failed do not
+    /// count. The last ones are those whose holds came last.
+    async fn fail_circuit(
+        &self,
+        name: &str,
+        failures: u32,
+        time: Duration,
+    ) -> Result<bool, StoreError>;
+
     /// Opens a circuit for this time. Returns `true` if it was closed before.
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
@@ -150,6 +164,14 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Ends the lease of this holder, if it has one.
     async fn release_credential(&self, key: &CredentialKey, holder: &str)
     -> Result<(), StoreError>;
+
+    /// Changes the retries that are left to an organisation. Returns what is left then, or `None` if there is not enough to be
+    /// taken: nothing is changed then.
+    async fn change_retries(
+        &self,
+        org_id: &str,
+        change: RetryChange,
+    ) -> Result<Option<u32>, StoreError>;
 
     /// Holds money for a request that is about to be sent, if rate and cap permit it.
     async fn hold(&self, hold: &Hold) -> Result<HoldAnswer, StoreError>;
@@ -210,6 +232,7 @@ forward! {
     refuse_profile(new: &NewProfile, why: &str) -> ();
     profile_changes(after: u64) -> Vec<ProfileChange>;
     circuits() -> Vec<(String, Duration)>;
+    fail_circuit(name: &str, failures: u32, time: Duration) -> bool;
     open_circuit(name: &str, time: Duration) -> bool;
     probe_circuit(name: &str, time: Duration) -> bool;
     close_circuit(name: &str) -> bool;
@@ -219,6 +242,7 @@ forward! {
     lease_credential(key: &CredentialKey, lease: &CredentialLease) -> CredentialAnswer;
     renew_credential(key: &CredentialKey, before: &str, new: &StoredCredential) -> bool;
     release_credential(key: &CredentialKey, holder: &str) -> ();
+    change_retries(org_id: &str, change: RetryChange) -> Option<u32>;
     hold(hold: &Hold) -> HoldAnswer;
     settle_hold(settlement: &Settlement) -> bool;
     budget(key: &BudgetKey) -> Budget;

@@ -50,6 +50,8 @@ pub struct Hold {
     pub run_id: String,
     /// Place of the agent in the run, and its turn.
     pub turn_id: String,
+    /// Name of the circuit that the request goes through.
+    pub circuit: String,
 }
 
 /// Answer to a [`Hold`].
@@ -98,6 +100,8 @@ pub struct Settlement {
     pub output_tokens: u64,
     /// End of the request: `answered`, or the kind of its error.
     pub outcome: String,
+    /// Is `true` if the model has failed, and `None` if the request says nothing about the model.
+    pub failed: Option<bool>,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
     /// Cap of a day, in billionths of a dollar, for the warning; `None` for no cap.
@@ -274,8 +278,9 @@ pub(crate) fn after_refill(rate: RateRule, left: f64, passed_ms: u64) -> Duratio
 }
 
 impl Settlement {
-    /// Returns the settlement with numbers that a database can store and sum up.
-    pub(crate) fn bounded(mut self) -> Self {
+    /// Returns the settlement with numbers that a database can store and sum up, as a store does when it gets it.
+    #[must_use]
+    pub fn bounded(mut self) -> Self {
         let numbers = [
             &mut self.input_tokens,
             &mut self.cached_tokens,

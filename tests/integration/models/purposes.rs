@@ -220,10 +220,37 @@ async fn the_purpose_of_a_skill_wins_over_the_model_of_its_agent() {
     let own = ScriptedModel::new([Script::text("rate")]);
     let error = agent(own.0).run("Ada").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Build);
+    let lacks =
+        "skill `rate` of agent `clerk` has the purpose `scoring`, and the run knows no models";
+    assert!(error.to_string().contains(lacks), "{error}");
+}
+
+#[tokio::test]
+async fn whoever_has_the_purpose_that_lacks_a_control_plane_is_named() {
+    let says = async |agent: &dyn Fn() -> AgentBuilder<'static, String, String>| {
+        let error = agent().build().run("Ada").await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Build);
+        error.to_string()
+    };
+    let clerk = || AgentBuilder::new("clerk").purpose(PurposeKey::AgentTurn);
+    let rate = || Skill::model("rate", "Rates.").purpose(PurposeKey::Scoring);
+    let of_skill = says(&|| clerk().skill(rate())).await;
     assert!(
-        error.to_string().contains("the purpose `scoring`"),
-        "{error}"
+        of_skill.contains("skill `rate` of agent `clerk` has the purpose `scoring`"),
+        "{of_skill}"
     );
+    // The turn that chooses a skill is the agent's, and so are those of a skill without a purpose.
+    let write = || Skill::model("write", "Writes.");
+    for of_agent in [
+        says(&|| clerk().skill(rate()).skill(write())).await,
+        says(&|| clerk().skill(write())).await,
+    ] {
+        assert!(
+            of_agent.contains("agent `clerk` has the purpose `agent_turn`")
+                && !of_agent.contains("skill `"),
+            "{of_agent}"
+        );
+    }
 }
 
 #[tokio::test]

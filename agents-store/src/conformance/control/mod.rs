@@ -4,12 +4,13 @@ mod budgets;
 mod circuits;
 mod credentials;
 mod profiles;
+mod retries;
 mod usage;
 
 use crate::{
     Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, ErrorKind,
-    Hold, HoldAnswer, NewProfile, ProfileAction, RateRule, Settlement, StoredCredential, UsageBy,
-    UsageFilter,
+    Hold, HoldAnswer, NewProfile, ProfileAction, RateRule, RetryChange, Settlement,
+    StoredCredential, UsageBy, UsageFilter,
 };
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
@@ -53,6 +54,12 @@ cases! {
     };
     circuits::{
         a_circuit_opens_once_and_lets_one_request_through,
+        failures_in_a_row_open_a_circuit,
+        of_many_failures_at_once_one_opens_a_circuit,
+    };
+    retries::{
+        retries_are_taken_until_none_are_left,
+        many_tasks_never_take_more_retries_than_are_left,
     };
     credentials::{
         a_credential_is_stored_replaced_and_removed,

@@ -48,8 +48,8 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer
         return Ok(HoldAnswer::CapReached { budget });
     }
     let insert = "INSERT INTO llm_usage (id, at, date, org_id, domain_id, bc, purpose, provider, model, profile_version,
-             run_id, turn_id, held, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)";
+             run_id, turn_id, held, expires_at, circuit)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     let held = hold.amount_nanos.map(|amount| signed(amount.min(MOST)));
     let values: Params<'_> = &[
         &hold.id,
@@ -66,6 +66,7 @@ pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer
         &text(&hold.turn_id),
         &held,
         &signed(now + millis(hold.expires_in)),
+        &text(&hold.circuit),
     ];
     db.execute(insert, values).await?;
     let warns = warns(db, key, &today, hold.cap_nanos).await?;
@@ -186,7 +187,7 @@ pub(super) async fn settle(
     let values: Params<'_> = &[org_id, domain_id, purpose, &date, &freed, &spent, &before];
     db.execute(sums, values).await?;
     let update = "UPDATE llm_usage SET outcome = $2, input_tokens = $3, cached_tokens = $4, cache_write_tokens = $5,
-             output_tokens = $6, cost = $7, took_ms = $8 WHERE id = $1";
+             output_tokens = $6, cost = $7, took_ms = $8, failed = $9 WHERE id = $1";
     let values: Params<'_> = &[
         &settlement.id,
         &text(&settlement.outcome),
@@ -196,6 +197,7 @@ pub(super) async fn settle(
         &output,
         &cost,
         &signed(settlement.took_ms),
+        &settlement.failed,
     ];
     db.execute(update, values).await?;
     let daily = "INSERT INTO llm_usage_daily AS day (org_id, domain_id, bc, purpose, model, date, input_tokens,

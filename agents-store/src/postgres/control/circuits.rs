@@ -26,6 +26,24 @@ pub(super) async fn list(
     found.iter().map(read).collect()
 }
 
+pub(super) async fn fail(
+    db: &Transaction<'_>,
+    name: &str,
+    failures: u32,
+    time: Duration,
+) -> Result<bool, StoreError> {
+    let (name, until) = (text(name), signed(db.now().await? + millis(time)));
+    // Whether the last requests have failed, and that the circuit opens, is one statement.
+    let guarded = "INSERT INTO llm_circuits (name, until)
+         SELECT $1::text, $2::bigint WHERE $3::bigint <= (
+             SELECT count(*) FILTER (WHERE failed) FROM (
+                 SELECT failed FROM llm_usage WHERE circuit = $1 AND failed IS NOT NULL
+                 ORDER BY number DESC LIMIT $3) AS last)
+         ON CONFLICT DO NOTHING";
+    let values: Params<'_> = &[&name, &until, &i64::from(failures)];
+    Ok(db.execute(guarded, values).await? > 0)
+}
+
 pub(super) async fn open(
     db: &Transaction<'_>,
     name: &str,

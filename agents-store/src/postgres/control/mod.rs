@@ -4,13 +4,14 @@ mod budgets;
 mod circuits;
 mod credentials;
 mod profiles;
+mod retries;
 mod usage;
 
 use super::{PostgresStore, connections};
 use crate::{
     Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
-    HoldAnswer, NewProfile, ProfileChange, Settlement, StoreError, StoredCredential, StoredProfile,
-    UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    HoldAnswer, NewProfile, ProfileChange, RetryChange, Settlement, StoreError, StoredCredential,
+    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -112,6 +113,19 @@ impl ControlStore for PostgresStore {
             .await
     }
 
+    async fn fail_circuit(
+        &self,
+        name: &str,
+        failures: u32,
+        time: Duration,
+    ) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |db| {
+            Box::pin(async move { circuits::fail(db, &name, failures, time).await })
+        })
+        .await
+    }
+
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
         let name = name.to_owned();
         self.write_apart(move |db| Box::pin(async move { circuits::open(db, &name, time).await }))
@@ -189,6 +203,18 @@ impl ControlStore for PostgresStore {
         let (key, holder) = (key.clone(), holder.to_owned());
         self.write_apart(move |db| {
             Box::pin(async move { credentials::release(db, &key, &holder).await })
+        })
+        .await
+    }
+
+    async fn change_retries(
+        &self,
+        org_id: &str,
+        change: RetryChange,
+    ) -> Result<Option<u32>, StoreError> {
+        let org_id = org_id.to_owned();
+        self.write_apart(move |db| {
+            Box::pin(async move { retries::change(db, &org_id, change).await })
         })
         .await
     }

@@ -39,8 +39,8 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
     }
     let mut insert = tx.prepare_cached(
         "INSERT INTO llm_usage (id, at, date, org_id, domain_id, bc, purpose, provider, model, profile_version, run_id,
-             turn_id, held, expires_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+             turn_id, held, expires_at, circuit)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
     insert.execute(params![
         hold.id,
@@ -56,7 +56,8 @@ pub(super) fn hold(tx: &Tx<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
         hold.run_id,
         hold.turn_id,
         hold.amount_nanos.map(|amount| amount.min(MOST)),
-        tx.now + millis(hold.expires_in)
+        tx.now + millis(hold.expires_in),
+        hold.circuit
     ])?;
     let warns = warns(tx, &hold.key, &today, hold.cap_nanos)?;
     Ok(HoldAnswer::Held { warns })
@@ -165,7 +166,7 @@ pub(super) fn settle(tx: &Tx<'_>, settlement: &Settlement) -> Result<bool, Store
     };
     let mut update = tx.prepare_cached(
         "UPDATE llm_usage SET outcome = ?2, input_tokens = ?3, cached_tokens = ?4, cache_write_tokens = ?5,
-             output_tokens = ?6, cost = ?7, took_ms = ?8 WHERE id = ?1",
+             output_tokens = ?6, cost = ?7, took_ms = ?8, failed = ?9 WHERE id = ?1",
     )?;
     update.execute(params![
         settlement.id,
@@ -175,7 +176,8 @@ pub(super) fn settle(tx: &Tx<'_>, settlement: &Settlement) -> Result<bool, Store
         settlement.cache_write_tokens,
         settlement.output_tokens,
         cost,
-        settlement.took_ms
+        settlement.took_ms,
+        settlement.failed
     ])?;
     let mut sums = tx.prepare_cached(
         "UPDATE llm_budget_state SET held = held - ?5, spent = spent + ?6 - ?7

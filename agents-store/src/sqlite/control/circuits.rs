@@ -12,6 +12,23 @@ pub(super) fn list(tx: &Tx<'_>) -> Result<Vec<(String, Duration)>, StoreError> {
     Ok(found.collect::<Result<_, _>>()?)
 }
 
+pub(super) fn fail(
+    tx: &Tx<'_>,
+    name: &str,
+    failures: u32,
+    time: Duration,
+) -> Result<bool, StoreError> {
+    // Whether the last requests have failed, and that the circuit opens, is one statement.
+    let mut guarded = tx.prepare_cached(
+        "INSERT INTO llm_circuits (name, until)
+         SELECT ?1, ?2 WHERE ?3 <= (
+             SELECT coalesce(sum(failed), 0) FROM (
+                 SELECT failed FROM llm_usage WHERE circuit = ?1 AND failed IS NOT NULL ORDER BY number DESC LIMIT ?3))
+         ON CONFLICT DO NOTHING",
+    )?;
+    Ok(guarded.execute(params![name, tx.now + millis(time), failures])? > 0)
+}
+
 pub(super) fn open(tx: &Tx<'_>, name: &str, time: Duration) -> Result<bool, StoreError> {
     let until = tx.now + millis(time);
     let mut insert = tx.prepare_cached(

@@ -4,13 +4,14 @@ mod budgets;
 mod circuits;
 mod credentials;
 mod profiles;
+mod retries;
 mod usage;
 
 use super::SqliteStore;
 use crate::{
     Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
-    HoldAnswer, NewProfile, ProfileChange, Settlement, StoreError, StoredCredential, StoredProfile,
-    UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
+    HoldAnswer, NewProfile, ProfileChange, RetryChange, Settlement, StoreError, StoredCredential,
+    StoredProfile, UsageBy, UsageDay, UsageFilter, UsageRow, UsageSum,
 };
 use async_trait::async_trait;
 use std::time::Duration;
@@ -78,6 +79,17 @@ impl ControlStore for SqliteStore {
 
     async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError> {
         self.read(self.in_tx(circuits::list)).await
+    }
+
+    async fn fail_circuit(
+        &self,
+        name: &str,
+        failures: u32,
+        time: Duration,
+    ) -> Result<bool, StoreError> {
+        let name = name.to_owned();
+        self.write_apart(move |tx| circuits::fail(tx, &name, failures, time))
+            .await
     }
 
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError> {
@@ -149,6 +161,16 @@ impl ControlStore for SqliteStore {
     ) -> Result<(), StoreError> {
         let (key, holder) = (key.clone(), holder.to_owned());
         self.write_apart(move |tx| credentials::release(tx, &key, &holder))
+            .await
+    }
+
+    async fn change_retries(
+        &self,
+        org_id: &str,
+        change: RetryChange,
+    ) -> Result<Option<u32>, StoreError> {
+        let org_id = org_id.to_owned();
+        self.write_apart(move |tx| retries::change(tx, &org_id, change))
             .await
     }
 
