@@ -180,6 +180,31 @@ impl Browser {
         self.ask(&format!("/element/{id}/click"), &json!({}));
     }
 
+    /// Shows pages in this width, light or dark.
+    pub(crate) fn show(&self, width: u32, is_dark: bool) {
+        let shade = match is_dark {
+            true => "dark",
+            false => "light",
+        };
+        let scheme = json!({"name": "prefers-color-scheme", "value": shade});
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        for (command, values) in [
+            ("Emulation.setEmulatedMedia", json!({"features": [scheme]})),
+            ("Emulation.setDeviceMetricsOverride", size),
+        ] {
+            self.ask(
+                "/goog/cdp/execute",
+                &json!({"cmd": command, "params": values}),
+            );
+        }
+    }
+
+    /// Runs a script in the page, and returns the value that it gives to its argument `done`.
+    pub(crate) fn run_until_done(&self, script: &str) -> Value {
+        let script = format!("const done = arguments[0]; {script}");
+        self.ask("/execute/async", &json!({"script": script, "args": []}))
+    }
+
     /// Returns the HTML of the page.
     pub(crate) fn source(&self) -> String {
         let source = self.try_ask("GET", "/source", &json!({})).unwrap();
