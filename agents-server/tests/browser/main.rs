@@ -9,7 +9,10 @@
 mod axe;
 #[path = "../../../tests/examples/built.rs"]
 mod built;
+mod controls;
+mod desk;
 mod driver;
+mod hostile;
 #[path = "../room/mod.rs"]
 mod room;
 
