@@ -11,10 +11,10 @@ use crate::{
     undo::plan::{Restored, WithPlan},
 };
 use agents_core::{
-    Agent, Error, ErrorKind,
+    Agent, Error, ErrorKind, Json,
     agent::{Conversation, Profile, Progress, Run},
     async_trait,
-    run::{Clock, SystemClock, Timestamp},
+    run::{Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
 };
 use std::sync::Arc;
@@ -87,19 +87,53 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let input: A::In = with.data.input.to().map_err(|error| {
-            Error::new(
-                ErrorKind::Build,
-                crate::wording::not_the_agents_input(&error),
-            )
-        })?;
         let agent = (self.0)(&with.data.scope);
-        go_on(&agent, input, with).await
+        match with.data.input.to::<A::In>() {
+            Ok(input) => go_on(&agent, input, with).await,
+            Err(error) => {
+                let why = crate::wording::not_the_agents_input(&error);
+                refuse(agent.name(), why, with).await
+            }
+        }
     }
 
     fn profile(&self, scope: &Scope) -> Profile {
         (self.0)(scope).profile()
     }
+}
+
+/// Agent in the place of one that does not take the input.
+struct Refusing {
+    name: String,
+    why: String,
+}
+
+#[async_trait]
+impl Agent for Refusing {
+    type In = Json;
+    type Out = Json;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, _: &RunContext, _: Json) -> Result<Json, Error> {
+        Err(Error::new(ErrorKind::InvalidInput, self.why.clone()))
+    }
+}
+
+/// Ends a run whose input does not fit this agent. If the input fitted when the run was started, the run is not ended: a
+/// worker that has the agent as it was then can go on with it.
+async fn refuse(agent: &str, why: String, with: With) -> Result<Went, Error> {
+    if !with.data.unchecked || with.journal.has_begun() {
+        return Err(Error::new(ErrorKind::Build, why));
+    }
+    let agent = Refusing {
+        name: agent.to_owned(),
+        why,
+    };
+    let input = with.data.input.clone();
+    until_waiting(agent.run(input), with).await
 }
 
 /// Goes on with a run of this agent until it ends or waits.

@@ -2,6 +2,7 @@
 
 use agents_control::ControlPlane;
 use agents_runtime::Client;
+use std::collections::BTreeSet;
 
 /// Control room that is about to be opened: by [`serve`](crate::serve), or as a [`router`](crate::router). Where it shows
 /// the runs of a store alone, the client of the store is enough.
@@ -23,6 +24,7 @@ use agents_runtime::Client;
 pub struct ControlRoom {
     pub(crate) client: Client,
     pub(crate) control: Option<ControlPlane>,
+    pub(crate) agents: BTreeSet<String>,
 }
 
 impl ControlRoom {
@@ -31,6 +33,7 @@ impl ControlRoom {
         ControlRoom {
             client: client.clone(),
             control: None,
+            agents: BTreeSet::new(),
         }
     }
 
@@ -38,6 +41,14 @@ impl ControlRoom {
     #[must_use]
     pub fn control(mut self, control: &ControlPlane) -> Self {
         self.control = Some(control.clone());
+        self
+    }
+
+    /// Adds an agent, by its name, that everybody who is signed in may send messages to: see [JSON](crate#json). The
+    /// workers that have the agent may be other processes. Without this, nobody starts work over the API.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.agents.insert(name.into());
         self
     }
 }

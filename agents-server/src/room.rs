@@ -3,7 +3,7 @@
 use crate::{Authenticator, ControlRoom, live::Live};
 use agents_control::ControlPlane;
 use agents_runtime::{Client, Principal};
-use std::{fmt::Write, sync::Arc};
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 /// State of a control room.
 #[derive(Clone)]
@@ -11,6 +11,8 @@ pub(crate) struct Room {
     pub(crate) client: Client,
     /// Control plane whose models and costs are shown, if there is one.
     pub(crate) control: Option<ControlPlane>,
+    /// Agents that people may send messages to.
+    pub(crate) agents: Arc<BTreeSet<String>>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
     /// Secret with which the tokens of forms are made.
@@ -29,11 +31,16 @@ pub(crate) struct Visitor {
 
 impl Room {
     pub(crate) fn new(room: ControlRoom, authenticator: impl Authenticator) -> Self {
-        let ControlRoom { client, control } = room;
+        let ControlRoom {
+            client,
+            control,
+            agents,
+        } = room;
         Room {
             live: Live::new(client.clone()),
             client,
             control,
+            agents: Arc::new(agents),
             authenticator: Arc::new(authenticator),
             secret: Arc::new(random()),
         }

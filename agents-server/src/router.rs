@@ -46,6 +46,14 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/api/runs/{id}/executions/{execution}",
             post(api::runs::act),
         )
+        .route(
+            "/api/conversations/{id}",
+            get(api::conversations::one).post(api::conversations::send),
+        )
+        .route(
+            "/api/conversations/{id}/events",
+            get(api::conversations::events),
+        )
         .route("/api/models", get(api::models::list))
         .route(
             "/api/models/{purpose}",

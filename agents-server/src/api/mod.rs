@@ -2,6 +2,7 @@
 
 pub(crate) mod approvals;
 pub(crate) mod audit;
+pub(crate) mod conversations;
 pub(crate) mod costs;
 pub(crate) mod live;
 pub(crate) mod models;

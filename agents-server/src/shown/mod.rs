@@ -1,5 +1,6 @@
 //! Data of the pages and of the API: pages make HTML of it, and the API is its JSON.
 
+pub(crate) mod conversations;
 pub(crate) mod costs;
 pub(crate) mod escalations;
 pub(crate) mod models;

@@ -90,11 +90,16 @@ impl House {
 
     /// Creates the house of a runtime, without a worker.
     pub(crate) fn of(runtime: Runtime, control: Option<&ControlPlane>) -> House {
-        let room = ControlRoom::of(runtime.as_client());
+        let room = ControlRoom::of(runtime.as_client()).agent("payer");
         let room = match control {
             Some(control) => room.control(control),
             None => room,
         };
+        House::in_room(runtime, room)
+    }
+
+    /// Creates the house of a runtime and a control room of its store, without a worker.
+    pub(crate) fn in_room(runtime: Runtime, room: ControlRoom) -> House {
         let app = agents_server::router(room, signed_in);
         let payer = runtime.agent(payer());
         House {

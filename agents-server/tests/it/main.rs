@@ -5,6 +5,7 @@
 
 #[path = "../../../tests/examples/built.rs"]
 mod built;
+mod conversations;
 mod deciding;
 mod house;
 mod live;
