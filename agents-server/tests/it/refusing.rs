@@ -99,7 +99,8 @@ async fn the_contents_of_a_run_are_for_whoever_may_see_exact_arguments() {
             "{by}: {}",
             run.body
         );
-        let text = house.get(by, &format!("{of_run}/text")).await.status;
+        let text = Request::get(format!("{of_run}/text")).header("x-user", by);
+        let text = house.app_status(text.body(Body::empty()).unwrap()).await;
         assert_eq!(text == StatusCode::FORBIDDEN, !may_see, "{by}: {text}");
     }
 }
