@@ -245,6 +245,11 @@ impl Approvals {
         opened(&key, &detail_of(&stored.request), &stored.detail)
     }
 
+    /// Returns the id under which the store has a request that a run tells of in its [events](Client::events).
+    pub fn id_of(run: &str, request: &ApprovalRequest) -> String {
+        crate::journal::approval_of(run, &request.id)
+    }
+
     /// Returns a request, if it is there for this principal.
     ///
     /// # Errors

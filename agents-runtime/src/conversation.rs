@@ -12,6 +12,9 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
+/// Number of runs that are read at once where few are expected.
+const FEW: u32 = 10;
+
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
 /// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
 #[derive(Clone)]
@@ -64,16 +67,34 @@ impl ConversationRef {
     /// # Errors
     /// When the store fails.
     pub async fn runs(&self) -> Result<Vec<Run>, RuntimeError> {
+        let mut all = self.runs_behind(None).await?;
+        all.reverse();
+        Ok(all)
+    }
+
+    /// Returns the runs of the conversation behind the one with this id, the oldest first: the messages that have come
+    /// since. Without an id, these are all runs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
         let mut filter = self.filter();
+        // Somebody who follows a conversation finds a few at most.
+        filter.limit = run.map_or(0, |_| FEW);
         let mut all = Vec::new();
-        loop {
+        'pages: loop {
             let page = self.client.runs(&filter).await?;
-            let Some(last) = page.last() else {
-                return Ok(all);
-            };
+            let Some(last) = page.last() else { break };
             filter.before = Some(last.id.clone());
-            all.extend(page);
+            for one in page {
+                if run == Some(&*one.id) {
+                    break 'pages;
+                }
+                all.push(one);
+            }
         }
+        all.reverse();
+        Ok(all)
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the

@@ -21,6 +21,9 @@ pub(crate) struct RunData {
     /// Conversation that the run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<String>,
+    /// Is `true` if the run was started by a process that does not know the type of the agent's input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unchecked: bool,
     /// Is `true` if the text of models is stored as it is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) streamed: bool,

@@ -138,6 +138,11 @@ impl StoredJournal {
         self.inner().failed.clone()
     }
 
+    /// Returns `true` if the run has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.inner().entries.is_empty()
+    }
+
     /// Returns `true` if the end of the run is stored.
     pub(crate) fn is_finished(&self) -> bool {
         self.inner().is_finished
@@ -288,7 +293,7 @@ impl StoredJournal {
         let detail = RequestDetail::new(request.clone(), asked.schema.clone());
         let effect = request.effect_description.clone();
         Ok(NewApproval {
-            id: id_of(&self.held.lease.run.id, "approval", &request.id),
+            id: approval_of(&self.held.lease.run.id, &request.id),
             request: request.id.clone(),
             place: asked.place.clone(),
             agent_name: request.agent_name.clone(),
@@ -415,6 +420,11 @@ impl StoredJournal {
             tracing::error!(run = event.run, refused = why, %error, "a refusal is not in the audit trail");
         }
     }
+}
+
+/// Returns the id of a request of a run.
+pub(crate) fn approval_of(run: &str, request: &str) -> String {
+    id_of(run, "approval", request)
 }
 
 /// Returns the id of an execution of a run.

@@ -16,7 +16,7 @@ use agents_core::{
     async_trait,
     journal::MemoryJournal,
     policy::read_only,
-    run::{AgentOutputs, Clock, SystemClock, Timestamp},
+    run::{AgentOutputs, Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
 };
 use std::sync::Arc;
@@ -105,9 +105,14 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let input = input_of::<A>(&with.data)?;
         let agent = (self.0)(&with.data.scope);
-        go_on(&agent, input, with).await
+        match with.data.input.to::<A::In>() {
+            Ok(input) => go_on(&agent, input, with).await,
+            Err(error) => {
+                let why = crate::wording::not_the_agents_input(&error);
+                refuse(agent.name(), why, with).await
+            }
+        }
     }
 
     fn profile(&self, scope: &Scope) -> Profile {
@@ -150,6 +155,40 @@ fn input_of<A: Agent>(data: &RunData) -> Result<A::In, Error> {
             crate::wording::not_the_agents_input(&error),
         )
     })
+}
+
+/// Agent in the place of one that does not take the input.
+struct Refusing {
+    name: String,
+    why: String,
+}
+
+#[async_trait]
+impl Agent for Refusing {
+    type In = Json;
+    type Out = Json;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, _: &RunContext, _: Json) -> Result<Json, Error> {
+        Err(Error::new(ErrorKind::InvalidInput, self.why.clone()))
+    }
+}
+
+/// Ends a run whose input does not fit this agent. If the input fitted when the run was started, the run is not ended: a
+/// worker that has the agent as it was then can go on with it.
+async fn refuse(agent: &str, why: String, with: With) -> Result<Went, Error> {
+    if !with.data.unchecked || with.journal.has_begun() {
+        return Err(Error::new(ErrorKind::Build, why));
+    }
+    let agent = Refusing {
+        name: agent.to_owned(),
+        why,
+    };
+    let input = with.data.input.clone();
+    until_waiting(agent.run(input), with).await
 }
 
 /// Goes on with a run of this agent until it ends or waits.

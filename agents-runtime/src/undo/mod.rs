@@ -460,6 +460,7 @@ impl Client {
             budget: None,
             by: Some(by.clone()),
             conversation: None,
+            unchecked: false,
             streamed: false,
             undo: Some(undo.clone()),
             call: None,
