@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Time within which an approval has to be used, unless another one is set.
+/// Default time within which a run has to use an approval, counted from the decision.
 pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of decisions that are made at the same time.
 const AT_ONCE: usize = 8;

@@ -20,7 +20,7 @@ use agents_core::{
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Agent whose types are not known any more.
+/// Agent whose input and output types are erased, so that a worker can hold agents of all types.
 #[async_trait]
 pub(crate) trait Registered: Send + Sync {
     /// Describes the agent as far as stored runs depend on it.

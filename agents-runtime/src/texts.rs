@@ -40,7 +40,7 @@ pub(crate) struct Piece {
     text: String,
 }
 
-/// Piece that is to be stored.
+/// Piece of streamed text that is to be stored.
 struct Pending {
     piece: Piece,
     /// Number of the request among those of its place in this process.

@@ -20,9 +20,9 @@ pub(crate) const ARGUMENT: &str = "argument.";
 pub(crate) struct Form {
     decision: String,
     note: String,
-    /// Arguments as JSON, as the visitor leaves them; empty if they were not shown.
+    /// Arguments of the call as JSON, as the visitor submits them; empty if the form did not show them.
     arguments: String,
-    /// Single arguments, as the visitor leaves them.
+    /// Single arguments of the call by name, as the visitor submits them.
     fields: BTreeMap<String, String>,
     /// Tenant that a call is made for, if an operator makes it.
     tenant: String,

@@ -3,7 +3,7 @@
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Name of the trail of what belongs to no run. No run has this id.
+/// Name of the audit trail for events that belong to no run. No run has this id.
 pub const PLATFORM: &str = "platform";
 
 /// Name that stands for all tenants where events and tables name one. No tenant has this name.
@@ -14,7 +14,7 @@ pub const ALL_TENANTS: &str = "*";
 pub struct StoredMode {
     /// Tenant; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Word for the mode.
+    /// Name of the mode.
     pub mode: String,
     /// Principal who has set it.
     pub set_by: String,
@@ -31,7 +31,7 @@ pub struct StoredMode {
 pub struct ModeChange {
     /// Tenant; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Word for the mode; `None` removes it.
+    /// Name of the mode; `None` removes the mode of the tenant.
     pub mode: Option<String>,
     /// Principal who sets it.
     pub by: String,
@@ -46,12 +46,12 @@ pub struct Platform {
     pub trail: Option<TrailEnd>,
 }
 
-/// End of a trail.
+/// End of an audit trail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrailEnd {
-    /// Number of events.
+    /// Number of events in the trail.
     pub seq: u64,
-    /// Digest of the last event; empty for an empty trail.
+    /// Digest of the last event of the trail; empty if the trail has no events.
     pub digest: Vec<u8>,
 }
 

@@ -292,8 +292,9 @@ impl ModelProfile {
         self
     }
 
-    /// Sets the name of the credential of this tier: the platform's, the organisation's or the workspace's own. Without
-    /// one, that of the tier above applies to the same provider; if there is none, the model is asked without a key.
+    /// Sets the name of the credential with which the model is asked. Its owner follows from the profile's [`Tier`]:
+    /// the platform, the organisation or the workspace. Without a name, the credential of the tier above applies if it
+    /// is for the same provider; if there is none, the model is asked without a key.
     #[must_use]
     pub fn credential(mut self, name: impl Into<String>) -> Self {
         self.credential_ref = Some(name.into());

@@ -186,7 +186,7 @@ impl<O> AnswerSite<'_, O> {
         self.with(|answer| answer.candidates.own_failure().cloned())
     }
 
-    /// Asks the arms about the failure at hand.
+    /// Asks the arms about the current failure.
     fn decide(&self) -> Option<Plan> {
         let (failed, previous) = self.with(|answer| {
             let candidates = &answer.candidates;

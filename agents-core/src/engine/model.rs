@@ -306,8 +306,9 @@ fn with_printed_calls(
     reply
 }
 
-/// Returns the call of an unknown tool, if the reply is one call and nothing else. This holds if the model was told to
-/// call in this way, or if the name is close to that of a tool. A text that the agent is to answer with is no call.
+/// Returns the call of an unknown tool, if the reply is one printed call and nothing else. It counts as a call if the
+/// model was told in its prompt to print calls, or if the name is close to that of a tool. A text that fits the schema
+/// of the agent's answer counts as an answer.
 fn whole_call(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,

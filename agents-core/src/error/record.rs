@@ -40,8 +40,8 @@ pub struct ErrorRecord {
     /// Seconds after which the same call may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Reason that was given with the escalation, or with the throw that ended the run; for a call that was not
-    /// approved, the [`DenialReason`](super::DenialReason).
+    /// Reason that an arm gave when it [escalated](crate::recovery::escalate) the failure or
+    /// [threw](crate::recovery::throw) it. For a call that was not approved, the [`DenialReason`](super::DenialReason).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

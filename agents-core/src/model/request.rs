@@ -153,7 +153,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Returns the scope for which the run works that makes the request; `None` outside of a run.
+    /// Returns the scope of the run that makes the request: the organisation, the workspace and the user. `None`
+    /// outside of a run.
     pub fn scope(&self) -> Option<&'a Scope> {
         self.asker.map(OfRun::of_scope)
     }

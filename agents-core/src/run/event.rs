@@ -267,7 +267,7 @@ pub enum EventKind {
     },
     /// The model was given a piece of the agent's knowledge.
     KnowledgeUsed {
-        /// Name of the knowledge.
+        /// Name under which the agent offers this piece of knowledge to its model.
         knowledge: String,
     },
     /// A call is settled; the event holds its receipt.

@@ -95,7 +95,8 @@ pub(crate) fn as_read(
     }
 }
 
-/// Returns all misfits, the first error among them; an empty list if the first error is the only one.
+/// Returns all misfits, which are the places where a text does not fit its schema, with `first` among them. If `first`
+/// is the only misfit, the list is empty, because the error of the call names that one already.
 pub(crate) fn misfits(
     first: &ReadError,
     schema: &Value,

@@ -167,7 +167,7 @@ fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
     }
 }
 
-/// Checks the one input of an agent: its type can be named, and borrows nothing.
+/// Checks the one input of an agent: its type is written in full, without `impl` or `_`, and borrows nothing.
 fn input(sig: &Signature, errors: &Errors) {
     let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
     for context in contexts {

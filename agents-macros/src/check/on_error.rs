@@ -269,7 +269,8 @@ impl<'ast> Visit<'ast> for Steps<'_> {
     }
 }
 
-/// Finds each `?` that leaves the arms before the next step of a plan.
+/// Reports each `?` in a step before `.or(..)`: it would return from the `on_error!` before the next step of the
+/// decision is tried.
 struct Questions<'e>(&'e Errors);
 
 impl<'ast> Visit<'ast> for Questions<'_> {

@@ -76,7 +76,7 @@ pub struct Webhook {
     way: Arc<dyn Deliver>,
 }
 
-/// Way on which the messages of a webhook are delivered: `HttpDelivery` (feature `webhooks`), or one of yours.
+/// Transport that delivers the messages of a webhook: `HttpDelivery` (feature `webhooks`), or a type of your own.
 ///
 /// ```
 /// use agents_core::async_trait;

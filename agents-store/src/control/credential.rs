@@ -14,7 +14,7 @@ pub struct CredentialKey {
 /// Contents of a credential. A store knows nothing of them: they are encrypted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredCredential {
-    /// Version, which is another one for other contents.
+    /// Version of the contents, such as a UUID: each write of new contents comes with a new version.
     pub version: String,
     /// Key of the contents, wrapped.
     pub data_key: Vec<u8>,
