@@ -6,7 +6,7 @@ use super::{
     tape::{Kind, Node},
 };
 
-/// Reason and place at which strict reading stopped.
+/// Reason why strict reading stopped, with the offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Syntax(usize),

@@ -117,8 +117,8 @@ pub(crate) async fn ask(
     Ok(())
 }
 
-/// Returns the reason why the agent may not go on with this model: its conversation is with another model, and the
-/// change was not asked for.
+/// Returns the reason why the agent may not use this model: its conversation was with another model, and nobody asked
+/// for the change. `None` if it may.
 fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
     let (name, id) = (&definition.name, model.id());
     let before = cx.node.frame(|frame| frame.model.clone())?;
@@ -192,7 +192,7 @@ struct Show<'a> {
 }
 
 struct Shown<'a> {
-    /// Text so far, as long as all of it may be one call.
+    /// Text so far, as long as the whole text may turn out to be one printed call.
     whole: Option<String>,
     printed: printed::Stream<'a>,
     hidden: secret::Stream,

@@ -13,7 +13,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Number of misfits that the model is told; the rest is counted.
+/// Maximum number of misfits that the model is told; further ones are only counted.
 const MOST: usize = 8;
 
 /// Maximum length in bytes of one misfit among several. A longer one loses the schema, which the model has

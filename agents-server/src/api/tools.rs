@@ -21,7 +21,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Call of a tool.
+/// Body of a request to call a tool.
 #[derive(Deserialize)]
 pub(crate) struct Call {
     arguments: Text,
@@ -30,7 +30,7 @@ pub(crate) struct Call {
     tenant: String,
 }
 
-/// Run that makes a call.
+/// Answer to a call of a tool: the run that makes it.
 #[derive(Serialize)]
 struct Called {
     run_id: String,
