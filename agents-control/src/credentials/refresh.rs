@@ -32,7 +32,7 @@ const WRITES: u32 = 5;
 #[derive(Default)]
 pub(super) struct Slots(Mutex<HashMap<CredentialKey, Arc<tokio::sync::Mutex<Slot>>>>);
 
-/// What this process knows of a credential beside its row.
+/// Knowledge of this process about a credential, in addition to the row in the store.
 #[derive(Default)]
 struct Slot {
     /// New bundle that could not be stored, and the version that it replaces.

@@ -71,7 +71,7 @@ struct Failed {
     /// Name of the model.
     model: String,
     error: ModelError,
-    /// The same error, with the failures of the models before it.
+    /// Error of this model, together with the failures of the models before it.
     all: ModelError,
 }
 

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// Error code.
+    /// Code of the error, by which programs tell causes apart.
     pub code: Code,
     /// Class of the code.
     pub class: Class,
