@@ -160,7 +160,8 @@ impl Usage {
         }
     }
 
-    /// Returns the tokens in our words. The tokens of summaries are billed, and the server does not include them.
+    /// Returns the tokens as `agents` counts them. The tokens of summaries are billed, but the server does not include
+    /// them.
     pub(super) fn read(&self) -> agents_core::model::Usage {
         let mut usage = self.whole.read();
         let summaries = self.iterations.iter().flatten();
