@@ -58,7 +58,7 @@ pub(super) struct Field {
 pub(super) enum Rest {
     Keep,
     Drop,
-    /// An error: unknown keys would be entries of a map, and such data is not left out.
+    /// Unknown keys are an error: they would be entries of a map, and such data may not be dropped.
     Refuse,
     Shape(usize),
 }

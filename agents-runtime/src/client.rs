@@ -55,7 +55,7 @@ impl Client {
         self
     }
 
-    /// Returns the store, for whatever leaves nothing in the audit trail.
+    /// Returns the store, for work that adds no event to the audit trail.
     pub(crate) fn bare_store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -202,7 +202,7 @@ impl Client {
             .map_err(RuntimeError::unreadable)
     }
 
-    /// Returns the run with this id, if it is there for this principal.
+    /// Returns the run with this id, if this principal may see it.
     pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));

@@ -35,7 +35,7 @@ impl ConversationRef {
     }
 
     /// Returns all messages so far, tool calls and their results included; none if there is no such conversation. A
-    /// message that is not over is not among them.
+    /// message whose run is not over is left out.
     ///
     /// # Errors
     /// When its keys are gone, its contents were altered, or the store fails.
@@ -125,7 +125,7 @@ impl ConversationRef {
         &self.client
     }
 
-    /// Returns the choice of the conversation's runs.
+    /// Returns the filter that chooses the conversation's runs.
     pub(crate) fn filter(&self) -> RunFilter {
         RunFilter {
             tenant: Some(self.tenant.clone()),
@@ -146,7 +146,7 @@ impl fmt::Debug for ConversationRef {
 
 /// Conversation of a run that a worker goes on with.
 pub(crate) struct Talk {
-    /// Conversation as the run before has left it.
+    /// Conversation as the previous run has stored it; `None` for the first run.
     pub(crate) before: Option<Conversation>,
     pub(crate) shorten: Option<Arc<dyn Shorten>>,
 }
@@ -168,7 +168,7 @@ impl Client {
         Some(self.conversation(&run.tenant, id))
     }
 
-    /// Returns the run of the same conversation that goes on first, if that is another one.
+    /// Returns the run of the same conversation that goes on before this run; `None` if this run is the next.
     pub(crate) async fn before_in_conversation(
         &self,
         run: &Run,
@@ -209,7 +209,7 @@ impl Client {
     }
 }
 
-/// Encrypts a conversation as a run of it leaves it.
+/// Encrypts the conversation that a run stores at its end.
 pub(crate) fn seal_conversation(
     conversation: &Conversation,
     run: &Run,

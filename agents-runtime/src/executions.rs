@@ -111,8 +111,8 @@ impl Client {
         Ok(self.inspect(run, by).await?.0)
     }
 
-    /// Returns the executions of a run, and its journal as [`recorded`](Client::recorded) returns it, with one reading. A
-    /// journal that cannot be read is an error in its place: its run has executions still.
+    /// Returns the executions of a run, and its journal as [`recorded`](Client::recorded) returns it; the journal is
+    /// read once. If it cannot be read, its error is returned beside the executions.
     ///
     /// # Errors
     /// When there is no such run for this principal, or the store fails.

@@ -32,7 +32,7 @@ pub(crate) struct OneCall {
 pub(crate) type Given = Vec<(String, SecretValue)>;
 
 impl OneCall {
-    /// Creates the agent that makes this call of the tool, and reports what it is told.
+    /// Creates the agent that makes this call of the tool, and answers with the result of the call.
     pub(crate) fn of(
         model: &'static str,
         tool: impl IntoTool,
@@ -53,7 +53,7 @@ impl OneCall {
         }
     }
 
-    /// Creates the agent that calls nothing, and says why.
+    /// Creates the agent that makes no call, and answers with the reason.
     pub(crate) fn saying(model: &'static str, why: String) -> Self {
         let agent = AgentBuilder::<String, String>::new(name_of(model));
         let then = Then::Say(why);
@@ -69,16 +69,16 @@ fn name_of(model: &'static str) -> &'static str {
     model.strip_prefix("agents/").unwrap_or(model)
 }
 
-/// Model whose replies are known before.
+/// Model whose replies are fixed in advance.
 struct Fixed {
     model: &'static str,
     then: Then,
 }
 
 enum Then {
-    /// Makes this call, and reports what it is told.
+    /// Makes this call, and answers with its result.
     Call(ToolCall),
-    /// Says this.
+    /// Answers with this text.
     Say(String),
 }
 

@@ -22,7 +22,7 @@ use agents_core::{
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Agent whose types are not known any more.
+/// Agent whose input and output types are erased, so that a worker can hold agents of all types.
 #[async_trait]
 pub(crate) trait Registered: Send + Sync {
     /// Describes the agent as far as stored runs depend on it.
@@ -43,7 +43,7 @@ pub(crate) trait Registered: Send + Sync {
     ) -> Result<Varied, Error>;
 }
 
-/// Parts that a run goes on with.
+/// Data and settings with which a run goes on.
 pub(crate) struct With {
     pub(crate) id: String,
     pub(crate) data: RunData,
@@ -61,13 +61,13 @@ pub(crate) struct With {
     pub(crate) given: Given,
 }
 
-/// State in which a run was left.
+/// State of a run when the agent returns.
 pub(crate) enum Went {
     /// The run is over.
     Done {
         /// Error of the run, if it has no answer.
         error: Option<Error>,
-        /// Conversation as the run has left it.
+        /// Conversation after the run, if the run is a part of one.
         said: Option<Box<Conversation>>,
     },
     /// The run waits for decisions about the requests with these ids.
@@ -84,7 +84,7 @@ pub(crate) struct Varied {
 /// Agent that is made for the scope of each run.
 pub(crate) struct MadeFor<F>(pub(crate) F);
 
-/// Clock of the system, which gives the run its id.
+/// System clock, which also gives the run its stored id.
 struct OfRun(String);
 
 impl Clock for OfRun {

@@ -89,7 +89,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Compares two secrets in a time that does not depend on where they differ.
+/// Returns `true` if both secrets are the same. The time of the comparison does not depend on where they differ.
 pub(crate) fn is_same(given: &str, expected: &str) -> bool {
     let of = |text: &str| hmac_sha256::Hash::hash(text.as_bytes());
     let differences = of(given).into_iter().zip(of(expected)).map(|(a, b)| a ^ b);

@@ -30,7 +30,8 @@ pub(crate) struct Change {
     token: Option<String>,
 }
 
-/// Returns the page of a control room without a control plane.
+/// Returns the page that stands in place of models or costs in a control room without a control plane. It says how to
+/// add one.
 pub(super) fn without(visitor: &Visitor, title: &str, tab: Tab) -> Response {
     let body = html! {
         p.empty {
