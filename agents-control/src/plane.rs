@@ -171,8 +171,8 @@ impl ControlPlane {
         })
     }
 
-    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`], whoever of the organisation has it.
-    /// Without one, that is every principal of the organisation.
+    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`](crate::Action::Profiles), whoever of
+    /// the organisation has it. Without one, that is every principal of the organisation.
     ///
     /// ```
     /// use agents_control::{Action, ControlPlane, Roles, SqliteStore};

@@ -124,10 +124,8 @@ impl Desk {
             let all = self
                 .tokio
                 .block_on(async { approvals.list(&filter, &Principal::operator()).await });
-            let correlated = all.unwrap().into_iter().filter(|one| one.id != before.id);
-            correlated
-                .filter(|one| one.correlation_id == before.correlation_id)
-                .next()
+            let mut others = all.unwrap().into_iter().filter(|one| one.id != before.id);
+            others.find(|one| one.correlation_id == before.correlation_id)
         })
     }
 
