@@ -55,7 +55,7 @@ impl Client {
         self
     }
 
-    /// Returns the store, for work that adds no event to the audit trail.
+    /// Returns the store without giving it the audit key first: for reading, and for work after [`store`](Self::store).
     pub(crate) fn bare_store(&self) -> &Arc<dyn Store> {
         &self.store
     }

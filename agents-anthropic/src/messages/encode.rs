@@ -410,7 +410,7 @@ fn id(id: &str) -> String {
     valid(id, usize::MAX, "call")
 }
 
-/// Returns the name of a call in the characters that the server accepts. Models invent other names.
+/// Returns the name of a called tool with `_` for each character that the server refuses: a model may invent any name.
 fn name(name: &str) -> String {
     valid(name, 128, "unnamed")
 }

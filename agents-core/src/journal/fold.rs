@@ -293,7 +293,11 @@ impl State {
         }
     }
 
-    /// Adapts the state to the start of another process that goes on with the run.
+    /// Prepares the state for another process that goes on with the run.
+    ///
+    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a cancellation, by a
+    /// failed journal or by a difference to a recording is dropped: the run goes on, executions under way count as interrupted,
+    /// and open escalations are raised again.
     ///
     /// Work that was in flight is gone, and escalations are raised again. A run that was ending ends now, unless it was
     /// ended from outside.

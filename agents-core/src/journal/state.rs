@@ -43,7 +43,7 @@ pub(crate) struct State {
     pub(crate) finished: Option<Finished>,
     /// Calls whose effect is not known, each with the place of its agent.
     pub(crate) doubts: Vec<(PlaceId, Doubt)>,
-    /// Executions in this run of tools that write and are not idempotent.
+    /// Executions so far of tools that write and are not idempotent, so that an equal call is noticed.
     pub(crate) executions: Executions,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,

@@ -70,7 +70,7 @@ impl Defect {
     }
 }
 
-/// Tool of an agent.
+/// Tool in an agent's profile: the tool itself, or what is known of it before the agent runs.
 #[derive(Clone)]
 pub(crate) enum OwnTool {
     /// The tool itself.

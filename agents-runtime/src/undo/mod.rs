@@ -65,7 +65,7 @@ pub enum UndoOutcome {
     },
     /// The undo has failed, or was denied.
     Failed {
-        /// Error in words.
+        /// Text of the error, or of the denial.
         error: String,
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.

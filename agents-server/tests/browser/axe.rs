@@ -11,7 +11,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::{fs, path::Path};
 
-/// Pages that are held against the rules. A new page is a line here. `{request}`, `{run}` and `{execution}` stand for
+/// Pages that are held against the rules. A new page is a line here. `{request}`, `{run}`, `{execution}` and `{call}` stand for
 /// those of a payment that was approved; `{waiting}` stands for a request that waits.
 const PAGES: &[&str] = &[
     "/approvals",
@@ -24,6 +24,13 @@ const PAGES: &[&str] = &[
     "/runs?agent=nobody",
     "/runs/{run}",
     "/runs/{run}/executions/{execution}",
+    "/runs/{run}/calls/{call}",
+    "/tools",
+    "/tools?q=nothing",
+    "/tools/office/pay/1.0.0",
+    "/tools/office/pay/1.0.0?run={run}",
+    "/teams",
+    "/teams/office",
     "/models",
     "/models/agent_tool",
     "/costs",
@@ -104,6 +111,7 @@ fn no_page_has_a_serious_finding_of_axe_core() {
     );
     let of_run = at(&format!("/runs/{run}"));
     let execution = end_of_link(&browser, &of_run, "a[href*='/executions/']");
+    let call = end_of_link(&browser, &of_run, "a[href*='/calls/']");
     let waiting = end_of_link(&browser, &at("/approvals"), ".card h3 a");
 
     // What is not found here would not be found anywhere.
@@ -121,7 +129,8 @@ fn no_page_has_a_serious_finding_of_axe_core() {
             .replace("{request}", &request)
             .replace("{waiting}", &waiting)
             .replace("{run}", &run)
-            .replace("{execution}", &execution);
+            .replace("{execution}", &execution)
+            .replace("{call}", &call);
         browser.open(&at(&path));
         put(&browser, &axe);
         for (width, is_dark) in [(1200, false), (1200, true), (380, true), (380, false)] {

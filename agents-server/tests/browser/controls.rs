@@ -138,7 +138,7 @@ fn use_each_control(browser: &Browser, check: impl Fn(&str)) -> Desk {
     }
     assert_eq!(desk.ids().into_iter().collect::<Vec<_>>(), [revised.id]);
     browser.click(".card .facts a[href^='/runs/']");
-    reads(browser, "it waits for a decision");
+    reads(browser, "It waits for a decision");
     desk
 }
 
@@ -301,7 +301,7 @@ fn pages_that_were_left_hold_no_connections() {
     for _ in 0..6 {
         for request in desk.pending() {
             browser.open(&desk.at(&format!("/runs/{}", request.run_id)));
-            reads(&browser, "it waits for a decision");
+            reads(&browser, "It waits for a decision");
         }
     }
     let first = &desk.pending()[0];

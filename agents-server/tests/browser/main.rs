@@ -15,6 +15,7 @@ mod driver;
 mod hostile;
 #[path = "../room/mod.rs"]
 mod room;
+mod selector;
 
 use driver::Browser;
 use room::{Program, folder, ledger, until};

@@ -23,7 +23,8 @@ pub struct RateRule {
     pub per_ms: u64,
 }
 
-/// Money that is held for a request which is about to be sent.
+/// Order to hold money for a request that is about to be sent. It also counts the call for the rate limit, and stores who is
+/// about to ask which model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// Id of the request.
