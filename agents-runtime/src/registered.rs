@@ -19,6 +19,7 @@ use agents_core::{
     run::{AgentOutputs, Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
 };
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -105,14 +106,16 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let agent = (self.0)(&with.data.scope);
-        match with.data.input.to::<A::In>() {
-            Ok(input) => go_on(&agent, input, with).await,
+        let input: A::In = match with.data.input.to() {
+            Ok(input) => input,
             Err(error) => {
                 let why = crate::wording::not_the_agents_input(&error);
-                refuse(agent.name(), why, with).await
+                let name = (self.0)(&with.data.scope).name().to_owned();
+                return refuse(name, why, with).await;
             }
-        }
+        };
+        let agent = (self.0)(&with.data.scope);
+        go_on(&agent, input, with).await
     }
 
     fn profile(&self, scope: &Scope) -> Profile {
@@ -178,17 +181,16 @@ impl Agent for Refusing {
 }
 
 /// Ends a run whose input does not fit this agent. If the input fitted when the run was started, the run is not ended: a
-/// worker that has the agent as it was then can go on with it.
-async fn refuse(agent: &str, why: String, with: With) -> Result<Went, Error> {
-    if !with.data.unchecked || with.journal.has_begun() {
-        return Err(Error::new(ErrorKind::Build, why));
-    }
-    let agent = Refusing {
-        name: agent.to_owned(),
-        why,
-    };
-    let input = with.data.input.clone();
-    until_waiting(agent.run(input), with).await
+/// worker that has the agent as it was then can go on with it. The work is on the heap: runs that fit need no stack for it.
+fn refuse(name: String, why: String, with: With) -> BoxFuture<'static, Result<Went, Error>> {
+    Box::pin(async move {
+        if !with.data.unchecked || with.journal.has_begun() {
+            return Err(Error::new(ErrorKind::Build, why));
+        }
+        let agent = Refusing { name, why };
+        let input = with.data.input.clone();
+        until_waiting(agent.run(input), with).await
+    })
 }
 
 /// Goes on with a run of this agent until it ends or waits.

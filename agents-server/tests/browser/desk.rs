@@ -124,8 +124,9 @@ impl Desk {
             let all = self
                 .tokio
                 .block_on(async { approvals.list(&filter, &Principal::operator()).await });
-            let mut others = all.unwrap().into_iter().filter(|one| one.id != before.id);
-            others.find(|one| one.correlation_id == before.correlation_id)
+            all.unwrap()
+                .into_iter()
+                .find(|one| one.id != before.id && one.correlation_id == before.correlation_id)
         })
     }
 
