@@ -247,7 +247,7 @@ impl Approvals {
 
     /// Returns the id under which the store has a request that a run tells of in its [events](Client::events).
     pub fn id_of(run: &str, request: &ApprovalRequest) -> String {
-        crate::journal::approval_of(run, &request.id)
+        crate::ids::approval_of(run, &request.id)
     }
 
     /// Returns a request, if this principal may see it.

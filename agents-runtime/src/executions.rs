@@ -1,6 +1,6 @@
 //! Executions of a run, as people see them.
 
-use crate::{Client, Principal, RuntimeError, journal::execution_of, summary::summary};
+use crate::{Client, Principal, RuntimeError, ids::execution_of, summary::summary};
 use agents_core::{
     Effects,
     journal::{Began, CallStep, Entry, Follower, Recorded},

@@ -12,8 +12,6 @@ use uuid::Uuid;
 /// Time after which a hold that nobody has settled counts as spent. A request is over before that: a server may send
 /// nothing for half a minute at most, and the length of a reply is bounded.
 const EXPIRES: Duration = Duration::from_secs(600);
-/// Outcome of a request that was cut off.
-pub(super) const CUT_OFF: &str = "cut_off";
 /// Longest time that a call waits until its rate limit lets it pass.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -158,7 +156,7 @@ impl Drop for Holding {
         handle.spawn(async move {
             let settlement = Settlement {
                 id,
-                outcome: CUT_OFF.to_owned(),
+                outcome: span::CUT_OFF.to_owned(),
                 ..Settlement::default()
             };
             if let Err(error) = store.settle_hold(&settlement).await {

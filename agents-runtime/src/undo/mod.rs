@@ -10,7 +10,7 @@ use crate::{
     audit::reason,
     data::{RunData, UndoData, entries, key_of},
     error::RuntimeErrorKind,
-    journal::execution_of,
+    ids::execution_of,
     keys::RunKey,
     wording::in_words,
     work::PAUSE,
