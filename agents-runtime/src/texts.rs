@@ -325,3 +325,60 @@ impl Open {
         }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Runtime, SqliteStore, data::key_of};
+    use agents_core::AgentBuilder;
+    use agents_store::Claim;
+    use std::time::Instant;
+
+    fn event(kind: EventKind) -> Event {
+        Event {
+            run_id: "run".into(),
+            seq: 1,
+            at: Timestamp::from_millis(0),
+            agent: "clerk".into(),
+            depth: 0,
+            place: "run/clerk".into(),
+            kind,
+        }
+    }
+
+    /// The run may end while a piece is on its way, and the sender is dropped then.
+    #[tokio::test]
+    async fn text_is_taken_again_until_the_store_has_it() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        let runtime = Runtime::open(store.clone());
+        let clerk = runtime.agent(AgentBuilder::<String, String>::new("clerk").build());
+        clerk.run("Go.").start().await.unwrap();
+        let claim = Claim {
+            worker: "worker".to_owned(),
+            agents: vec!["clerk".to_owned()],
+            run: None,
+            time: Duration::from_secs(60),
+            per_tenant: 0,
+            most_claims: 3,
+        };
+        let lease = store.claim(&claim).await.unwrap().unwrap();
+        let key = key_of(&lease.run, &*runtime.as_client().keys().unwrap()).unwrap();
+        let keeping = runtime.keeper().unwrap().keep(lease, Instant::now());
+        let texts = Texts::new(Arc::new(store), keeping.held.clone(), key);
+        let asked = event(EventKind::ModelRequested {
+            turn: 1,
+            model: "m".into(),
+            choosing: false,
+        });
+        texts.on(&asked);
+        texts.stores(&asked, 7);
+        texts.on(&event(EventKind::Text("exchange ".to_owned())));
+        let first = texts.take().unwrap();
+        assert_eq!((first.len(), texts.has_any()), (1, true));
+        texts.on(&event(EventKind::Text("number 1".to_owned())));
+        let both = texts.take().unwrap();
+        assert_eq!((both.len(), &both[0]), (2, &first[0]));
+        texts.sent(&both);
+        assert_eq!((texts.take().unwrap().len(), texts.has_any()), (0, false));
+    }
+}
