@@ -1,6 +1,7 @@
 //! Runs with a fixed model: the undo of an execution, a call that a person makes, the outcome of a variation of a run. So all
 //! of these are gated, stored and audited like every run.
 
+use crate::{Runtime, RuntimeError, data::RunData};
 use agents_core::{
     AgentBuilder, PurposeKey,
     agent::ModelAgent,
@@ -9,6 +10,7 @@ use agents_core::{
     secret::SecretValue,
     tool::{IntoTool, Scope, ToolPolicy},
 };
+use agents_store::Run;
 use std::sync::Arc;
 
 /// Names of the fixed models.
@@ -61,6 +63,32 @@ impl OneCall {
             agent: agent.model(Fixed { model, then }).build(),
             secrets: Vec::new(),
         }
+    }
+}
+
+impl Runtime {
+    /// Returns the agent of a run with a fixed model; `None` for a run of the agent itself.
+    pub(crate) async fn one_call(
+        &self,
+        run: &Run,
+        data: &RunData,
+    ) -> Result<Option<OneCall>, RuntimeError> {
+        let RunData {
+            undo,
+            call,
+            what_if,
+            ..
+        } = data;
+        Ok(match (undo, call, what_if) {
+            (Some(undo), ..) => Some(self.undoes(run, data, undo).await?),
+            (_, Some(call), _) => Some(self.calls(run, data, call)?),
+            // Nobody waits for the outcome any more.
+            (.., Some(_)) if run.cancelled_by.is_some() => {
+                Some(OneCall::saying(WHAT_IF, String::new()))
+            }
+            (.., Some(what_if)) => Some(self.varies(run, what_if).await?),
+            (None, None, None) => None,
+        })
     }
 }
 

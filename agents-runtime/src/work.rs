@@ -239,23 +239,11 @@ impl Runtime {
             cancel.cancel();
         }
         let undo = data.undo.clone();
-        let one_call = match &data {
-            RunData {
-                undo: Some(undo), ..
-            } => Some(self.undoes(run, &data, undo).await?),
-            RunData {
-                call: Some(call), ..
-            } => Some(self.calls(run, &data, call)?),
-            RunData {
-                what_if: Some(what_if),
-                ..
-            } => tokio::select! {
-                biased;
-                () = keeping.held.lost.cancelled() => return Ok(None),
-                () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
-                varied = self.varies(run, what_if) => Some(varied?),
-            },
-            _ => None,
+        let one_call = tokio::select! {
+            biased;
+            () = keeping.held.lost.cancelled() => return Ok(None),
+            () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
+            one_call = self.one_call(run, &data) => one_call?,
         };
         let given = one_call.as_ref().map(|one| one.secrets.clone());
         let with = With {
