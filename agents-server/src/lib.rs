@@ -64,7 +64,8 @@
 //! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |
 //! | `GET /api/costs` | sums of the log of usage; `?by=day\|agent\|purpose\|model\|tenant\|run`, `?since=DAY`, `?purpose=`, `?tenant=` |
 //! | `GET /api/costs.csv` | the same with all rows, as CSV |
-//! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
+//! | `GET /api/audit` | events of the audit trail; `?run=`, `?kind=`, `?by=`, `?tool=`, `?after=NUMBER`, `?limit=` |
+//! | `GET /api/audit.jsonl` | all such events, each as a line of JSON |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
 //! | `GET /api/openapi.json` | the description of all of this |
 //!

@@ -102,6 +102,7 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
         .route("/api/costs", get(api::costs::list))
         .route("/api/costs.csv", get(api::costs::csv))
         .route("/api/audit", get(api::audit::list))
+        .route("/api/audit.jsonl", get(api::audit::export))
         .route("/api/openapi.json", get(api::openapi::document))
         .route("/api/live", get(api::live::events))
         .fallback(pages::nothing)

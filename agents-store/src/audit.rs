@@ -408,6 +408,35 @@ pub enum AuditKind {
     Mode,
 }
 
+impl AuditKind {
+    /// All kinds, in the order in which they are explained.
+    pub const ALL: [AuditKind; 23] = [
+        AuditKind::Started,
+        AuditKind::Paused,
+        AuditKind::Held,
+        AuditKind::Released,
+        AuditKind::Cancelled,
+        AuditKind::Finished,
+        AuditKind::Requested,
+        AuditKind::Approved,
+        AuditKind::Denied,
+        AuditKind::RevisionRequested,
+        AuditKind::Expired,
+        AuditKind::Withdrawn,
+        AuditKind::Refused,
+        AuditKind::Began,
+        AuditKind::Ran,
+        AuditKind::Ended,
+        AuditKind::InDoubt,
+        AuditKind::Settled,
+        AuditKind::UndoAsked,
+        AuditKind::Undone,
+        AuditKind::NotUndone,
+        AuditKind::Erased,
+        AuditKind::Mode,
+    ];
+}
+
 words!(AuditKind {
     Started = "started",
     Paused = "paused",
@@ -458,6 +487,12 @@ pub struct AuditFilter {
     pub tenant: Option<String>,
     /// Events of this run; those that belong to no run for [`PLATFORM`](crate::PLATFORM).
     pub run: Option<String>,
+    /// Events of this kind.
+    pub kind: Option<AuditKind>,
+    /// Events that this principal has caused.
+    pub actor: Option<String>,
+    /// Events about this tool.
+    pub tool_name: Option<String>,
     /// Events with greater numbers. The oldest comes first.
     pub after: u64,
     /// Events with smaller numbers. The newest comes first; `Some(u64::MAX)` begins with the newest of all.
@@ -572,7 +607,7 @@ mod tests {
 
     #[test]
     fn every_kind_is_read_from_its_word() {
-        for kind in [AuditKind::Started, AuditKind::InDoubt, AuditKind::NotUndone] {
+        for kind in AuditKind::ALL {
             assert_eq!(AuditKind::read(kind.as_str()), Some(kind));
             let json = serde_json::to_value(kind).expect("a word");
             assert_eq!(json, kind.as_str());

@@ -4,13 +4,15 @@ use super::{
     encoded,
     frame::{Live, Tab, page},
     moment,
+    tools::choice,
 };
 use crate::{
     failure::Failure,
     inert,
     room::{Room, Visitor},
+    shown::audit::Search,
 };
-use agents_store::AuditFilter;
+use agents_store::{AuditFilter, AuditKind};
 use axum::{
     Extension,
     extract::{Query, State},
@@ -23,8 +25,7 @@ use serde::Deserialize;
 const ROWS: u32 = 100;
 
 #[derive(Deserialize)]
-pub(crate) struct Choice {
-    run: Option<String>,
+pub(crate) struct Part {
     before: Option<u64>,
     verify: Option<String>,
 }
@@ -32,34 +33,42 @@ pub(crate) struct Choice {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    Query(choice): Query<Choice>,
+    Query(search): Query<Search>,
+    Query(part): Query<Part>,
 ) -> Response {
-    match rows(&room, &visitor, choice).await {
+    match rows(&room, &visitor, &search, &part).await {
         Ok(body) => page(&visitor, "Audit", Tab::Audit, Live::None, &body).into_response(),
         Err(failure) => failure.page(&visitor),
     }
 }
 
-async fn rows(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Markup, Failure> {
+async fn rows(
+    room: &Room,
+    visitor: &Visitor,
+    search: &Search,
+    part: &Part,
+) -> Result<Markup, Failure> {
     let base = &visitor.base;
     let audit = room.client.audit();
     let filter = AuditFilter {
-        tenant: visitor.tenant(),
-        run: choice.run.filter(|run| !run.is_empty()),
-        before: Some(choice.before.unwrap_or(u64::MAX)),
+        before: Some(part.before.unwrap_or(u64::MAX)),
         limit: ROWS,
-        ..AuditFilter::default()
+        ..search.filter(visitor)?
     };
     let events = audit.events(&filter).await?;
-    let verdict = match choice.verify {
+    let verdict = match &part.verify {
         Some(_) if visitor.principal.is_operator() => Some(audit.verify().await?),
         _ => None,
     };
-    let run = filter.run.as_deref().unwrap_or_default();
+    let query = search.query();
+    let kinds = AuditKind::ALL.map(AuditKind::as_str);
     let next = events.last().filter(|_| events.len() >= ROWS as usize);
     Ok(html! {
         form.filter method="get" action={ (base) "/audit" } {
-            label { "Run " input type="text" name="run" value=(run); }
+            label { "Run " input type="text" name="run" value=(search.run); }
+            (choice("Event", "kind", &search.kind, &kinds, "all"))
+            label { "By " input type="text" name="by" value=(search.by); }
+            label { "Tool " input type="text" name="tool" value=(search.tool); }
             button { "Show" }
             @if visitor.principal.is_operator() {
                 button name="verify" value="yes" { "Verify the whole trail" }
@@ -68,6 +77,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Markup, 
         @if let Some(verdict) = verdict {
             p.done.failure[!verdict.is_intact()] { (verdict) }
         }
+        p { a href={ (base) "/api/audit.jsonl?" (query) } download="audit.jsonl" { "Export these events" } " as lines of JSON, all of them, the oldest first" }
         @if events.is_empty() { p.empty { "There are no such events." } }
         @else {
             table.audit {
@@ -87,7 +97,7 @@ async fn rows(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Markup, 
             }
         }
         @if let Some(last) = next {
-            p { a rel="next" href={ (base) "/audit?run=" (encoded(run)) "&before=" (last.number) } { "Earlier events" } }
+            p { a rel="next" href={ (base) "/audit?" (query) "&before=" (last.number) } { "Earlier events" } }
         }
     })
 }

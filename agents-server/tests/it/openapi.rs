@@ -261,6 +261,10 @@ async fn answers_about_runs_are_as_the_document_says() {
     document.get(&house, who, "/api/runs?limit=many").await;
     document.get(&house, who, "/api/runs/none").await;
     document.get(&house, who, "/api/audit").await;
+    document.get(&house, who, "/api/audit?kind=lost").await;
+    document
+        .get(&house, who, "/api/audit.jsonl?kind=started")
+        .await;
     document.get(&house, who, "/api/openapi.json").await;
     document.get(&house, who, "/api/models").await;
     document.get(&house, who, "/api/costs.csv").await;

@@ -102,3 +102,62 @@ async fn links_and_forms_lead_to_where_an_application_has_put_the_control_room()
     let (status, _) = load("/agents".to_owned()).await;
     assert_eq!(status, StatusCode::SEE_OTHER);
 }
+
+#[tokio::test]
+async fn events_are_found_and_exported_as_lines_of_json() {
+    let house = House::new(Roles::new()).await;
+    let request = house.ask("acme", r#"{"amount": 1}"#).await;
+    house
+        .decide("acme/grace", &request.id, "approve", &[])
+        .await;
+    house.ask("beta", r#"{"amount": 2}"#).await;
+    for (query, found) in [
+        ("kind=approved", 1),
+        ("by=grace", 1),
+        ("by=nobody", 0),
+        ("kind=requested&tool=pay", 1),
+        ("kind=approved&by=ann", 0),
+    ] {
+        let page = house
+            .get("acme/grace", &format!("/audit?{query}"))
+            .await
+            .body;
+        assert_eq!(
+            page.matches("data-number").count(),
+            found,
+            "{query}: {page}"
+        );
+        let json = house
+            .get("acme/grace", &format!("/api/audit?{query}"))
+            .await
+            .json();
+        assert_eq!(json["events"].as_array().unwrap().len(), found, "{query}");
+        let lines = house
+            .get("acme/grace", &format!("/api/audit.jsonl?{query}"))
+            .await;
+        assert_eq!(lines.status, StatusCode::OK);
+        assert_eq!(lines.body.lines().count(), found, "{query}: {}", lines.body);
+    }
+    let page = house.get("acme/grace", "/audit?by=grace").await.body;
+    assert!(
+        page.contains("/api/audit.jsonl?run=&amp;kind=&amp;by=grace&amp;tool="),
+        "{page}"
+    );
+    // What belongs to another tenant is in none of them.
+    let lines = house.get("acme/grace", "/api/audit.jsonl").await.body;
+    let tenants = lines.lines().map(|line| {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        event["tenant_id"].as_str().unwrap().to_owned()
+    });
+    assert!(
+        tenants.into_iter().all(|tenant| tenant == "acme"),
+        "{lines}"
+    );
+    let unknown = house.get("acme/grace", "/audit?kind=lost").await;
+    assert_eq!(
+        unknown.status,
+        StatusCode::UNPROCESSABLE_ENTITY,
+        "{}",
+        unknown.body
+    );
+}

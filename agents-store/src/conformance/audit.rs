@@ -308,6 +308,58 @@ pub(super) async fn events_are_listed_the_oldest_first_page_by_page(store: Check
     assert!(numbers.is_sorted_by(|a, b| a.0 > b.0), "{numbers:?}");
 }
 
+pub(super) async fn events_are_found_by_their_kind_their_actor_and_their_tool(store: Checked) {
+    for (id, by) in [("run-1", "ada"), ("run-2", "bob")] {
+        let run = NewRun {
+            started_by: Some(by.to_owned()),
+            ..super::new_run(id)
+        };
+        store.create(&run).await.unwrap();
+    }
+    let lease = claimed(&store, "one").await;
+    let commit = Commit {
+        began: vec![execution("e1", None, "digest")],
+        ..step("a", 0, 1)
+    };
+    store.commit(&lease, &commit).await.unwrap();
+    store.cancel("run-2", "ada").await.unwrap();
+    let found = async |filter: AuditFilter| {
+        let found = store.audit(&filter).await.unwrap().into_iter();
+        let found: Vec<_> = found.map(|event| (event.run, event.kind)).collect();
+        found
+    };
+    let event = |run: &str, kind| (run.to_owned(), kind);
+    let of_kind = AuditFilter {
+        kind: Some(AuditKind::Started),
+        ..AuditFilter::default()
+    };
+    let both = [
+        event("run-1", AuditKind::Started),
+        event("run-2", AuditKind::Started),
+    ];
+    assert_eq!(found(of_kind).await, both);
+    let of_ada = AuditFilter {
+        actor: Some("ada".to_owned()),
+        ..AuditFilter::default()
+    };
+    let both = [
+        event("run-1", AuditKind::Started),
+        event("run-2", AuditKind::Cancelled),
+    ];
+    assert_eq!(found(of_ada.clone()).await, both);
+    let of_tool = AuditFilter {
+        tool_name: Some("pay".to_owned()),
+        ..AuditFilter::default()
+    };
+    assert_eq!(found(of_tool).await, [event("run-1", AuditKind::Began)]);
+    let of_all_three = AuditFilter {
+        kind: Some(AuditKind::Began),
+        tool_name: Some("pay".to_owned()),
+        ..of_ada
+    };
+    assert_eq!(found(of_all_three).await, []);
+}
+
 pub(super) async fn a_store_belongs_to_one_audit_key(store: Checked) {
     store.audit_with(&KEY).await.unwrap();
     store.audit_with(&KEY).await.unwrap();

@@ -174,6 +174,7 @@ cases! {
         what_was_not_stored_leaves_no_event,
         an_execution_is_undone_once,
         events_are_listed_the_oldest_first_page_by_page,
+        events_are_found_by_their_kind_their_actor_and_their_tool,
         a_store_belongs_to_one_audit_key,
         a_trail_that_has_begun_without_a_key_stays_without,
         an_erased_run_keeps_its_trail_without_names_and_texts,

@@ -188,6 +188,9 @@ pub(super) async fn list(
            AND (event.run = 0 OR run.id IS NOT NULL)
            AND ($2::text IS NULL OR event.run =
                CASE $2 WHEN 'platform' THEN 0 ELSE (SELECT number FROM agent_runs WHERE id = $2) END)
+           AND ($6::text IS NULL OR event.kind = $6)
+           AND ($7::text IS NULL OR event.actor = $7)
+           AND ($8::text IS NULL OR event.tool_name = $8)
            AND event.number > $3
            AND event.number < $5
          ORDER BY event.number {order} LIMIT $4"
@@ -195,13 +198,18 @@ pub(super) async fn list(
     let AuditFilter {
         tenant,
         run,
+        kind,
+        actor,
+        tool_name,
         after,
         limit: asked,
         ..
     } = filter;
+    let kind = kind.map(AuditKind::as_str);
     let most = i64::from(limit(*asked));
     let (after, before) = (signed(*after), filter.end());
-    let found = rows(db, &sql, &[tenant, run, &after, &most, &before]).await?;
+    let values: Params<'_> = &[tenant, run, &after, &most, &before, &kind, actor, tool_name];
+    let found = rows(db, &sql, values).await?;
     found.iter().map(read).collect()
 }
 

@@ -133,6 +133,9 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
          WHERE (:tenant IS NULL OR event.tenant_id = :tenant)
            AND {of_run}
            AND (event.run = 0 OR run.id IS NOT NULL)
+           AND (:kind IS NULL OR event.kind = :kind)
+           AND (:actor IS NULL OR event.actor = :actor)
+           AND (:tool IS NULL OR event.tool_name = :tool)
            AND event.number > :after
            AND event.number < :before
          ORDER BY event.number {order} LIMIT :limit"
@@ -142,6 +145,9 @@ pub(super) fn list(db: &Connection, filter: &AuditFilter) -> Result<Vec<AuditEve
         named_params! {
             ":tenant": filter.tenant,
             ":run": filter.run,
+            ":kind": filter.kind.map(AuditKind::as_str),
+            ":actor": filter.actor,
+            ":tool": filter.tool_name,
             ":after": filter.after,
             ":before": filter.end(),
             ":limit": limit(filter.limit),

@@ -1,0 +1,61 @@
+//! The audit trail: what a visitor looks for in it.
+
+use crate::{failure::Failure, room::Visitor, wording};
+use agents_store::{AuditFilter, AuditKind};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+
+/// Events that a visitor looks for. An empty field finds all.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub(crate) struct Search {
+    #[serde(default)]
+    pub(crate) run: String,
+    /// Word for the kind of event.
+    #[serde(default)]
+    pub(crate) kind: String,
+    /// Principal who has caused the event.
+    #[serde(default)]
+    pub(crate) by: String,
+    /// Tool that the event is about.
+    #[serde(default)]
+    pub(crate) tool: String,
+}
+
+impl Search {
+    /// Returns the filter that finds these events of the visitor's tenant.
+    pub(crate) fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, Failure> {
+        let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
+        Ok(AuditFilter {
+            tenant: visitor.tenant(),
+            run: given(&self.run),
+            kind: self.kind()?,
+            actor: given(&self.by),
+            tool_name: given(&self.tool),
+            ..AuditFilter::default()
+        })
+    }
+
+    fn kind(&self) -> Result<Option<AuditKind>, Failure> {
+        let kinds = AuditKind::ALL.map(AuditKind::as_str);
+        match (&*self.kind, AuditKind::read(&self.kind)) {
+            ("", _) => Ok(None),
+            (_, Some(kind)) => Ok(Some(kind)),
+            (word, None) => Err(Failure::invalid(wording::unknown_word(
+                "kind", word, &kinds,
+            ))),
+        }
+    }
+
+    /// Returns the search as a query of an address.
+    pub(crate) fn query(&self) -> String {
+        let fields = [
+            ("run", &self.run),
+            ("kind", &self.kind),
+            ("by", &self.by),
+            ("tool", &self.tool),
+        ];
+        let fields = fields
+            .map(|(name, text)| format!("{name}={}", utf8_percent_encode(text, NON_ALPHANUMERIC)));
+        fields.join("&")
+    }
+}
