@@ -361,13 +361,14 @@ pub(crate) enum RoleFor {
 
 fn role_for(text: &str) -> Result<RoleFor, String> {
     let unknown = || {
-        let actions = Action::ALL.map(Action::as_str).join(", ");
+        let actions: Vec<_> = Action::ALL.iter().map(|action| action.as_str()).collect();
+        let actions = actions.join(", ");
         crate::wording::no_role_for(&actions)
     };
     let said = text.split_once('=').filter(|(_, role)| !role.is_empty());
     let (word, role) = said.ok_or_else(unknown)?;
     let role = role.to_owned();
-    let action = Action::ALL.into_iter().find(|one| one.as_str() == word);
+    let action = Action::ALL.iter().copied().find(|one| one.as_str() == word);
     match (word, action) {
         ("low", _) => Ok(RoleFor::Risk(Risk::Low, role)),
         ("medium", _) => Ok(RoleFor::Risk(Risk::Medium, role)),

@@ -243,18 +243,7 @@ impl<Out: Data> Start<Out> {
             data: data.seal(&data_key)?,
             data_key: wrapped,
         };
-        let stored = client.store().await?.create(&new).await?;
-        if stored.id != id {
-            let key = crate::data::key_of(&stored, &*keyring)?;
-            let before = RunData::of(&stored, &key)?;
-            let is_same = before.input == data.input
-                && before.scope == data.scope
-                && before.conversation == data.conversation;
-            if !is_same {
-                let (name, key) = (&stored.agent, stored.key.unwrap_or_default());
-                return Err(crate::wording::key_of_other_work(&key, name));
-            }
-        }
+        let stored = client.created(&new, &data).await?;
         runtime.shared.news.notify_waiters();
         Ok(RunRef::new(client, stored.id))
     }

@@ -3,12 +3,12 @@
 use crate::{
     Action, AgentRef, Approvals, Audit, Events, Keyring, Modes, Principal, Roles, RunRef, Runtime,
     RuntimeError,
-    data::{entries, key_of},
+    data::{RunData, entries, key_of},
     error::RuntimeErrorKind,
     keys::default_keyring,
 };
-use agents_core::{Json, journal::Recorded};
-use agents_store::{AuditKey, Run, RunFilter, Store};
+use agents_core::{Json, journal::Recorded, tool::Scope};
+use agents_store::{AuditKey, NewRun, Run, RunFilter, Store};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OnceCell;
 
@@ -141,6 +141,29 @@ impl Client {
     /// When there is no such run for this principal, or the store fails.
     pub async fn stored(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
         self.visible(run, by).await
+    }
+
+    /// Returns the scope that a run works for.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    pub async fn scope(&self, run: &str, by: &Principal) -> Result<Scope, RuntimeError> {
+        let run = self.visible(run, by).await?;
+        let key = key_of(&run, &*self.keys()?)?;
+        Ok(RunData::of(&run, &key)?.scope)
+    }
+
+    /// Stores a run, and returns it. A key that stands for another run with the same task returns that one.
+    pub(crate) async fn created(&self, new: &NewRun, data: &RunData) -> Result<Run, RuntimeError> {
+        let stored = self.store().await?.create(new).await?;
+        if stored.id != new.id {
+            let before = RunData::of(&stored, &key_of(&stored, &*self.keys()?)?)?;
+            if !before.has_task_of(data) {
+                let key = stored.key.unwrap_or_default();
+                return Err(crate::wording::key_of_other_work(&key, &stored.agent));
+            }
+        }
+        Ok(stored)
     }
 
     /// Cancels a run: a worker ends it. A run that is over stays as it is.

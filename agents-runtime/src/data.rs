@@ -70,6 +70,23 @@ pub(crate) struct UndoData {
 }
 
 impl RunData {
+    /// Returns `true` if a run with this data has the same task as another one.
+    pub(crate) fn has_task_of(&self, other: &RunData) -> bool {
+        let task = |data: &RunData| {
+            let RunData {
+                input,
+                scope,
+                conversation,
+                undo,
+                call,
+                what_if,
+                ..
+            } = data.clone();
+            (input, scope, conversation, undo, call, what_if)
+        };
+        task(self) == task(other)
+    }
+
     /// Returns `true` if the run makes one call, and its agent does not work.
     pub(crate) fn is_one_call(&self) -> bool {
         self.undo.is_some() || self.call.is_some() || self.what_if.is_some()

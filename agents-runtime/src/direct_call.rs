@@ -2,7 +2,7 @@
 
 use crate::{
     Action, Client, Principal, RunRef, Runtime, RuntimeError,
-    data::{CallData, RunData, key_of},
+    data::{CallData, RunData},
     keys::RunKey,
     one_call::{CALL, OneCall},
 };
@@ -21,13 +21,15 @@ pub struct DirectCall<'a> {
     agent: String,
     call: CallData,
     scope: Scope,
+    key: Option<String>,
 }
 
 impl Client {
     /// Prepares a call of a tool that an agent has, in the version that the agent has it in, with arguments as JSON.
     ///
     /// The call is a run of its own, which a worker carries out that has the agent: it is stored, audited, limited and
-    /// retried like every call, and a writing tool asks for approval every time. Models do not take part.
+    /// retried like every call. A tool that writes asks for approval every time, and so does one that a place in a team confirms.
+    /// Models do not take part.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -80,42 +82,41 @@ impl Client {
                 args,
             },
             scope: Scope::default(),
+            key: None,
         }
     }
 }
 
-impl Client {
-    /// Returns the scope that a run works for.
-    ///
-    /// # Errors
-    /// When there is no such run for this principal, its keys are gone, or the store fails.
-    pub async fn scope(&self, run: &str, by: &Principal) -> Result<Scope, RuntimeError> {
-        let run = self.visible(run, by).await?;
-        let key = key_of(&run, &*self.keys()?)?;
-        Ok(RunData::of(&run, &key)?.scope)
-    }
-}
-
 impl DirectCall<'_> {
-    /// Sets the scope that the call works for. Without one it works for the tenant of the principal.
+    /// Sets the scope that the call works for. Without one it works for the principal and the principal's tenant.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
         self
     }
 
-    /// Makes the call for this principal, who may not decide about its request for approval. Returns its run.
+    /// Sets a key by which the caller knows the call. The same call with the same key again is made once: the run that is
+    /// there is returned.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// Makes the call for this principal. Unless it is the operator, who may do everything, the principal may not decide about
+    /// the request of the call. Returns the run.
     ///
     /// # Errors
-    /// When the [roles](crate::Roles) forbid it, the scope is that of another tenant, or the store fails.
+    /// When the [roles](crate::Roles) forbid it, the scope is that of another tenant, the key belongs to another call, or the
+    /// store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
         let DirectCall {
             client,
             agent,
             call,
             mut scope,
+            key: own_key,
         } = self;
         if let (Some(tenant), true) = (by.tenant(), scope == Scope::default()) {
-            scope = Scope::from(tenant);
+            scope = Scope::from(tenant).user(by.id());
         }
         let tenant = scope.tenant_id().to_owned();
         client.allowed(Action::Call, Some(&tenant), by).await?;
@@ -138,7 +139,7 @@ impl DirectCall<'_> {
         let new = NewRun {
             id,
             tenant,
-            key: None,
+            key: own_key.map(|key| format!("{DIRECT_CALL} {key}")),
             // Workers that have the agent have its tools.
             agent,
             conversation: None,
@@ -148,7 +149,7 @@ impl DirectCall<'_> {
             data: data.seal(&key)?,
             data_key: wrapped,
         };
-        let stored = client.store().await?.create(&new).await?;
+        let stored = client.created(&new, &data).await?;
         Ok(RunRef::new(client.clone(), stored.id))
     }
 }
@@ -168,12 +169,22 @@ impl Runtime {
         } = call;
         let found = self.tool(run, data, tool, version);
         let found = found.ok_or_else(|| crate::wording::no_tool(&run.agent, tool, version))?;
-        let confirm = found.spec().effects == Effects::Writes;
+        let agent = self.shared.agent(&run.agent);
+        let is_confirmed =
+            agent.is_some_and(|agent| agent.profile(&data.scope).confirms(&found.spec().name));
+        let confirm = found.spec().effects == Effects::Writes || is_confirmed;
         let call = ToolCall {
             id: String::new(),
             name: found.spec().name.to_string(),
             arguments: args.as_str().to_owned(),
         };
-        Ok(OneCall::of(CALL, found, call, Vec::new(), confirm))
+        Ok(OneCall::of(
+            CALL,
+            run.agent.clone(),
+            found,
+            call,
+            Vec::new(),
+            confirm,
+        ))
     }
 }

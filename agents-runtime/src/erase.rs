@@ -1,8 +1,8 @@
 //! Contents of runs in the hands of an operator, who gives them another key, erases them, holds them after a restore.
 
-use crate::{Action, Client, Principal, RuntimeError, keys::RunKey};
+use crate::{Action, Client, Principal, RuntimeError, keys::RunKey, what_if::WHAT_IF};
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 /// Name that stands in the audit trail for a worker that erases contents after their time.
 const RETENTION: &str = "policy:retention";
@@ -34,13 +34,37 @@ impl Client {
     /// trail stays, with pseudonyms in place of names, and still verifies.
     ///
     /// Later runs of the same conversation hold what was said before:
-    /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them.
+    /// [`ConversationRef::erase`](crate::ConversationRef::erase) erases all of them. [Variations](Client::what_if) of the run
+    /// tell its contents, and are erased with it.
     ///
     /// # Errors
-    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, it is not over, or the store fails.
+    /// When there is no such run for this principal, the [roles](crate::Roles) forbid it, it or a variation of it is not
+    /// over, or the store fails.
     pub async fn erase(&self, run: &str, by: &Principal) -> Result<(), RuntimeError> {
-        self.steered(Action::Erase, run, by).await?;
-        Ok(self.store().await?.erase(run, by.id()).await?)
+        let known = self.steered(Action::Erase, run, by).await?;
+        let store = self.store().await?;
+        for variation in self.variations_of(&known).await? {
+            store.erase(&variation, by.id()).await?;
+        }
+        Ok(store.erase(run, by.id()).await?)
+    }
+
+    /// Returns the ids of the runs that are variations of a run.
+    async fn variations_of(&self, run: &Run) -> Result<Vec<String>, RuntimeError> {
+        let mut filter = RunFilter {
+            tenant: Some(run.tenant.clone()),
+            labels: BTreeMap::from([(WHAT_IF.to_owned(), run.id.clone())]),
+            ..RunFilter::default()
+        };
+        let mut found = Vec::new();
+        loop {
+            let page = self.runs(&filter).await?;
+            let Some(last) = page.last() else {
+                return Ok(found);
+            };
+            filter.before = Some(last.id.clone());
+            found.extend(page.into_iter().map(|run| run.id));
+        }
     }
 
     /// Erases the contents of all runs of a tenant, and destroys its keys: also the copies of the store are unreadable

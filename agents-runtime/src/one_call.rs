@@ -1,17 +1,20 @@
 //! Runs with a fixed model: the undo of an execution, a call that a person makes, the outcome of a variation of a run. So all
 //! of these are gated, stored and audited like every run.
 
-use crate::{Runtime, RuntimeError, data::RunData};
+use crate::{
+    Runtime, RuntimeError,
+    data::{RunData, WhatIfData},
+};
 use agents_core::{
     AgentBuilder, PurposeKey,
     agent::ModelAgent,
     async_trait,
-    model::{Message, Model, ModelError, Purposes, Reply, Request, ToolCall},
+    model::{Message, Model, ModelError, ModelErrorKind, Purposes, Reply, Request, ToolCall},
     secret::SecretValue,
     tool::{IntoTool, Scope, ToolPolicy},
 };
 use agents_store::Run;
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 /// Names of the fixed models.
 const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
@@ -19,9 +22,8 @@ const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
 pub(crate) const UNDO: &str = "agents/undo";
 /// Name of the model of a call that a person makes.
 pub(crate) const CALL: &str = "agents/call";
-
 /// Name of the model that tells the outcome of a variation of a run.
-pub(crate) const WHAT_IF: &str = "agents/what_if";
+const WHAT_IF: &str = "agents/what_if";
 
 /// Agent of a run that makes one call, or none.
 pub(crate) struct OneCall {
@@ -34,16 +36,17 @@ pub(crate) struct OneCall {
 pub(crate) type Given = Vec<(String, SecretValue)>;
 
 impl OneCall {
-    /// Creates the agent that makes this call of the tool, and answers with the result of the call.
+    /// Creates the agent of this name that makes this call of the tool, and reports what it is told.
     pub(crate) fn of(
         model: &'static str,
+        agent: impl Into<Cow<'static, str>>,
         tool: impl IntoTool,
         call: ToolCall,
         secrets: Given,
         confirm: bool,
     ) -> Self {
         let name = call.name.clone();
-        let agent = AgentBuilder::<String, String>::new(name_of(model)).tool(tool);
+        let agent = AgentBuilder::<String, String>::new(agent).tool(tool);
         let agent = match confirm {
             true => agent.policy(name, ToolPolicy::new().confirm()),
             false => agent,
@@ -55,10 +58,19 @@ impl OneCall {
         }
     }
 
-    /// Creates the agent that makes no call, and answers with the reason.
+    /// Creates the agent that calls nothing, and says why.
     pub(crate) fn saying(model: &'static str, why: String) -> Self {
-        let agent = AgentBuilder::<String, String>::new(name_of(model));
-        let then = Then::Say(why);
+        Self::without_tools(model, Then::Say(why))
+    }
+
+    /// Creates the agent that tells the outcome of a variation of a run.
+    fn varying(runtime: Runtime, what_if: WhatIfData) -> Self {
+        Self::without_tools(WHAT_IF, Then::Vary(Box::new((runtime, what_if))))
+    }
+
+    fn without_tools(model: &'static str, then: Then) -> Self {
+        let name = model.strip_prefix("agents/").unwrap_or(model);
+        let agent = AgentBuilder::<String, String>::new(name);
         OneCall {
             agent: agent.model(Fixed { model, then }).build(),
             secrets: Vec::new(),
@@ -80,34 +92,30 @@ impl Runtime {
             ..
         } = data;
         Ok(match (undo, call, what_if) {
+            (None, None, None) => None,
+            // The run ends, also if the tool that it would call is gone.
+            _ if run.cancelled_by.is_some() => Some(OneCall::saying(CALL, String::new())),
             (Some(undo), ..) => Some(self.undoes(run, data, undo).await?),
             (_, Some(call), _) => Some(self.calls(run, data, call)?),
-            // Nobody waits for the outcome any more.
-            (.., Some(_)) if run.cancelled_by.is_some() => {
-                Some(OneCall::saying(WHAT_IF, String::new()))
-            }
-            (.., Some(what_if)) => Some(self.varies(run, what_if).await?),
-            (None, None, None) => None,
+            (.., Some(what_if)) => Some(OneCall::varying(self.clone(), what_if.clone())),
         })
     }
 }
 
-/// Returns the name of the agent with this model.
-fn name_of(model: &'static str) -> &'static str {
-    model.strip_prefix("agents/").unwrap_or(model)
-}
-
-/// Model whose replies are fixed in advance.
+/// Model whose replies follow from the run alone.
 struct Fixed {
     model: &'static str,
     then: Then,
 }
 
 enum Then {
-    /// Makes this call, and answers with its result.
+    /// Makes this call, and reports what it is told.
     Call(ToolCall),
-    /// Answers with this text.
+    /// Says this.
     Say(String),
+    /// Goes on with the variation of a run, and tells its outcome. As with the reply of any model, a cancellation, a pause and
+    /// the end of the worker stop it, and an outcome that is stored is not asked for again.
+    Vary(Box<(Runtime, WhatIfData)>),
 }
 
 #[async_trait]
@@ -128,6 +136,13 @@ impl Model for Fixed {
         let mut reply = Reply::default();
         match (&self.then, told) {
             (Then::Say(text), _) => reply.content.clone_from(text),
+            (Then::Vary(vary), _) => {
+                let (runtime, what_if) = &**vary;
+                let told = runtime.vary(what_if).await;
+                let failed =
+                    |error: RuntimeError| ModelError::new(ModelErrorKind::Setup, error.to_string());
+                reply.content = told.map_err(failed)?;
+            }
             (Then::Call(_), Some(told)) => reply.content = told,
             (Then::Call(call), None) => reply.calls.push(call.clone()),
         }

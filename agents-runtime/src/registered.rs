@@ -11,11 +11,11 @@ use crate::{
     texts::Texts,
 };
 use agents_core::{
-    Agent, Error, ErrorKind, Json, Outcome,
+    Agent, Effects, Error, ErrorKind, Json, Outcome,
     agent::{Conversation, Profile, Progress, Run},
     async_trait,
     journal::MemoryJournal,
-    policy::read_only,
+    policy::{Action, Policy, Verdict, named},
     run::{AgentOutputs, Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
 };
@@ -77,7 +77,7 @@ pub(crate) enum Went {
 
 /// Outcome of a variation of a run.
 pub(crate) struct Varied {
-    pub(crate) result: Result<Json, Error>,
+    pub(crate) result: Result<(), Error>,
     pub(crate) outputs: AgentOutputs,
     pub(crate) partial: bool,
 }
@@ -133,21 +133,31 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
             .run(input_of::<A>(&data)?)
             .journal(journal)
             .confirm_repeats();
-        let run = with_code(run, data, settings).policy(read_only());
+        let run = with_code(run, data, settings).policy(writes_nothing());
         let Outcome {
             result,
             outputs,
             partial,
             ..
         } = run.outcome().await?;
-        let unfit = |error: serde_json::Error| Error::new(ErrorKind::Failed, error.to_string());
-        let result = result.and_then(|answer| Json::of(&answer).map_err(unfit));
         Ok(Varied {
-            result,
+            // The answer itself is exact. Its text has no secrets.
+            result: result.map(drop),
             outputs,
             partial,
         })
     }
+}
+
+/// Returns the policy of a variation: no tool writes. The calls of delegates are judged themselves.
+fn writes_nothing() -> impl Policy {
+    named("what_if", |action: &Action<'_>| match action {
+        Action::Tool(call) if call.is_delegate => Verdict::Allow,
+        Action::Tool(call) if call.spec.effects == Effects::Writes => {
+            Verdict::deny(crate::wording::writes_in_a_variation(&call.spec.name))
+        }
+        Action::Tool(_) | Action::Model(_) => Verdict::Allow,
+    })
 }
 
 /// Returns the input of a run, as its agent takes it.

@@ -16,8 +16,8 @@ use std::{collections::BTreeMap, fmt};
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the risk, or of the action |
 /// | read exact arguments | whoever may decide about the call | whoever has the role |
 /// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
-/// | change profiles of the tenant in a control plane | everybody of the tenant | whoever has the role |
-/// | call a tool, erase, rotate | the operator | whoever of the tenant has the role |
+/// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
+/// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
 ///
 /// Whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
@@ -60,7 +60,7 @@ pub enum Action {
     Release,
     /// Undoes executions and runs.
     Undo,
-    /// Calls a tool directly: see [`Client::call`].
+    /// Calls a tool directly, or varies a run: see [`Client::call`] and [`Client::what_if`].
     Call,
     /// Erases contents of runs.
     Erase,
@@ -76,7 +76,7 @@ pub enum Action {
 
 impl Action {
     /// All actions.
-    pub const ALL: [Action; 13] = [
+    pub const ALL: &'static [Action] = &[
         Action::Decide,
         Action::ReadArguments,
         Action::Settle,
@@ -301,7 +301,7 @@ mod tests {
     #[test]
     fn the_operator_may_do_everything() {
         let roles = Roles::new().for_action(Action::Cancel, "dispatcher");
-        for action in Action::ALL {
+        for &action in Action::ALL {
             roles.allow(action, &Principal::operator()).unwrap();
         }
     }
@@ -310,7 +310,7 @@ mod tests {
     fn what_is_reserved_needs_its_role() {
         let named = |action| Roles::new().for_action(action, "chief");
         let chief = grace().role("chief");
-        for action in Action::ALL {
+        for &action in Action::ALL {
             let is_open = Roles::new().allow(action, &grace()).is_ok();
             assert_eq!(is_open, !action.is_reserved(), "{action}");
             assert!(named(action).allow(action, &grace()).is_err(), "{action}");

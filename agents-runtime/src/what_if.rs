@@ -4,7 +4,6 @@ use crate::{
     Action, Client, Principal, RunRef, Runtime, RuntimeError,
     data::{RunData, WhatIfData, key_of},
     keys::RunKey,
-    one_call::{self, OneCall},
     registered::Varied,
 };
 use agents_core::{Code, Json, journal::Recorded};
@@ -28,14 +27,15 @@ pub struct WhatIf<'a> {
 pub struct Changed<'a> {
     client: &'a Client,
     data: WhatIfData,
+    key: Option<String>,
 }
 
 impl Client {
     /// Prepares a variation of a run that is over, in which a call has ended otherwise. `call` is the id of the receipt.
     ///
     /// A worker that has the agent goes on from there in memory, with live models and the tools that only read. The run
-    /// that is returned has the outcome as its answer, in words. Nothing that writes is executed, and the run that is
-    /// varied stays as it is. A control plane counts what the models cost for the run that is varied.
+    /// that is returned has the outcome as its answer, in words. No tool that writes is called, and the run that is varied
+    /// stays as it is; code that is no tool, such as the body of an agent, runs as it does in any run. A control plane counts what the models cost for the run that is varied.
     ///
     /// ```no_run
     /// # async fn vary(client: agents_runtime::Client, run: &str, call: &str) -> Result<(), agents_runtime::RuntimeError> {
@@ -55,6 +55,16 @@ impl Client {
             call: call.into(),
         }
     }
+
+    /// Returns `true` if a run can be varied, for this principal.
+    ///
+    /// # Errors
+    /// When there is no such run for this principal, its keys are gone, or the store fails.
+    pub async fn may_be_varied(&self, run: &str, by: &Principal) -> Result<bool, RuntimeError> {
+        let run = self.visible(run, by).await?;
+        let key = key_of(&run, &*self.keys()?)?;
+        Ok(why_not(&run, &RunData::of(&run, &key)?).is_none())
+    }
 }
 
 impl<'a> WhatIf<'a> {
@@ -73,33 +83,35 @@ impl<'a> WhatIf<'a> {
         Changed {
             client,
             data: WhatIfData { run, call, result },
+            key: None,
         }
     }
 }
 
 impl Changed<'_> {
+    /// Sets a key by which the caller knows the variation. The same variation with the same key again is tried once: the run
+    /// that is there is returned.
+    pub fn key(mut self, key: impl Into<String>) -> Self {
+        self.key = Some(key.into());
+        self
+    }
+
     /// Tries the variation for this principal. Returns the run that tells the outcome.
     ///
     /// # Errors
     /// When there is no such run for this principal, it is not over or is a part of a conversation, it has no such call,
     /// the [role](crate::Roles) of [`Action::Call`] is missing, or the store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
-        let Changed { client, data } = self;
-        let run = client.visible(&data.run, by).await?;
-        client.allowed(Action::Call, Some(&run.tenant), by).await?;
+        let Changed {
+            client,
+            data,
+            key: own_key,
+        } = self;
+        let run = client.steered(Action::Call, &data.run, by).await?;
         let keyring = client.keys()?;
         let key = key_of(&run, &*keyring)?;
         let varied = RunData::of(&run, &key)?;
-        let why_not = match &run {
-            Run { status, .. } if *status != RunStatus::Done => Some(crate::wording::NOT_OVER),
-            Run {
-                conversation: Some(_),
-                ..
-            } => Some(crate::wording::OF_A_CONVERSATION),
-            _ if varied.is_one_call() => Some(crate::wording::OF_NO_AGENT),
-            _ => None,
-        };
-        if let Some(why) = why_not {
+        if let Some(why) = why_not(&run, &varied) {
             return Err(crate::wording::not_to_vary(&run.id, why));
         }
         // Whoever asks learns at once that there is no such call.
@@ -125,7 +137,7 @@ impl Changed<'_> {
         let new = NewRun {
             id,
             tenant: run.tenant,
-            key: None,
+            key: own_key.map(|key| format!("{WHAT_IF} {key}")),
             agent: run.agent,
             conversation: None,
             started_by: Some(by.id().to_owned()),
@@ -134,8 +146,21 @@ impl Changed<'_> {
             data: data.seal(&key)?,
             data_key: wrapped,
         };
-        let stored = client.store().await?.create(&new).await?;
+        let stored = client.created(&new, &data).await?;
         Ok(RunRef::new(client.clone(), stored.id))
+    }
+}
+
+/// Returns why a run cannot be varied.
+fn why_not(run: &Run, data: &RunData) -> Option<&'static str> {
+    match run {
+        Run { status, .. } if *status != RunStatus::Done => Some(crate::wording::NOT_OVER),
+        Run {
+            conversation: Some(_),
+            ..
+        } => Some(crate::wording::OF_A_CONVERSATION),
+        _ if data.is_one_call() => Some(crate::wording::OF_NO_AGENT),
+        _ => None,
     }
 }
 
@@ -158,36 +183,28 @@ fn journal(
 }
 
 impl Runtime {
-    /// Goes on with the variation of a run, and returns the agent that tells its outcome.
-    pub(crate) async fn varies(
-        &self,
-        run: &Run,
-        what_if: &WhatIfData,
-    ) -> Result<OneCall, RuntimeError> {
+    /// Goes on with the variation of a run, and tells its outcome.
+    pub(crate) async fn vary(&self, what_if: &WhatIfData) -> Result<String, RuntimeError> {
         let varied = self.client.known(&what_if.run).await?;
         let key = key_of(&varied, &*self.client.keys()?)?;
         let data = RunData::of(&varied, &key)?;
         let recorded = self.client.recorded_of(&varied).await?;
         let journal = journal(&varied, recorded.as_ref(), what_if)?;
-        let agent = self.shared.agent(&run.agent);
-        let agent = agent.ok_or_else(|| {
-            crate::wording::not_to_vary(&varied.id, &crate::wording::no_agent(&run.agent))
-        })?;
-        let told = match agent.vary(data, journal, &self.settings).await {
-            Ok(varied) => told(&varied),
-            Err(error) => format!("There would be no answer: {error}."),
-        };
-        Ok(OneCall::saying(one_call::WHAT_IF, told))
+        let not_to_vary = |why: &str| crate::wording::not_to_vary(&varied.id, why);
+        let agent = self.shared.agent(&varied.agent);
+        let agent = agent.ok_or_else(|| not_to_vary(&crate::wording::no_agent(&varied.agent)))?;
+        let went = agent.vary(data, journal, &self.settings).await;
+        went.map(|varied| told(&varied))
+            .map_err(|error| not_to_vary(&error.to_string()))
     }
 }
 
 /// Tells the outcome of a variation in words.
 fn told(varied: &Varied) -> String {
     let mut told = match &varied.result {
-        Ok(answer) => {
-            let answer = answer.to::<String>().unwrap_or_else(|_| answer.to_string());
+        Ok(()) => {
             let partial = if varied.partial { " (incomplete)" } else { "" };
-            format!("The answer would be{partial}: {answer}")
+            format!("The answer would be{partial}: {}", varied.outputs.response)
         }
         Err(error) => format!("There would be no answer: {error}"),
     };

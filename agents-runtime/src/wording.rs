@@ -280,6 +280,10 @@ pub(crate) fn no_tool(agent: &str, tool: &str, version: &str) -> RuntimeError {
     ))
 }
 
+pub(crate) fn writes_in_a_variation(tool: &str) -> String {
+    format!("`{tool}` writes, and this run only tries what would have become of another one")
+}
+
 pub(crate) fn not_to_vary(run: &str, why: &str) -> RuntimeError {
     invalid(format!("run {run} cannot be varied: {why}"))
 }

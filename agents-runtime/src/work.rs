@@ -239,12 +239,7 @@ impl Runtime {
             cancel.cancel();
         }
         let undo = data.undo.clone();
-        let one_call = tokio::select! {
-            biased;
-            () = keeping.held.lost.cancelled() => return Ok(None),
-            () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
-            one_call = self.one_call(run, &data) => one_call?,
-        };
+        let one_call = self.one_call(run, &data).await?;
         let given = one_call.as_ref().map(|one| one.secrets.clone());
         let with = With {
             id: run.id.clone(),

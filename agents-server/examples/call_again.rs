@@ -1,4 +1,4 @@
-//! Calls `rate` 1.0.0 once, as the run RUN has done.
+//! Calls "rate" "1.0.0" once, as the run RUN has done.
 //!
 //! Add `agents`, `agents-runtime`, and `tokio` with `macros` and `rt-multi-thread`. Then: `cargo run -- agents.db`.
 

@@ -3,7 +3,7 @@
 use crate::{
     failure::Failure,
     inert,
-    room::{Room, Visitor},
+    room::{Room, Visitor, hex},
     shown, wording,
 };
 use agents_core::{Code, Effects, Json};
@@ -26,6 +26,8 @@ pub(crate) struct Form {
     fields: BTreeMap<String, String>,
     /// Tenant that a call is made for, if an operator makes it.
     tenant: String,
+    /// Key with which a call is made once, however often its form is sent.
+    once: String,
     pub(crate) token: Option<String>,
     /// Ids of the requests that were ticked.
     pub(crate) ids: Vec<String>,
@@ -41,10 +43,11 @@ impl Form {
     }
 
     /// Returns the form of a call with these arguments.
-    pub(crate) fn of_call(arguments: &str, tenant: &str) -> Self {
+    pub(crate) fn of_call(arguments: &str, tenant: &str, once: &str) -> Self {
         Form {
             arguments: arguments.to_owned(),
             tenant: tenant.to_owned(),
+            once: once.to_owned(),
             ..Form::default()
         }
     }
@@ -57,6 +60,7 @@ impl Form {
     /// Reads the fields of a form. Browsers end lines with CR and LF.
     pub(crate) fn read(pairs: Vec<(String, String)>) -> Self {
         let mut form = Form::default();
+        let mut contents: Vec<String> = Vec::new();
         for (name, value) in pairs {
             let value = value.replace("\r\n", "\n");
             match &*name {
@@ -64,6 +68,7 @@ impl Form {
                 "note" => form.note = value,
                 "arguments" => form.arguments = value,
                 "tenant" => form.tenant = value,
+                "once" => form.once = value,
                 "token" => form.token = Some(value),
                 "id" => form.ids.push(value),
                 name => {
@@ -72,6 +77,15 @@ impl Form {
                     }
                 }
             }
+        }
+        if !form.once.is_empty() {
+            contents.extend([form.arguments.clone(), form.tenant.clone()]);
+            contents.extend(
+                form.fields
+                    .iter()
+                    .flat_map(|(name, value)| [name.clone(), value.clone()]),
+            );
+            form.once = once_of(&form.once, &contents);
         }
         form
     }
@@ -136,6 +150,19 @@ impl Form {
             (None, None) => Json::parse("{}").map_err(|error| Failure::invalid(error.to_string())),
         }
     }
+}
+
+/// Returns the key with which what a form asks for is done once. A form that is sent again with other contents asks for
+/// something else.
+pub(crate) fn once_of(once: &str, contents: &[impl AsRef<str>]) -> String {
+    let mut digest = hmac_sha256::Hash::new();
+    digest.update(once);
+    for part in contents {
+        let part = part.as_ref();
+        digest.update((part.len() as u64).to_le_bytes());
+        digest.update(part);
+    }
+    hex(&digest.finalize()[..16])
 }
 
 impl From<String> for Failure {
@@ -314,7 +341,7 @@ pub(crate) async fn call(
     callee: Callee<'_>,
     form: &Form,
 ) -> Result<String, Failure> {
-    let tool = shown::tools::tool(room, visitor, callee).await?;
+    let tool = shown::tools::known(room, callee).await?;
     let about = tool.description.as_deref();
     let about = about.filter(|_| !matches!(tool.status, "gone" | "blocked"));
     let about = about.ok_or_else(|| Failure::invalid(wording::NOT_CALLABLE))?;
@@ -325,6 +352,10 @@ pub(crate) async fn call(
     let call = match (visitor.tenant(), form.tenant.trim()) {
         (None, tenant) if !tenant.is_empty() => call.scope(tenant),
         _ => call,
+    };
+    let call = match form.once.trim() {
+        "" => call,
+        once => call.key(once),
     };
     Ok(call.by(&visitor.principal).await?.id().to_owned())
 }
@@ -377,6 +408,7 @@ pub(crate) async fn vary(
     run: &str,
     call: &str,
     result: Otherwise,
+    once: &str,
 ) -> Result<String, Failure> {
     // Only whoever may see the contents of the run finds the call.
     shown::calls::call(room, visitor, run, call).await?;
@@ -384,6 +416,10 @@ pub(crate) async fn vary(
     let changed = match result {
         Otherwise::Output(output) => what_if.output(output),
         Otherwise::Error(code, message) => what_if.error(code, message),
+    };
+    let changed = match once.trim() {
+        "" => changed,
+        once => changed.key(once),
     };
     Ok(changed.by(&visitor.principal).await?.id().to_owned())
 }

@@ -8,7 +8,7 @@ use crate::{
     panics::guarded,
     policy::{Action, ModelCall, ToolUse, Verdict},
     run::{ApprovalReason, Stop},
-    tool::{NeedsApproval, Prepared, SharedTool, ToolSpec},
+    tool::{NeedsApproval, Prepared, SharedTool},
 };
 
 /// Returns the tool if the agent has it and has calls left; else the reason why it may not be called.
@@ -33,7 +33,7 @@ pub(super) fn admit(
         let key = tool.spec().key();
         return Err(wording::blocked(&key, reason));
     }
-    match judge(definition, cx, tool.spec(), None) {
+    match judge(definition, cx, tool, None) {
         Verdict::Deny { reason } => Err(reason),
         // The need for approval is decided later, once there are arguments to show.
         Verdict::Allow | Verdict::Confirm => Ok(tool.clone()),
@@ -44,7 +44,7 @@ pub(super) fn admit(
 pub(super) fn judge(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
-    spec: &ToolSpec,
+    tool: &SharedTool,
     args: Option<&Json>,
 ) -> Verdict {
     let policies = &cx.root.settings.executor.policies;
@@ -53,7 +53,8 @@ pub(super) fn judge(
     }
     policies.judge(&Action::Tool(ToolUse {
         agent: &definition.name,
-        spec,
+        spec: tool.spec(),
+        is_delegate: tool.is_part_of_the_run(),
         args,
         usage: cx.root.usage(),
         cost: cx.root.node.paid().total(),

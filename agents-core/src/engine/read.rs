@@ -146,7 +146,7 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         context,
         ..
     } = *rules;
-    let verdict = admit::judge(definition, &context.cx, tool.spec(), Some(&args));
+    let verdict = admit::judge(definition, &context.cx, tool, Some(&args));
     let reasons = admit::reasons_for_approval(rules, &verdict, &prepared);
     let risk = tool.risk_of(&prepared, context);
     let denied = match verdict {

@@ -157,6 +157,17 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// Returns `true` if this place or one below it asks before each call of the tool.
+    fn confirms_below(&self, tool: &str) -> bool {
+        let place = self.inner();
+        let mut delegates = place.delegates.iter();
+        place.confirms(tool)
+            || place.profile.confirms(tool)
+            || delegates.any(|delegate| delegate.placement().confirms_below(tool))
+    }
+}
+
 /// Tool that an agent is known to have: see [`Profile::known_tools`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -404,10 +415,16 @@ impl Profile {
     /// are those of the agent and of all agents that it is known to have: the parts of a composite, and the delegates of a
     /// team. Returns `None` if none of them has it.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
-        self.find(&|tool| {
-            let spec = tool.spec();
-            (spec.name == name || spec.own_name() == name) && spec.version == version
-        })
+        let of_version = |tool: &SharedTool| tool.spec().version == version;
+        self.find(&|tool| tool.spec().name == name && of_version(tool))
+            .or_else(|| self.find(&|tool| tool.spec().own_name() == name && of_version(tool)))
+    }
+
+    /// Returns `true` if a place in a team, of those that the agent is known to have, asks before each call of the tool that
+    /// models know by this name.
+    pub fn confirms(&self, tool: &str) -> bool {
+        let mut teams = self.team.iter().chain(&self.teams);
+        teams.any(|team| team.confirms_below(tool))
     }
 
     fn find(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {

@@ -222,6 +222,8 @@ pub struct ToolUse<'a> {
     pub agent: &'a str,
     /// Specification of the tool.
     pub spec: &'a ToolSpec,
+    /// Is `true` if the tool is a delegate: an agent whose own calls are judged as well.
+    pub is_delegate: bool,
     /// Arguments of the call; `None` until they have been read.
     pub args: Option<&'a Json>,
     /// Tokens and requests that the run has used so far.

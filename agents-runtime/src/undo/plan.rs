@@ -43,7 +43,7 @@ impl Runtime {
                         output.as_str()
                     ),
                 };
-                return Ok(OneCall::of(UNDO, undoing, call, secrets, false));
+                return Ok(OneCall::of(UNDO, "undo", undoing, call, secrets, false));
             }
         };
         Ok(OneCall::saying(UNDO, why))

@@ -1,7 +1,7 @@
 //! Direct calls: a person calls a tool of an agent, once, as a run like every other.
 
 use crate::*;
-use agents::Json;
+use agents::{Json, team::Member};
 use agents_runtime::{Action, Approval, DIRECT_CALL, Roles, RuntimeErrorKind};
 use agents_store::RunFilter;
 
@@ -126,6 +126,56 @@ async fn a_direct_call_of_a_version_that_is_not_there_is_held_and_says_so() {
         assert!(
             why.contains("`payer` has no version 2.0.0 of the tool `pay`"),
             "{why}"
+        );
+        // It can be ended, although the tool is not there.
+        place
+            .client()
+            .cancel(run.id(), &Principal::operator())
+            .await
+            .unwrap();
+        let over = run.wait(LONG).await.unwrap();
+        assert!(
+            matches!(&over, Progress::Done(outcome) if outcome.result.is_err()),
+            "{over:?}"
+        );
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_direct_call_with_a_key_is_made_once() {
+    everywhere("direct-key", async |place| {
+        let client = place.client();
+        let call = async |cents: u32| {
+            let args = json(&json!({"cents": cents}));
+            let call = client.call("payer", "pay", "1.0.0", args).key("form-1");
+            call.by(&Principal::operator()).await
+        };
+        let first = call(5).await.unwrap();
+        assert_eq!(call(5).await.unwrap().id(), first.id());
+        assert_eq!(call(6).await.unwrap_err().kind(), RuntimeErrorKind::Invalid);
+        assert_eq!(client.runs(&RunFilter::default()).await.unwrap().len(), 1);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_direct_call_asks_where_a_place_in_a_team_asks() {
+    everywhere("direct-team", async |place| {
+        let (runtime, _) = place.runtime([]);
+        let clerk = AgentBuilder::<String, String>::new("clerk").tool(rate());
+        let office = AgentBuilder::<String, String>::new("office").build();
+        let clerk = Member::new(clerk.build()).confirm_named("rate");
+        runtime.agent(Member::new(office).delegate(clerk).build());
+        let _worker = Worker::start(&runtime);
+        let client = place.client();
+        let args = json(&json!({"currency": "USD"}));
+        let call = client.call("office", "rate", "1.0.0", args).scope("acme");
+        let run = call.by(&Principal::operator()).await.unwrap();
+        let request = waiting(&run).await;
+        assert_eq!(
+            (&*request.tool_name, &*request.agent_name),
+            ("rate", "office")
         );
     })
     .await;

@@ -9,7 +9,7 @@ async fn a11_whoever_has_not_the_role_steers_nothing_and_each_refusal_is_audited
     everywhere("steering", async |place| {
         let (runtime, _) = place.runtime([]);
         let run = start(&payer(&runtime, &Till::open())).await;
-        let rules = Action::ALL.into_iter();
+        let rules = Action::ALL.iter().copied();
         let roles = rules.fold(Roles::new(), |roles, action| {
             roles.for_action(action, "chief")
         });

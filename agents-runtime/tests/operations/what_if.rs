@@ -1,7 +1,7 @@
 //! Variations of runs that are over: what would have become of a run if a call had ended otherwise.
 
 use crate::*;
-use agents::{Code, Json};
+use agents::{Code, Json, team::Member};
 use agents_runtime::{Action, Roles, RuntimeErrorKind, WHAT_IF};
 use agents_store::RunFilter;
 
@@ -65,7 +65,7 @@ async fn a_run_is_varied_by_the_output_and_the_error_of_a_call_and_nothing_is_wr
         assert_eq!(labels.get(WHAT_IF).map(|run| &**run), Some(run.id()));
         let dark = told(dark).await;
         assert!(
-            dark.contains("`pay` writes, and this run is read-only"),
+            dark.contains("`pay` writes, and this run only tries"),
             "{dark}"
         );
         assert_eq!(till.paid(), [0; 0]);
@@ -136,6 +136,56 @@ async fn a_variation_of_what_cannot_be_varied_says_why() {
         let open = why(open.id(), &call, &operator).await;
         assert!(open.to_string().contains("it is not over"), "{open}");
         assert_eq!(client.runs(&RunFilter::default()).await.unwrap().len(), 3);
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_of_a_delegate_is_varied_although_another_tool_of_it_writes() {
+    everywhere("what-if-team", async |place| {
+        let till = Till::open();
+        let (model, _) = ScriptedModel::from_fn(|asked| {
+            match (asked.prompt().contains("clerk"), &asked.results()[..]) {
+                (true, []) => Script::call("look", "{}"),
+                (false, []) => Script::call("clerk", r#"{"input": "look"}"#),
+                (_, [.., (_, told)]) => Script::text(*told),
+            }
+        });
+        let runtime = place.runtime_on(model);
+        let schema = json!({"type": "object"});
+        let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async {
+            Ok::<_, Error>("light")
+        });
+        let clerk = AgentBuilder::<String, String>::new("clerk")
+            .prompt("You are a clerk.")
+            .tool(look)
+            .tool(till.tool(NeedsApproval::Never));
+        let office = AgentBuilder::<String, String>::new("office").prompt("You lead.");
+        let team = Member::new(office.build()).delegate(clerk.build());
+        let office = runtime.agent(team.build());
+        let _worker = Worker::start(&runtime);
+        let (client, operator) = (place.client(), Principal::operator());
+        let run = office.run("Look.").scope("acme").start().await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "light");
+        let executions = client.executions(run.id(), &operator).await.unwrap();
+        let look = executions
+            .iter()
+            .find(|one| one.tool_name == "look")
+            .unwrap();
+        let varied = client
+            .what_if(run.id(), &*look.call_id)
+            .output(Json::string("dark"));
+        let varied = varied.by(&operator).await.unwrap();
+        let told = done(&varied).await.result.unwrap();
+        assert!(told.starts_with("The answer would be: dark"), "{told}");
+
+        // Whoever erases the run erases what tells its contents.
+        client.erase(run.id(), &operator).await.unwrap();
+        let erased = client.stored(varied.id(), &operator).await.unwrap();
+        assert!(
+            erased.data_key.is_empty(),
+            "the variation is erased as well"
+        );
     })
     .await;
 }

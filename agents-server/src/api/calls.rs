@@ -24,6 +24,9 @@ use serde::Deserialize;
 pub(crate) struct Vary {
     output: Option<Text>,
     error: Option<Fails>,
+    /// Key with which the variation is tried once.
+    #[serde(default)]
+    key: String,
 }
 
 #[derive(Deserialize)]
@@ -48,18 +51,13 @@ pub(crate) async fn vary(
     given: Result<Json<Vary>, JsonRejection>,
 ) -> Response {
     let varied = async {
-        let result = match body(given)? {
-            Vary {
-                output: Some(output),
-                error: None,
-            } => Otherwise::Output(output),
-            Vary {
-                output: None,
-                error: Some(Fails { code, message }),
-            } => Otherwise::Error(code, message),
+        let Vary { output, error, key } = body(given)?;
+        let result = match (output, error) {
+            (Some(output), None) => Otherwise::Output(output),
+            (None, Some(Fails { code, message })) => Otherwise::Error(code, message),
             _ => return Err(Failure::invalid(wording::NO_OTHER_RESULT)),
         };
-        let run_id = steering::vary(&room, &visitor, &run, &call, result).await?;
+        let run_id = steering::vary(&room, &visitor, &run, &call, result, &key).await?;
         Ok(Started { run_id })
     };
     answer(varied.await)

@@ -25,6 +25,9 @@ pub(crate) struct Call {
     /// Tenant that the call is made for, if an operator makes it.
     #[serde(default)]
     tenant: String,
+    /// Key with which the call is made once.
+    #[serde(default)]
+    key: String,
 }
 
 /// Run that was started.
@@ -52,8 +55,12 @@ pub(crate) async fn call(
     given: Result<Json<Call>, JsonRejection>,
 ) -> Response {
     let called = async {
-        let Call { arguments, tenant } = body(given)?;
-        let form = Form::of_call(arguments.as_str(), &tenant);
+        let Call {
+            arguments,
+            tenant,
+            key,
+        } = body(given)?;
+        let form = Form::of_call(arguments.as_str(), &tenant, &key);
         let run_id = steering::call(&room, &visitor, (&agent, &tool, &version), &form).await?;
         Ok::<_, Failure>(Started { run_id })
     };

@@ -10,9 +10,9 @@ use crate::{
     failure::Failure,
     inert,
     room::{Room, Visitor},
-    shown::audit::Search,
+    shown::audit::{Search, kinds},
 };
-use agents_store::{AuditFilter, AuditKind};
+use agents_store::AuditFilter;
 use axum::{
     Extension,
     extract::{Query, State},
@@ -61,7 +61,7 @@ async fn rows(
         _ => None,
     };
     let query = search.query();
-    let kinds = AuditKind::ALL.map(AuditKind::as_str);
+    let kinds = kinds();
     let next = events.last().filter(|_| events.len() >= ROWS as usize);
     Ok(html! {
         form.filter method="get" action={ (base) "/audit" } {

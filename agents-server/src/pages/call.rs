@@ -2,7 +2,7 @@
 
 use super::{
     frame::{Live, Tab, page},
-    moment,
+    moment, once,
     run::address,
     tools::choice,
 };
@@ -31,6 +31,8 @@ pub(crate) struct Vary {
     code: String,
     #[serde(default)]
     message: String,
+    #[serde(default)]
+    once: String,
     token: Option<String>,
 }
 
@@ -59,11 +61,16 @@ pub(crate) async fn vary(
             output,
             code,
             message,
+            once,
             token,
         } = given;
         check_token(token.as_deref(), &visitor)?;
+        let once = match &*once {
+            "" => String::new(),
+            once => steering::once_of(once, &[&*output, &*code, &*message]),
+        };
         let result = Otherwise::read(&output, &code, message)?;
-        steering::vary(&room, &visitor, &run, &id, result).await
+        steering::vary(&room, &visitor, &run, &id, result, &once).await
     };
     match varied.await {
         Ok(told) => Redirect::to(&address(&visitor, &told)).into_response(),
@@ -114,9 +121,10 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
     html! {
         section #what-if aria-labelledby="what-if-title" {
             h2 #what-if-title { "What if it had ended otherwise?" }
-            p.note { "The run goes on from there in memory, with live models. Tools that only read are called; none that writes is. A run of its own tells the outcome." }
+            p.note { "The run goes on from there in memory, with live models. Tools that only read are called, and no tool that writes. A run of its own tells the outcome." }
             form.editing.try method="post" action={ (address(visitor, run)) "/calls/" (receipt.call_id) } {
                 input type="hidden" name="token" value=(visitor.token);
+                input type="hidden" name="once" value=(once());
                 label for="what-if-output" { "Another output, as JSON" }
                 textarea #what-if-output name="output" spellcheck="false" rows="3" {}
                 (choice("Or an error", "code", "", &CODES, "–"))

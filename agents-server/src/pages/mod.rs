@@ -17,7 +17,10 @@ pub(crate) mod tools;
 
 pub(crate) use frame::bare;
 
-use crate::{failure::Failure, room::Visitor};
+use crate::{
+    failure::Failure,
+    room::{Visitor, hex, random},
+};
 use agents_core::run::{Cost, Timestamp};
 use axum::{
     Extension,
@@ -84,6 +87,11 @@ fn moment(at: Timestamp) -> Markup {
     let (day, time) = exact.split_once('T').unwrap_or((&exact, ""));
     let time = time.split(['.', 'Z']).next().unwrap_or_default();
     html! { time datetime=(exact) title=(exact) { (day) " " (time) " UTC" } }
+}
+
+/// Returns a key for a form, with which what it asks for is done once.
+fn once() -> String {
+    hex(&random()[..16])
 }
 
 /// Returns a text as a sentence: with a capital at its beginning, and a full stop.

@@ -3,7 +3,7 @@
 use super::{
     card,
     frame::{Live, Tab, page},
-    moment, run, span,
+    moment, once, run, span,
     tools::{address, badges, secrets, warning},
 };
 use crate::{
@@ -171,9 +171,10 @@ fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
             @match address(visitor, tool).filter(|_| is_there) {
                 None => p.note { "No worker would carry the call out: the version is " (tool.status) "." },
                 Some(address) => {
-                    p.note { "The call is a run of its own, in your name: stored, limited and audited like every call. A tool that writes asks for approval, and then you may not be the one who decides." }
+                    p.note { "The call is a run of its own, in your name: stored, limited and audited like every call. A tool that writes asks for approval; unless you are the operator, somebody else has to decide." }
                     form.editing.try method="post" action=(address) {
                         input type="hidden" name="token" value=(visitor.token);
+                        input type="hidden" name="once" value=(once());
                         @for field in &fields { (card::field("try", field)) }
                         label for="try-arguments" { "Or all arguments as JSON" }
                         textarea #try-arguments name="arguments" spellcheck="false" rows="3" {}

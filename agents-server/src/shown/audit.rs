@@ -21,6 +21,11 @@ pub(crate) struct Search {
     pub(crate) tool: String,
 }
 
+/// Returns the words for all kinds of events.
+pub(crate) fn kinds() -> Vec<&'static str> {
+    AuditKind::ALL.iter().map(|kind| kind.as_str()).collect()
+}
+
 impl Search {
     /// Returns the filter that finds these events of the visitor's tenant.
     pub(crate) fn filter(&self, visitor: &Visitor) -> Result<AuditFilter, Failure> {
@@ -36,7 +41,7 @@ impl Search {
     }
 
     fn kind(&self) -> Result<Option<AuditKind>, Failure> {
-        let kinds = AuditKind::ALL.map(AuditKind::as_str);
+        let kinds = kinds();
         match (&*self.kind, AuditKind::read(&self.kind)) {
             ("", _) => Ok(None),
             (_, Some(kind)) => Ok(Some(kind)),

@@ -11,8 +11,7 @@ use agents_core::{
     run::{AgentOutputs, OnMissing, PinnedHandle, Selector, Strategy, ToolEnvelope},
     tool::Scope,
 };
-use agents_runtime::{DIRECT_CALL, WHAT_IF};
-use agents_store::RunStatus;
+use agents_store::RunFilter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
@@ -77,7 +76,11 @@ pub(crate) async fn pinned(
     let handle = pin.handle()?;
     let recorded = recorded(room, visitor, run).await?;
     let outputs = outputs(recorded.as_ref());
-    let (receipt, error) = match handle.resolve(&outputs, None) {
+    let previous = match handle.on_missing {
+        OnMissing::StaleLastSuccess => before(room, visitor, run).await?,
+        OnMissing::Null | OnMissing::Error => None,
+    };
+    let (receipt, error) = match handle.resolve(&outputs, previous.as_ref()) {
         Ok(receipt) => (receipt, None),
         Err(error) => (None, Some(error.to_string())),
     };
@@ -86,6 +89,27 @@ pub(crate) async fn pinned(
         receipt,
         error,
     })
+}
+
+/// Returns the outputs of the run before, of the same agent and tenant.
+async fn before(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+) -> Result<Option<AgentOutputs>, Failure> {
+    let run = room.client.stored(run, &visitor.principal).await?;
+    let filter = RunFilter {
+        tenant: Some(run.tenant),
+        agent: Some(run.agent),
+        before: Some(run.id),
+        limit: 1,
+        ..RunFilter::default()
+    };
+    let Some(before) = room.client.runs(&filter).await?.pop() else {
+        return Ok(None);
+    };
+    let recorded = recorded(room, visitor, &before.id).await?;
+    Ok(Some(outputs(recorded.as_ref())))
 }
 
 /// Returns the outputs of a run so far.
@@ -140,15 +164,11 @@ pub(crate) async fn call(
         }
         false => None,
     };
-    let is_direct = [WHAT_IF, DIRECT_CALL]
-        .iter()
-        .any(|label| stored.labels.contains_key(*label));
+    let may_be_varied = room.client.may_be_varied(run, &visitor.principal).await?;
     Ok(Call {
         receipt,
         rust,
-        may_be_varied: stored.status == RunStatus::Done
-            && stored.conversation.is_none()
-            && !is_direct,
+        may_be_varied,
     })
 }
 
@@ -164,7 +184,7 @@ fn written(agent: &str, receipt: &ToolEnvelope, scope: &Scope, run: &str) -> Str
     let args = raw(&receipt.input);
     format!(
         "\
-//! Calls `{tool}` {version} once, as the run {run} has done.
+//! Calls {tool:?} {version:?} once, as the run {run} has done.
 //!
 //! Add `agents`, `agents-runtime`, and `tokio` with `macros` and `rt-multi-thread`. Then: `cargo run -- agents.db`.
 

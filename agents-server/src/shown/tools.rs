@@ -7,13 +7,21 @@ use crate::{
 };
 use agents_core::{
     run::Timestamp,
-    secret::{SecretScope, resolve},
+    secret::resolve,
     tool::{Category, Effects, Scope, Status, ToolDescription},
 };
 use agents_runtime::KnownAgent;
+use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+use tokio::time::timeout;
+
+/// Time within which a secret has to be found.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Tools that a visitor looks for.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -58,7 +66,7 @@ pub(crate) struct Tool {
 }
 
 /// Secret that a tool looks up.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 pub(crate) struct Secret {
     pub(crate) name: String,
     /// State in a word: `there`, `missing`, or `not_known` where the control room does not look secrets up.
@@ -137,9 +145,7 @@ pub(crate) async fn tools(
     check(search)?;
     let mut tools = all(room.client.agents().await?);
     tools.retain(|tool| tool.fits(search));
-    for tool in &mut tools {
-        tool.secrets = secrets(room, visitor, tool).await;
-    }
+    look_up(room, visitor, &mut tools).await;
     Ok(Tools { tools })
 }
 
@@ -147,6 +153,17 @@ pub(crate) async fn tools(
 pub(crate) async fn tool(
     room: &Room,
     visitor: &Visitor,
+    callee: (&str, &str, &str),
+) -> Result<Tool, Failure> {
+    let mut tool = [known(room, callee).await?];
+    look_up(room, visitor, &mut tool).await;
+    let [tool] = tool;
+    Ok(tool)
+}
+
+/// Returns one version of a tool of an agent, without looking its secrets up.
+pub(crate) async fn known(
+    room: &Room,
     (agent, name, version): (&str, &str, &str),
 ) -> Result<Tool, Failure> {
     let all = all(room.client.agents().await?).into_iter();
@@ -155,9 +172,7 @@ pub(crate) async fn tool(
             && tool.version.as_deref() == Some(version)
             && tool.agents.iter().any(|one| one == agent)
     });
-    let mut tool = found.next().ok_or_else(Failure::not_found)?;
-    tool.secrets = secrets(room, visitor, &tool).await;
-    Ok(tool)
+    found.next().ok_or_else(Failure::not_found)
 }
 
 /// Returns all versions of all tools. A version that two agents have in different forms is there twice.
@@ -232,35 +247,52 @@ fn all(agents: Vec<KnownAgent>) -> Vec<Tool> {
     tools
 }
 
-/// Looks up whether the secrets of a tool are there for the visitor. Their values are not kept.
-async fn secrets(room: &Room, visitor: &Visitor, tool: &Tool) -> Vec<Secret> {
-    let names = tool.description.iter().flat_map(|about| &about.secrets);
-    let mut found = Vec::new();
-    for name in names {
-        let scope = visitor.tenant().map(|tenant| {
-            let scope = Scope::from(tenant);
-            scope.user(visitor.principal.id())
-        });
-        let (state, scope) = match (&room.secrets, scope) {
-            (Some(secrets), Some(scope)) => match resolve(&**secrets, &scope, name).await {
-                Ok(Some(secret)) => ("there", Some(owner(secret.scope()))),
-                Ok(None) => ("missing", None),
-                Err(error) => {
+/// Looks up whether the secrets of these tools are there for the visitor, each name once and all side by side. Their values
+/// are not kept.
+async fn look_up(room: &Room, visitor: &Visitor, tools: &mut [Tool]) {
+    let names = |tool: &Tool| {
+        let about = tool.description.iter();
+        about
+            .flat_map(|about| about.secrets.clone())
+            .collect::<Vec<_>>()
+    };
+    let wanted: BTreeSet<String> = tools.iter().flat_map(names).collect();
+    let found = wanted.into_iter().map(|name| secret(room, visitor, name));
+    let found: BTreeMap<String, Secret> = join_all(found)
+        .await
+        .into_iter()
+        .map(|secret| (secret.name.clone(), secret))
+        .collect();
+    for tool in tools {
+        let secrets = names(tool).into_iter();
+        tool.secrets = secrets
+            .filter_map(|name| found.get(&name).cloned())
+            .collect();
+    }
+}
+
+async fn secret(room: &Room, visitor: &Visitor, name: String) -> Secret {
+    let scope = visitor.tenant().map(|tenant| {
+        let scope = Scope::from(tenant);
+        scope.user(visitor.principal.id())
+    });
+    let (state, scope) = match (&room.secrets, scope) {
+        (Some(secrets), Some(scope)) => {
+            let asked = resolve(&**secrets, &scope, &name);
+            match timeout(PATIENCE, asked).await {
+                Ok(Ok(Some(secret))) => ("there", Some(secret.scope().to_string())),
+                Ok(Ok(None)) => ("missing", None),
+                Ok(Err(error)) => {
                     tracing::warn!(secret = name, %error, "a secret cannot be looked up");
                     ("not_known", None)
                 }
-            },
-            _ => ("not_known", None),
-        };
-        found.push(Secret {
-            name: name.clone(),
-            state,
-            scope,
-        });
-    }
-    found
-}
-
-fn owner(scope: SecretScope) -> String {
-    scope.to_string()
+                Err(_) => {
+                    tracing::warn!(secret = name, "a secret is not looked up in time");
+                    ("not_known", None)
+                }
+            }
+        }
+        _ => ("not_known", None),
+    };
+    Secret { name, state, scope }
 }

@@ -63,6 +63,7 @@ async fn the_trail_is_shown_the_newest_first_and_verified_by_the_operator() {
         .decide("acme/grace", &request.id, "deny", &[("note", "too much")])
         .await;
     let page = house.get("acme/grace", "/audit").await.body;
+    let (_, page) = page.split_once("<tbody").unwrap();
     let at = |word: &str| page.find(word).unwrap_or_else(|| panic!("{word}: {page}"));
     assert!(at("too much") < at("requested"), "{page}");
     assert!(!page.contains("Verify the whole trail"));
@@ -113,7 +114,7 @@ async fn events_are_found_and_exported_as_lines_of_json() {
     house.ask("beta", r#"{"amount": 2}"#).await;
     for (query, found) in [
         ("kind=approved", 1),
-        ("by=grace", 1),
+        ("kind=approved&by=grace", 1),
         ("by=nobody", 0),
         ("kind=requested&tool=pay", 1),
         ("kind=approved&by=ann", 0),

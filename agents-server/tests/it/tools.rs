@@ -195,8 +195,8 @@ async fn a_tool_is_called_in_a_form_by_whoever_may() {
     let page = house.get("acme/tess/tester", path).await.body;
     let mut fields = fields_of(&page, "<form class=\"editing try\"");
     let names: Vec<_> = fields.iter().map(|(name, _)| &**name).collect();
-    assert_eq!(names, ["token", "argument.currency", "arguments"]);
-    fields[1].1 = "USD".to_owned();
+    assert_eq!(names, ["token", "once", "argument.currency", "arguments"]);
+    fields[2].1 = "USD".to_owned();
     let form: Vec<_> = fields
         .iter()
         .map(|(name, value)| (&**name, &**value))
@@ -207,6 +207,20 @@ async fn a_tool_is_called_in_a_form_by_whoever_may() {
     let run = run.strip_prefix("/runs/").unwrap();
     let told = over(&house, run).await;
     assert!(told.contains("1.16") && told.contains("USD"), "{told}");
+    // A form that is sent twice is one call, and with other contents another one.
+    let again = house.post("acme/tess/tester", path, &form).await;
+    assert_eq!(
+        again.head.headers()["location"],
+        answer.head.headers()["location"]
+    );
+    let mut other = form.clone();
+    other[2].1 = "CHF";
+    let other = house.post("acme/tess/tester", path, &other).await;
+    assert_eq!(other.status, StatusCode::SEE_OTHER, "{}", other.body);
+    assert_ne!(
+        other.head.headers()["location"],
+        answer.head.headers()["location"]
+    );
     let stored = house
         .client()
         .stored(run, &Principal::operator())
