@@ -18,7 +18,6 @@ pub struct Ran {
 
 impl Ran {
     /// Creates the result, from the begin of each output and the bytes that it had in all.
-    #[cfg(target_os = "linux")]
     pub(crate) fn new(status: i32, out: (&[u8], u64), err: (&[u8], u64)) -> Self {
         Ran {
             status,

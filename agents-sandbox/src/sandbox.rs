@@ -151,7 +151,6 @@ impl Sandbox {
     }
 
     /// Returns the time of the box in whole seconds, rounded up.
-    #[cfg(target_os = "linux")]
     pub(crate) fn time_seconds(&self) -> u64 {
         whole_seconds(self.time)
     }

@@ -121,7 +121,6 @@ pub(crate) fn file_twice(name: &str) -> String {
 
 // ---- output ----
 
-#[cfg(target_os = "linux")]
 pub(crate) fn cut(shown: usize, total: u64) -> String {
     format!("\n… (cut: these are {shown} of {total} bytes)")
 }

@@ -56,7 +56,9 @@ fn look(ready: &Ready) -> Result<String, Unenforced> {
         .iter()
         .filter(|folder| folder.is_writable);
     args.extend(writable.map(|folder| folder.at.as_os_str()));
-    let mut command = launcher.command(&ready.sandbox, &run, Path::new("/bin/sh"), args);
+    // The first box checks the limits of the tool, and is not to fail by a short time.
+    let sandbox = ready.sandbox.clone().time(PATIENCE);
+    let mut command = launcher.command(&sandbox, &run, Path::new("/bin/sh"), args);
     let mut child = command
         .spawn()
         .map_err(|error| failed(&error.to_string()))?;
