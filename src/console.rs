@@ -273,8 +273,8 @@ fn safe(what: &impl ToString) -> String {
     shown(&what.to_string()).into_owned()
 }
 
-/// Returns the decisions about a call, with their authors and their duration, if approval was asked for. The
-/// reason of a denial stands in the error.
+/// Returns the decisions about a call, with their authors and the time that they took; `None` if no approval was asked
+/// for. The reason of a denial is in the error.
 pub(crate) fn approval(receipt: &ToolEnvelope) -> Option<String> {
     let asked = |attempt: &&Attempt| attempt.approval_s.is_some();
     let times = receipt.attempts.iter().filter(asked).count();

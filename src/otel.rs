@@ -116,7 +116,7 @@ fn context_of(span: &Span) -> Option<SpanContext> {
     context.is_valid().then_some(context)
 }
 
-/// Returns the place of a span in its trace, in the form of `traceparent`.
+/// Returns the position of a span in its trace, in the form of `traceparent`.
 fn place(span: &Span) -> Option<String> {
     let context = context_of(span)?;
     let (trace, span) = (context.trace_id(), context.span_id());
@@ -124,7 +124,7 @@ fn place(span: &Span) -> Option<String> {
     Some(format!("00-{trace}-{span}-{flags:02x}"))
 }
 
-/// Makes a new span a child of the place, and links it with the current span.
+/// Makes a new span a child of the span at this position, and links it with the current span.
 fn set_parent(span: &Span, place: &str) {
     let Some(before) = read(place) else {
         return;

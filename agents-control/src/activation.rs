@@ -25,7 +25,8 @@ enum What {
 }
 
 impl ControlPlane {
-    /// Activates a profile, in the place of the one of the same tier and purpose. All processes go by it within a second.
+    /// Activates a profile in place of the active one of the same tier and purpose. All processes use the new profile
+    /// within a second.
     pub fn activate(&self, profile: ModelProfile) -> Change<'_> {
         self.change(What::Activate(Box::new(profile)))
     }

@@ -18,11 +18,11 @@ use tokio::{runtime::Handle, time::Instant};
 const FAILURES: u32 = 5;
 /// Time for which an open circuit lets no request through.
 const OPEN: Duration = Duration::from_secs(10);
-/// Time for which one request may see whether the model answers again, before another one may.
+/// Time after which another request may test the model, if the one before has not told its result.
 const PROBE: Duration = Duration::from_secs(40);
-/// Time to the next look if another process is about to see.
+/// Wait before the next try while another request, of this process or of another one, tests the model.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time for which the store may not know yet that this process has opened a circuit.
+/// Time within which the store may not have heard yet that this process opened a circuit.
 const UNKNOWN: Duration = Duration::from_secs(2);
 
 /// Subject of a circuit: a model with the credential that it is asked with.
@@ -41,8 +41,8 @@ pub struct ModelCircuit {
     pub provider: String,
     /// Name of the model.
     pub model: String,
-    /// Time until a request may see whether the model answers again; `None` if the circuit is closed, so that the model is
-    /// asked.
+    /// Time until a request may test whether the model answers again; `None` if the circuit is closed, so that the
+    /// model is asked.
     pub open_for: Option<Duration>,
 }
 
@@ -57,9 +57,9 @@ impl CircuitKey {
 /// State of a circuit that is not closed.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// No request passes until then.
+    /// No request passes before `until`.
     Open { since: Instant, until: Instant },
-    /// One request is on its way, to see whether the model answers again.
+    /// The circuit is open, and one request is under way that tests whether the model answers again.
     Probing,
 }
 
@@ -91,7 +91,7 @@ pub(crate) struct Permit {
     is_over: bool,
 }
 
-/// The circuit is open, for this time yet.
+/// Error of a request that an open circuit refuses, with the time until another try makes sense.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Open(pub(crate) Duration);
 
@@ -163,7 +163,7 @@ impl Circuits {
 }
 
 impl Permit {
-    /// Returns `true` if the request is the one that shows whether the model answers again.
+    /// Returns `true` if the request tests whether the model answers again.
     pub(crate) fn is_probe(&self) -> bool {
         self.is_probe
     }
@@ -177,7 +177,7 @@ impl Permit {
         self.is_over = true;
     }
 
-    /// Says that the model has answered, if only with a refusal.
+    /// Records that the model has answered, even if it only refused.
     pub(crate) async fn answered(mut self) {
         self.is_over = true;
         // The answer to a request from before the circuit opened does not close it.
@@ -194,7 +194,7 @@ impl Permit {
         }
     }
 
-    /// Says that the model has failed, once the log has the request. A store that does not answer opens no circuit, and
+    /// Records that the model has failed, once the log has the request. A store that does not answer opens no circuit, and
     /// holds no money either: until it answers again, no request is sent.
     pub(crate) async fn failed(mut self) {
         self.is_over = true;

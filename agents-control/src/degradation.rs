@@ -25,8 +25,8 @@ struct Run {
 }
 
 impl Failures {
-    /// Counts an answer. One that fits ends a row of failures, so that there is nothing to remember, and leaves a degraded
-    /// run as it is.
+    /// Counts an answer. An answer that fits ends a row of failures. If no row of failures has made the run use a
+    /// better purpose, the run is forgotten.
     pub(crate) fn judge(&self, run: &str, purpose: &PurposeKey, fits: bool) {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (run.to_owned(), purpose.clone());

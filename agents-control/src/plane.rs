@@ -20,7 +20,8 @@ use agents_store::{
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 use tokio::{sync::Mutex, time::Instant};
 
-/// Time for which a process goes by the profiles that it has read. No notification is needed, so that none can be lost.
+/// Time for which a process uses the profiles that it has read. After it, the process reads them again. So no
+/// notification is needed, and none can be lost.
 const FRESH: Duration = Duration::from_millis(500);
 
 /// Control plane of a store: providers, prices, and the profiles that say which model answers for a purpose.
@@ -73,7 +74,7 @@ pub(crate) struct Plane {
     read: Mutex<Read>,
 }
 
-/// Profiles as they were read last.
+/// Profiles that were read last, and the time at which they were.
 #[derive(Default)]
 struct Read {
     profiles: Arc<ActiveProfiles>,
@@ -170,8 +171,8 @@ impl ControlPlane {
         })
     }
 
-    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`], whoever of the organisation has it.
-    /// Without one, that is every principal of the organisation.
+    /// Sets the rules about who may change profiles: with a role for [`Action::Profiles`](crate::Action::Profiles), whoever of
+    /// the organisation has it. Without one, that is every principal of the organisation.
     ///
     /// ```
     /// use agents_control::{Action, ControlPlane, Roles, SqliteStore};
@@ -384,7 +385,7 @@ impl Purposes for ControlPlane {
     }
 }
 
-/// Returns what the limits of a purpose in a scope are for.
+/// Returns the key of the limits for a purpose in a scope: organisation, workspace and purpose.
 pub(crate) fn key(purpose: &PurposeKey, scope: &Scope) -> BudgetKey {
     BudgetKey {
         org_id: scope.org_id.clone(),

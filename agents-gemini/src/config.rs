@@ -29,7 +29,7 @@ pub(crate) struct Config {
     pub(crate) generation: Map<String, Value>,
     /// Other fields of the request.
     pub(crate) fields: Map<String, Value>,
-    /// Is `true` for Gemini 3 and later: such a model refuses calls without a thought signature.
+    /// Is `true` for Gemini 3 and later: these models refuse calls without a thought signature.
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,

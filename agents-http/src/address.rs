@@ -12,7 +12,7 @@ use std::{
 /// Maximum length of an address in bytes.
 const MAX_LENGTH: usize = 4096;
 
-/// The address of a server. `Display` omits its login and its query, which may be secrets.
+/// Address of a server. Its `Display` text omits the login and the query, which may be secrets.
 ///
 /// ```
 /// use agents_http::Address;
@@ -38,9 +38,9 @@ pub struct Address {
 /// Reason why a text is no address. The text is shown without a user name or a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressError {
-    /// The text, without anything that may be a login.
+    /// Text that is no address, without anything that may be a login.
     pub address: String,
-    /// The reason.
+    /// Reason why the text is no address.
     pub why: String,
 }
 

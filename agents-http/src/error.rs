@@ -10,7 +10,7 @@ pub enum TransportError {
     Interrupted(String),
     /// A time limit has passed.
     TimedOut {
-        /// The limit.
+        /// Time limit that has passed.
         limit: TimeLimit,
         /// Length of the limit.
         after: Duration,
@@ -26,11 +26,11 @@ pub enum TransportError {
 /// A time limit of [`Limits`](crate::Limits).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
-    /// Time without a byte.
+    /// Limit on the time in which no byte arrives.
     Idle,
-    /// Time until the reply began.
+    /// Limit on the time until the reply begins.
     First,
-    /// Time for the whole exchange.
+    /// Limit on the time of the whole exchange.
     Total,
 }
 

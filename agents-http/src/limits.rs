@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Maximum time without a byte; five minutes by default, since a model may have to be loaded.
+    /// Maximum time in which no byte arrives; five minutes by default, since a model may have to be loaded.
     pub idle: Duration,
     /// Maximum time until the reply begins: until [`Body::begun`](crate::Body::begun) is called. No limit by default.
     pub first: Option<Duration>,
@@ -90,7 +90,7 @@ impl Clock {
         self.first = None;
     }
 
-    /// Shortens the time without a byte.
+    /// Shortens the limit on the time in which no byte arrives.
     pub(crate) fn shorten(&mut self, idle: Duration) {
         self.idle = self.idle.min(idle);
     }

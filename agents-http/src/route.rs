@@ -26,7 +26,7 @@ use tower_service::Service;
 /// Time limit for opening a connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A route to a server: its address and the proxy in between.
+/// Route to a server: the server's address, and the proxy in between if there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Route {
     /// Scheme, host and port of the server; shared, so that clones of a route are quickly seen to be equal.

@@ -13,7 +13,7 @@ use http::{
 };
 use hyper::body::Bytes;
 
-/// A server: its address, the way to it, and the headers of all requests to it.
+/// Server with the route to it, and the headers of all requests to it.
 ///
 /// A client makes it once. All clients of a tokio runtime share the connections to a server.
 ///

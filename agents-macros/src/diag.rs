@@ -31,13 +31,13 @@ impl Errors {
         self.note(syn::Error::new_spanned(tokens, message));
     }
 
-    /// Adds a mistake that leaves a part unread.
+    /// Adds a mistake because of which a part of the code could not be read.
     pub(crate) fn push(&self, error: syn::Error) {
         self.is_whole.set(false);
         self.note(error);
     }
 
-    /// Adds a mistake behind which everything could be read.
+    /// Adds a mistake in code that could be read as a whole.
     pub(crate) fn note(&self, error: syn::Error) {
         if let Some(errors) = &mut *self.seen.borrow_mut() {
             errors.push(error);

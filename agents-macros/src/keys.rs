@@ -25,7 +25,7 @@ pub(crate) enum Takes {
     Code,
     /// `deprecated = "text"`: a literal.
     Text,
-    /// `name = "web_search"`: a literal that could be the name of a function.
+    /// `name = "web_search"`: a text literal that is a valid name of a Rust function, without capitals.
     Name,
     /// `tools = [a, ..b]`
     List,

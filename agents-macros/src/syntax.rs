@@ -45,7 +45,7 @@ pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
     Err(Box::new(value))
 }
 
-/// Splits `api` or `ttl(expr)` into the word and what it is given.
+/// Splits `api` or `ttl(expr)` into the word and its argument.
 pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     match value {
         Expr::Path(path) => Some((path.path.get_ident()?, None)),

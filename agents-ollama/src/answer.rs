@@ -149,7 +149,7 @@ fn piece<'a>(
     }
 }
 
-/// Reads a number of tokens. What is none is not known, and unknown counts are 0.
+/// Reads a number of tokens. A value that is not a number of tokens counts as 0, like an unknown count.
 fn count(json: &RawValue) -> u64 {
     serde_json::from_str(json.get()).unwrap_or_default()
 }

@@ -11,7 +11,7 @@ use agents_core::model::{Media, Message, Request, ToolCall, prompted};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Way in which a request offers its tools, which decides how its history is encoded.
+/// Mode in which a request offers its tools; it decides how the history is encoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Native,

@@ -275,7 +275,7 @@ impl Ollama {
         response.into_body().read_all(read).await
     }
 
-    /// Returns whether an Ollama server answers, within half a second.
+    /// Returns `true` if an Ollama server answers within half a second.
     ///
     /// ```
     /// # mod agents { pub use agents_core::*; pub use agents_ollama::ollama; }

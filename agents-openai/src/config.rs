@@ -44,11 +44,11 @@ pub(crate) struct RequestTemplate {
     pub(crate) endpoint: Endpoint,
     /// Start of the body, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
-    /// Settings behind the value of `stream`, each with a comma before it.
+    /// Settings after the value of `stream`, each with a comma before it.
     pub(crate) settings: Vec<u8>,
-    /// Settings of a streamed reply, in the same form.
+    /// Settings of a streamed reply, each with a comma before it.
     pub(crate) stream_settings: &'static str,
-    /// Settings of a request with tools, in the same form.
+    /// Settings of a request with tools, each with a comma before it.
     pub(crate) tool_settings: &'static str,
 }
 

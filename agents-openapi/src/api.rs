@@ -227,7 +227,8 @@ impl Api {
         (fit, unfit)
     }
 
-    /// Returns the secrets with which an operation is asked: those of the first alternative for which we have all.
+    /// Returns the secrets with which an operation is called: those of the first alternative for which all secrets are
+    /// given.
     fn secrets_of(&self, operation: &Operation) -> Result<BTreeSet<(Scheme, String)>, String> {
         let mut missing = Vec::new();
         let mut is_open = operation.security.is_empty();
@@ -286,7 +287,7 @@ impl Api {
         Ok(server)
     }
 
-    /// Returns what asks the server, with these secrets.
+    /// Returns the HTTP tool that sends requests to the server, with these secrets.
     fn http(&self, server: &Server, secrets: &BTreeSet<(Scheme, String)>) -> HttpTool {
         let host = host(&server.url).unwrap_or_default();
         let http = HttpTool::new()

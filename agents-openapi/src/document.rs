@@ -40,7 +40,7 @@ impl Document {
         self.root["paths"].as_object().into_iter().flatten()
     }
 
-    /// Returns the value itself, or what its reference leads to in the end.
+    /// Returns the value itself, or, if it is a reference, the value that the reference leads to in the end.
     pub(crate) fn resolve<'a>(&'a self, value: &'a Value) -> Result<&'a Value, String> {
         let mut value = value;
         for _ in 0..LONGEST_CHAIN {
@@ -53,7 +53,7 @@ impl Document {
         Err(wording::ref_circle(reference))
     }
 
-    /// Returns what stands at the place to which a reference leads.
+    /// Returns the value to which a reference leads.
     pub(crate) fn at(&self, reference: &str) -> Result<&Value, String> {
         let Some(pointer) = reference.strip_prefix('#') else {
             return Err(wording::ref_outside(reference));

@@ -29,10 +29,10 @@ const METHODS: [(&str, Method); 6] = [
     ("delete", Method::Delete),
 ];
 
-/// Headers for the key by which a server tells a repeated request.
+/// Headers that hold an idempotency key, by which a server recognises a repeated request.
 const IDEMPOTENCY_KEYS: [&str; 2] = ["idempotency-key", "x-idempotency-key"];
 
-/// Media types with which bodies are sent, unless the document names another one of JSON.
+/// Media types of bodies: JSON, unless the document names a different JSON type; forms; and plain text.
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
 const TEXT: &str = "text/plain; charset=utf-8";
@@ -40,7 +40,7 @@ const TEXT: &str = "text/plain; charset=utf-8";
 /// Operation of a document.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
-    /// Name of the tool.
+    /// Name of the tool that the operation becomes.
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) method: Method,
@@ -51,17 +51,17 @@ pub(crate) struct Operation {
     pub(crate) schema: Value,
     /// Header for the idempotency key, if the operation has one.
     pub(crate) idempotency_key: Option<String>,
-    /// Sets of security schemes, of which one is enough.
+    /// Alternative sets of security schemes: one of the sets is enough.
     pub(crate) security: Vec<Vec<String>>,
 }
 
 /// Body of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Name of the argument.
+    /// Name of the argument that holds the body.
     pub(crate) argument: String,
     pub(crate) kind: BodyKind,
-    /// Type with which it is sent.
+    /// Media type with which the body is sent.
     pub(crate) media_type: String,
 }
 

@@ -14,9 +14,9 @@ const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
 /// Parameter of an operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Parameter {
-    /// Name by which the server knows it.
+    /// Name by which the server knows the parameter.
     pub(crate) name: String,
-    /// Name of the argument.
+    /// Name of the argument that holds the parameter's value.
     pub(crate) argument: String,
     pub(crate) place: Place,
     pub(crate) is_required: bool,

@@ -48,7 +48,7 @@ impl<'a> Schemas<'a> {
         !self.keeps_all && self.count > MOST_INLINED
     }
 
-    /// Returns the schema in a form that stands alone, but for references to [definitions](Self::definitions).
+    /// Returns the schema in a form that stands alone, except for references to [definitions](Self::definitions).
     pub(crate) fn inline(&mut self, schema: &Value) -> Result<Value, String> {
         self.count += 1;
         let Some(map) = schema.as_object() else {
@@ -182,7 +182,7 @@ impl<'a> Schemas<'a> {
     }
 }
 
-/// Brings what version 3.0 spells otherwise into the form of JSON Schema.
+/// Converts keywords that version 3.0 spells differently into those of JSON Schema.
 fn of_3_0(map: &Map<String, Value>, made: &mut Map<String, Value>) {
     if map.get("nullable") == Some(&Value::Bool(true)) {
         if let Some(Value::String(kind)) = made.get("type") {

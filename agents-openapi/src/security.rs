@@ -3,7 +3,7 @@
 use crate::{document::Document, wording};
 use serde_json::Value;
 
-/// Way in which a secret is sent.
+/// Form in which a secret is sent.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Scheme {
     Header(String),
@@ -12,8 +12,8 @@ pub(crate) enum Scheme {
     Basic,
 }
 
-/// Returns the alternatives that an operation has: one set of schemes, by name, is enough. None at all means that everybody may
-/// ask.
+/// Returns the alternative sets of schemes of an operation, by name: one of the sets is enough. Without any set,
+/// everybody may call the operation.
 pub(crate) fn alternatives(document: &Document, operation: &Value) -> Vec<Vec<String>> {
     let own = operation.get("security");
     let security = own.unwrap_or(document.get("security"));

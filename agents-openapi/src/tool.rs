@@ -70,7 +70,8 @@ fn cause(error: CallError) -> Cause {
     Cause::returned(error, code, after)
 }
 
-/// Returns the body of an answer as JSON, or as text; without a body, it is the status, and where it leads.
+/// Returns the body of an answer as JSON or as text. If there is no body, returns the status, and the location if the
+/// server names one.
 fn output(answer: &HttpAnswer) -> Value {
     if let Some(Ok(value)) = answer.json.as_ref().map(agents::Json::to_value) {
         return value;

@@ -80,7 +80,7 @@ impl Change {
         }
     }
 
-    /// Marks the change as uncertain.
+    /// Marks the change as uncertain: the text could have meant something else.
     #[must_use]
     pub fn uncertain(mut self) -> Self {
         self.uncertain = true;

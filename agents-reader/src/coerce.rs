@@ -42,18 +42,18 @@ pub(super) struct Coercer<'s> {
     pub(super) log: Log,
     /// Path of the value being written.
     pub(super) path: String,
-    /// Work that is left for the whole document.
+    /// Amount of work that may still be done for the whole document.
     pub(super) budget: usize,
     pub(super) nested: u8,
-    /// Lists of one that were made around the value at hand.
+    /// Number of lists that were made around the current value.
     lists: u8,
-    /// Calls of [`Self::value`] that are open.
+    /// Number of calls of [`Self::value`] that have not returned.
     depth: usize,
     /// `true` if the text is still being written, so that required fields may follow.
     pub(super) grows: bool,
     /// Node of the string that is still being written.
     pub(super) open: Option<usize>,
-    /// Path of that string, once the string is written out.
+    /// Path of the string in `open`, once the string is written out.
     pub(super) open_path: Option<String>,
 }
 

@@ -128,8 +128,8 @@ impl ReadError {
         self
     }
 
-    /// Returns the errors of the same text that are known, this one included: those that [`with_others`](Self::with_others)
-    /// was given, or this error alone. [`diagnose`](crate::diagnose) lists more than one.
+    /// Returns all known errors of the same text: those that were passed to [`with_others`](Self::with_others), or this
+    /// error alone. The function [`diagnose`](crate::diagnose) finds all errors of a text.
     ///
     /// ```
     /// use agents_reader::ReadError;

@@ -208,7 +208,7 @@ pub(super) fn rest(shape: &Shape, tape: &Tape<'_>, key: usize) -> Rest {
         .map_or(shape.rest, |&(_, shape)| Rest::Shape(shape))
 }
 
-/// Set of small numbers.
+/// Set of small numbers, such as indices of fields.
 pub(super) struct Seen {
     low: u64,
     high: Vec<bool>,

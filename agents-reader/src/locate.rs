@@ -39,7 +39,7 @@ pub(super) enum Json {
     Made(String),
 }
 
-/// Maximum number of places that are tried.
+/// Maximum number of places in the text at which a value is tried.
 const MAX_CANDIDATES: usize = 40;
 
 /// Bytes that all failed attempts together may read beyond the length of the text.
@@ -133,13 +133,13 @@ struct Search<'a, 's> {
     allowance: usize,
     tried: usize,
     found: Vec<Found>,
-    /// Error of the longest candidate.
+    /// Error of the longest part of the text that could not be read.
     refusal: Option<ReadError>,
     refused: usize,
     attempts: usize,
     /// `true` if an object began that could not be read, so that later values may be pieces of it.
     broken: bool,
-    /// Bytes that may still be read in vain.
+    /// Number of bytes that failed attempts may still read.
     spare: usize,
     /// Stretches of thinking, which are not part of the answer.
     thoughts: Vec<(usize, usize)>,

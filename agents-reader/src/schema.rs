@@ -37,7 +37,7 @@ pub(super) struct Shape {
     pub(super) rest: Rest,
     /// Elements of a tuple, in order.
     pub(super) first: Vec<usize>,
-    /// All elements after those of the tuple.
+    /// Index of the schema for the elements after those of the tuple: for all elements, if there is no tuple.
     pub(super) items: Option<usize>,
     /// Alternatives of `anyOf` and `oneOf`, each with the rest of the schema folded in. If there are any, all other
     /// parts of the shape are ignored.
@@ -58,7 +58,7 @@ pub(super) struct Field {
 pub(super) enum Rest {
     Keep,
     Drop,
-    /// An error: unknown keys would be entries of a map, and such data is not left out.
+    /// Unknown keys are an error: they would be entries of a map, and such data may not be dropped.
     Refuse,
     Shape(usize),
 }

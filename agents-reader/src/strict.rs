@@ -6,16 +6,16 @@ use super::{
     tape::{Kind, Node},
 };
 
-/// Reason and place at which strict reading stopped.
+/// Reason why strict reading stopped, with the offset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stop {
     Syntax(usize),
     TooDeep(usize),
 }
 
-/// Reads one value from `at` and returns the place of its end.
+/// Reads one JSON value from the offset `at`, appends its nodes to the tape, and returns the offset of its end.
 ///
-/// On a stop, the tape keeps the nodes read so far.
+/// If the scan stops at invalid JSON, the tape keeps the nodes that were read before.
 pub(super) fn scan(bytes: &[u8], mut at: usize, nodes: &mut Vec<Node>) -> Result<usize, Stop> {
     let mut open = [0u32; MAX_DEPTH];
     let mut depth = 0;

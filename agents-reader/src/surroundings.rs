@@ -19,7 +19,7 @@ pub(super) enum Place {
     Tags,
     Call,
     Prose,
-    /// A word without a gap behind the value.
+    /// A word directly after the value, without a gap.
     Glued,
 }
 
@@ -181,7 +181,7 @@ pub(super) fn may_belong(before: &str, text: &str, after: &str) -> bool {
     false
 }
 
-/// Returns the width of a mark in brackets, such as `/INST]`, that stands behind its opening bracket.
+/// Returns the width of a mark in brackets, such as `/INST]`, given the text after the opening bracket.
 fn mark(text: &str) -> Option<usize> {
     let end = text.find(']')?;
     let word = |c: char| c.is_ascii_uppercase() || matches!(c, '_' | '/' | ' ');
@@ -267,8 +267,8 @@ fn floor(text: &str, at: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Finds thinking at the start of `text`: `Some(Some(length))` for a stretch of it, `Some(None)` for the end of
-/// thinking that began unmarked.
+/// Finds thinking at the start of `text`. Returns `Some(Some(length))` for a stretch of thinking, and `Some(None)` at a
+/// mark that ends thinking without a mark at its beginning.
 pub(super) fn thinking(text: &str) -> Option<Option<usize>> {
     const TAGS: [&str; 5] = ["think", "thinking", "reasoning", "thought", "reflection"];
     let (closing, name) = match text.strip_prefix("</") {

@@ -44,7 +44,8 @@ pub(super) struct Tape<'a> {
     pub(super) nodes: Vec<Node>,
     /// `true` if the source is valid JSON, so that its parts can be copied as they stand.
     pub(super) intact: bool,
-    /// Nodes that the end of the text closed, unless brackets stood there; an object among them may lack members.
+    /// Nodes that the end of the text closed without a bracket of their own. If one of them is an object, members may
+    /// be missing.
     pub(super) unclosed: Vec<u32>,
 }
 

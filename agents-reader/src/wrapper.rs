@@ -226,7 +226,7 @@ impl Coercer<'_> {
     }
 }
 
-/// Way to take the arguments out of a document.
+/// Form in which a document holds the arguments.
 #[derive(Clone, Copy)]
 enum Unwrapping {
     /// Reads the document itself as the arguments.

@@ -225,6 +225,7 @@ impl<Out: Data> Start<Out> {
             budget,
             by,
             conversation,
+            unchecked: runtime.shared.agent(&agent).is_none(),
             streamed,
             undo: None,
             call: None,
@@ -263,7 +264,8 @@ impl<Out: Data> IntoFuture for Start<Out> {
     type Output = Result<Out, Error>;
     type IntoFuture = BoxFuture<'static, Self::Output>;
 
-    /// Starts the run, and works it in this process until it is over. It waits for people as long as they take.
+    /// Starts the run, and works it in this process until it is over. It waits for people as long as they take, and for
+    /// another process if this one does not have the agent.
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
             let runtime = self.runtime.clone();

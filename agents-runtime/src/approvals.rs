@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Time within which an approval has to be used, unless another one is set.
+/// Default time within which a run has to use an approval, counted from the decision.
 pub(crate) const USE_WITHIN: Duration = Duration::from_secs(24 * 60 * 60);
 /// Number of decisions that are made at the same time.
 const AT_ONCE: usize = 8;
@@ -59,13 +59,13 @@ pub struct Approvals {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Request {
-    /// Id of the request.
+    /// Id of the request, by which deciders name it.
     pub id: String,
-    /// Id of the run.
+    /// Id of the run that made the request.
     pub run_id: String,
-    /// Name of the tool.
+    /// Name of the tool that would run.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that would run.
     pub tool_version: String,
     /// Name of the calling agent.
     pub agent_name: String,
@@ -78,7 +78,7 @@ pub struct Request {
     pub correlation_id: String,
     /// Risk of the call.
     pub risk_level: Risk,
-    /// Time of the request.
+    /// Time at which the request was made.
     pub requested_at: Timestamp,
     /// Time at which the request expires.
     pub expires_at: Timestamp,
@@ -147,7 +147,7 @@ impl From<agents_store::Approval> for Request {
     }
 }
 
-/// Reads the reasons of a request. A reason that this version does not know leaves none.
+/// Reads the reasons of a request. If one of them is not known to this version, none is returned.
 fn reasons_of(stored: Option<&str>) -> Vec<ApprovalReason> {
     let read = stored.map(serde_json::from_str);
     read.and_then(Result::ok).unwrap_or_default()
@@ -189,7 +189,7 @@ impl Approvals {
         }
     }
 
-    /// Returns requests, the oldest first. Those of another tenant do not exist for the principal.
+    /// Returns requests, the oldest first. The principal sees those of its own tenant only.
     ///
     /// # Errors
     /// When `filter.after` is no request, or the store fails.
@@ -202,7 +202,7 @@ impl Approvals {
         Ok(found.into_iter().map(Request::from).collect())
     }
 
-    /// Returns the stored requests that are there for this principal.
+    /// Returns the stored requests that this principal may see.
     async fn stored(
         &self,
         filter: &ApprovalFilter,
@@ -245,7 +245,12 @@ impl Approvals {
         opened(&key, &detail_of(&stored.request), &stored.detail)
     }
 
-    /// Returns a request, if it is there for this principal.
+    /// Returns the id under which the store has a request that a run tells of in its [events](Client::events).
+    pub fn id_of(run: &str, request: &ApprovalRequest) -> String {
+        crate::ids::approval_of(run, &request.id)
+    }
+
+    /// Returns a request, if this principal may see it.
     ///
     /// # Errors
     /// When the request does not exist for this principal, or the store fails.
@@ -564,12 +569,12 @@ fn decision_of(request: &str) -> String {
     format!("decision about {request}")
 }
 
-/// Name of the exact request.
+/// Returns the name under which the exact request is encrypted.
 pub(crate) fn detail_of(request: &str) -> String {
     format!("request {request}")
 }
 
-/// Name of the arguments that a decider gave.
+/// Returns the name under which the arguments that a decider gave are encrypted.
 pub(crate) fn edited_of(request: &str) -> String {
     format!("edited arguments of {request}")
 }

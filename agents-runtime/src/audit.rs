@@ -59,7 +59,7 @@ pub struct AuditRecord {
     /// Name of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
-    /// Reason, as far as the contents of the run and its keys are there.
+    /// Reason of the event, if the contents of the run and their key still exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Digest of the event and of those before it in its run.
@@ -134,14 +134,14 @@ impl Audit {
         }))
     }
 
-    /// Returns the key of a run; `None` if it was erased.
+    /// Returns the key of a run; `None` if the key was erased or cannot be opened.
     async fn key(&self, run: &str) -> Result<Option<RunKey>, RuntimeError> {
         let run = self.client.known(run).await?;
         Ok(key_of(&run, &*self.client.keys()?).ok())
     }
 
-    /// Writes all events behind `filter.after`, the oldest first, each as one line of JSON. Returns the number of the last
-    /// event, from which a later export goes on.
+    /// Writes all events after the event `filter.after`, the oldest first, each as one line of JSON. Returns the number
+    /// of the last event, after which a later export goes on.
     ///
     /// # Errors
     /// When the store fails, or the lines cannot be written.
@@ -203,8 +203,8 @@ impl Audit {
         self.check(None).await
     }
 
-    /// Checks the trail like [`verify`](Audit::verify), and that it goes on from these heads, of which a copy was kept
-    /// outside the store.
+    /// Checks the trail like [`verify`](Audit::verify). In addition, checks that the trail continues these heads,
+    /// copies of which were kept outside the store.
     ///
     /// # Errors
     /// When the store fails. A trail that was changed is no error: see [`Verdict::is_intact`].
@@ -246,7 +246,7 @@ impl Client {
     }
 }
 
-/// Name of the reason of an event.
+/// Name under which the reason of an event is encrypted.
 const REASON: &str = "reason of an event";
 
 /// Encrypts the reason of an event.

@@ -61,7 +61,7 @@ impl<In, Out> Chat<In, Out> {
         }
     }
 
-    /// Sets the scope that the messages work for, unless a message names another one.
+    /// Sets the scope that the messages work for, unless a message sets a scope of its own.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
@@ -73,7 +73,7 @@ impl<In, Out> Chat<In, Out> {
         &self.id
     }
 
-    /// Returns all messages so far, tool calls and their results included. A message that is not over is not among them.
+    /// Returns all messages so far, tool calls and their results included. A message whose run is not over is left out.
     ///
     /// # Errors
     /// As [`ConversationRef::messages`].

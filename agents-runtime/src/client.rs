@@ -1,12 +1,13 @@
 //! The client: what any process may do with the runs of a store, without their agents.
 
 use crate::{
-    Action, Approvals, Audit, Events, Keyring, Modes, Principal, Roles, RunRef, RuntimeError,
+    Action, AgentRef, Approvals, Audit, Events, Keyring, Modes, Principal, Roles, RunRef, Runtime,
+    RuntimeError,
     data::{entries, key_of},
     error::RuntimeErrorKind,
     keys::default_keyring,
 };
-use agents_core::journal::Recorded;
+use agents_core::{Json, journal::Recorded};
 use agents_store::{AuditKey, Run, RunFilter, Store};
 use std::sync::{Arc, OnceLock};
 use tokio::sync::OnceCell;
@@ -54,7 +55,7 @@ impl Client {
         self
     }
 
-    /// Returns the store, for whatever leaves nothing in the audit trail.
+    /// Returns the store without giving it the audit key first: for reading, and for work after [`store`](Self::store).
     pub(crate) fn bare_store(&self) -> &Arc<dyn Store> {
         &self.store
     }
@@ -102,6 +103,28 @@ impl Client {
     /// Returns the run with this id, whose answer is an `Out`.
     pub fn run<Out>(&self, id: impl Into<String>) -> RunRef<Out> {
         RunRef::new(self.clone(), id.into())
+    }
+
+    /// Returns the handle of an agent that other processes have. Its input and its answer are JSON here. A run that is
+    /// awaited is worked in those processes, and not in this one.
+    ///
+    /// Nobody knows the agent's types before a worker has the run. If the input does not fit them, the run fails there, as
+    /// [`InvalidInput`](agents_core::ErrorKind::InvalidInput).
+    ///
+    /// ```no_run
+    /// use agents_core::Json;
+    /// use agents_runtime::{Principal, Runtime, SqliteStore};
+    /// # async fn send() -> Result<(), Box<dyn std::error::Error>> {
+    /// let client = Runtime::client(SqliteStore::open("agents.db").await?);
+    /// let ada = Principal::new("ada", "acme");
+    /// let chat = client.agent("crm").chat("support-42").scope("acme");
+    /// let message = chat.send(Json::parse("\"Who is ACME?\"")?).by(&ada).streamed();
+    /// println!("a worker answers {}", message.start().await?.id());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn agent(&self, name: impl Into<String>) -> AgentRef<Json, Json> {
+        AgentRef::new(Runtime::of(self.clone()), name.into())
     }
 
     /// Returns runs, the newest first.
@@ -179,7 +202,7 @@ impl Client {
             .map_err(RuntimeError::unreadable)
     }
 
-    /// Returns the run with this id, if it is there for this principal.
+    /// Returns the run with this id, if this principal may see it.
     pub(crate) async fn visible(&self, run: &str, by: &Principal) -> Result<Run, RuntimeError> {
         let found = self.store.run(run).await?;
         let own = found.filter(|found| by.tenant().is_none_or(|own| own == found.tenant));

@@ -12,6 +12,9 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
+/// Number of runs that are read at once where few are expected.
+const FEW: u32 = 10;
+
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
 /// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
 #[derive(Clone)]
@@ -32,7 +35,7 @@ impl ConversationRef {
     }
 
     /// Returns all messages so far, tool calls and their results included; none if there is no such conversation. A
-    /// message that is not over is not among them.
+    /// message whose run is not over is left out.
     ///
     /// # Errors
     /// When its keys are gone, its contents were altered, or the store fails.
@@ -64,16 +67,34 @@ impl ConversationRef {
     /// # Errors
     /// When the store fails.
     pub async fn runs(&self) -> Result<Vec<Run>, RuntimeError> {
+        let mut all = self.runs_behind(None).await?;
+        all.reverse();
+        Ok(all)
+    }
+
+    /// Returns the runs of the conversation behind the one with this id, the oldest first: the messages that have come
+    /// since. Without an id, these are all runs.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
         let mut filter = self.filter();
+        // Somebody who follows a conversation finds a few at most.
+        filter.limit = run.map_or(0, |_| FEW);
         let mut all = Vec::new();
-        loop {
+        'pages: loop {
             let page = self.client.runs(&filter).await?;
-            let Some(last) = page.last() else {
-                return Ok(all);
-            };
+            let Some(last) = page.last() else { break };
             filter.before = Some(last.id.clone());
-            all.extend(page);
+            for one in page {
+                if run == Some(&*one.id) {
+                    break 'pages;
+                }
+                all.push(one);
+            }
         }
+        all.reverse();
+        Ok(all)
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
@@ -104,7 +125,7 @@ impl ConversationRef {
         &self.client
     }
 
-    /// Returns the choice of the conversation's runs.
+    /// Returns the filter that chooses the conversation's runs.
     pub(crate) fn filter(&self) -> RunFilter {
         RunFilter {
             tenant: Some(self.tenant.clone()),
@@ -125,7 +146,7 @@ impl fmt::Debug for ConversationRef {
 
 /// Conversation of a run that a worker goes on with.
 pub(crate) struct Talk {
-    /// Conversation as the run before has left it.
+    /// Conversation as the previous run has stored it; `None` for the first run.
     pub(crate) before: Option<Conversation>,
     pub(crate) shorten: Option<Arc<dyn Shorten>>,
 }
@@ -147,7 +168,7 @@ impl Client {
         Some(self.conversation(&run.tenant, id))
     }
 
-    /// Returns the run of the same conversation that goes on first, if that is another one.
+    /// Returns the run of the same conversation that goes on before this run; `None` if this run is the next.
     pub(crate) async fn before_in_conversation(
         &self,
         run: &Run,
@@ -188,7 +209,7 @@ impl Client {
     }
 }
 
-/// Encrypts a conversation as a run of it leaves it.
+/// Encrypts the conversation that a run stores at its end.
 pub(crate) fn seal_conversation(
     conversation: &Conversation,
     run: &Run,

@@ -21,6 +21,9 @@ pub(crate) struct RunData {
     /// Conversation that the run is a part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) conversation: Option<String>,
+    /// Is `true` if the run was started by a process that does not know the type of the agent's input.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) unchecked: bool,
     /// Is `true` if the text of models is stored as it is written.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) streamed: bool,
@@ -109,7 +112,7 @@ fn read_json<T: for<'de> Deserialize<'de>>(what: &str, json: &[u8]) -> Result<T,
     serde_json::from_slice(json).map_err(|error| crate::wording::unreadable(what, &error))
 }
 
-/// Encrypts the entries behind the entry with this number.
+/// Encrypts the entries that follow the entry with the number `after`.
 pub(crate) fn sealed_entries(
     key: &RunKey,
     after: u64,
@@ -118,7 +121,7 @@ pub(crate) fn sealed_entries(
     key.seal(&entries_after(after), &pack(entries)?)
 }
 
-/// Name of the entries behind the entry with this number.
+/// Returns the name under which the entries that follow the entry with the number `after` are encrypted.
 fn entries_after(after: u64) -> String {
     format!("entries behind {after}")
 }

@@ -19,7 +19,8 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Decisions about the requests of one run. As its approver, they answer at once what is decided, and wait for the rest.
+/// Decisions about the requests of one run. As the run's approver, they answer at once to a request that is decided,
+/// and wait for the decision about any other.
 pub(crate) struct Decisions {
     store: Arc<dyn Store>,
     run: String,
@@ -57,7 +58,7 @@ impl Decisions {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads the decisions. `messages` is the number of the run's messages, as it was before.
+    /// Reads the decisions from the store. `messages` is the number of the run's messages before that.
     pub(crate) async fn read(&self, messages: u64) -> Result<(), RuntimeError> {
         let mut filter = ApprovalFilter {
             run: Some(self.run.clone()),
@@ -168,7 +169,7 @@ impl Decisions {
     }
 }
 
-/// Approver of a run: its decisions.
+/// Approver of a run, which answers with the stored decisions.
 pub(crate) struct StoredDecisions(pub(crate) Arc<Decisions>);
 
 impl Approver for StoredDecisions {
@@ -188,7 +189,7 @@ impl Approver for StoredDecisions {
     }
 }
 
-/// Counts a request that is waited for.
+/// Guard of a request whose decision the run waits for: the request counts until the guard is dropped.
 struct Waits(Arc<Decisions>);
 
 impl Waits {

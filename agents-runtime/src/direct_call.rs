@@ -130,6 +130,7 @@ impl DirectCall<'_> {
             by: Some(by.clone()),
             conversation: None,
             streamed: false,
+            unchecked: false,
             undo: None,
             call: Some(call),
             what_if: None,

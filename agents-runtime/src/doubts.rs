@@ -103,8 +103,8 @@ impl Doubts {
         }
     }
 
-    /// Returns those of the chosen executions that are in doubt, the oldest first. Those of another tenant do not exist for
-    /// the principal.
+    /// Returns those of the chosen executions that are in doubt, the oldest first. The principal sees those of its own
+    /// tenant only.
     ///
     /// # Errors
     /// When `filter.after` is no execution, or the store fails.

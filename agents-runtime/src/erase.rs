@@ -4,7 +4,7 @@ use crate::{Action, Client, Principal, RuntimeError, keys::RunKey};
 use agents_store::{Run, RunFilter, RunStatus, Timestamp};
 use std::time::Duration;
 
-/// Actor of the erasures of a worker.
+/// Name that stands in the audit trail for a worker that erases contents after their time.
 const RETENTION: &str = "policy:retention";
 
 impl Client {

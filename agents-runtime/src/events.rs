@@ -165,7 +165,7 @@ impl Following {
         }
     }
 
-    /// Takes what was stored since the last look.
+    /// Reads the entries and the text that were stored since the last look.
     async fn look(&mut self) -> Result<(), RuntimeError> {
         let Events {
             client, run, after, ..

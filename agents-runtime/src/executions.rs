@@ -1,6 +1,6 @@
 //! Executions of a run, as people see them.
 
-use crate::{Client, Principal, RuntimeError, journal::execution_of, summary::summary};
+use crate::{Client, Principal, RuntimeError, ids::execution_of, summary::summary};
 use agents_core::{
     Effects,
     journal::{Began, CallStep, Entry, Follower, Recorded},
@@ -111,8 +111,8 @@ impl Client {
         Ok(self.inspect(run, by).await?.0)
     }
 
-    /// Returns the executions of a run, and its journal as [`recorded`](Client::recorded) returns it, with one reading. A
-    /// journal that cannot be read is an error in its place: its run has executions still.
+    /// Returns the executions of a run, and its journal as [`recorded`](Client::recorded) returns it; the journal is
+    /// read once. If it cannot be read, its error is returned beside the executions.
     ///
     /// # Errors
     /// When there is no such run for this principal, or the store fails.

@@ -7,6 +7,7 @@ use crate::{
     data::{sealed, sealed_entries},
     decisions::Decisions,
     error::RuntimeErrorKind,
+    ids::{approval_of, execution_of},
     keys::RunKey,
     lease::Held,
     metrics::count,
@@ -45,7 +46,7 @@ pub(crate) struct StoredJournal {
     audit_key: AuditKey,
     decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
-    /// Notified when an effect has ended.
+    /// Notified when executions of tools that write have ended.
     rests: Notify,
 }
 
@@ -138,12 +139,17 @@ impl StoredJournal {
         self.inner().failed.clone()
     }
 
+    /// Returns `true` if the run has begun.
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.inner().entries.is_empty()
+    }
+
     /// Returns `true` if the end of the run is stored.
     pub(crate) fn is_finished(&self) -> bool {
         self.inner().is_finished
     }
 
-    /// Waits for the moment at which the run can be put down: no effect is under way, and none begins any more.
+    /// Waits until the run can be put down: no tool that writes is running, and none begins any more.
     pub(crate) async fn put_down(&self) {
         loop {
             let rests = self.rests.notified();
@@ -158,8 +164,8 @@ impl StoredJournal {
         }
     }
 
-    /// Counts the effects that a commit begins. Returns `false` if the run is being put down, and nothing else is under
-    /// way: then they may not begin.
+    /// Adds the executions of tools that write that a commit begins to those under way. Returns `false`, and adds none,
+    /// if the run is being put down and none is under way: then they may not begin.
     fn begins(&self, commit: &Commit) -> bool {
         let mut inner = self.inner();
         // The row of a tool that only reads is stored with its end.
@@ -179,7 +185,7 @@ impl StoredJournal {
         true
     }
 
-    /// Counts the effects that have ended.
+    /// Removes the executions that a commit ends from those under way.
     fn ends(&self, commit: &Commit) {
         let mut inner = self.inner();
         for finish in &commit.ended {
@@ -248,7 +254,7 @@ impl StoredJournal {
         Ok((commit, requests))
     }
 
-    /// Gives earlier executions the ids of their rows.
+    /// Replaces the ids of earlier executions in a request by the ids of their rows.
     fn name_executions(&self, request: &mut ApprovalRequest) {
         for reason in &mut request.reasons {
             if let ApprovalReason::Repeated(earlier) = reason {
@@ -257,8 +263,8 @@ impl StoredJournal {
         }
     }
 
-    /// Lets the mode that is in effect decide about the requests of a commit. Returns the reason why the mode counts for
-    /// nothing, if it was written by hand.
+    /// Lets the mode in effect decide about the requests of a commit. Returns an error if the mode was written by hand,
+    /// and so decides nothing.
     async fn decide_by_mode(
         &self,
         commit: &mut Commit,
@@ -288,7 +294,7 @@ impl StoredJournal {
         let detail = RequestDetail::new(request.clone(), asked.schema.clone());
         let effect = request.effect_description.clone();
         Ok(NewApproval {
-            id: id_of(&self.held.lease.run.id, "approval", &request.id),
+            id: approval_of(&self.held.lease.run.id, &request.id),
             request: request.id.clone(),
             place: asked.place.clone(),
             agent_name: request.agent_name.clone(),
@@ -351,12 +357,12 @@ impl StoredJournal {
         })
     }
 
-    /// Returns the id of an execution.
+    /// Returns the id of an execution of this run: see [`execution_of`].
     fn execution(&self, request: &str, attempt: u32) -> String {
         execution_of(&self.held.lease.run.id, request, attempt)
     }
 
-    /// Stores a commit, again and again while the store cannot be reached and the lease holds.
+    /// Stores a commit. Tries again while the store cannot be reached and the lease holds.
     async fn store(&self, commit: &Commit) -> Result<(), StoreError> {
         let mut pause = Duration::from_millis(20);
         loop {
@@ -390,7 +396,7 @@ impl StoredJournal {
         }
     }
 
-    /// Adds to the audit trail that a mode which was written by hand counts for nothing.
+    /// Adds to the audit trail that a mode was written by hand, and so decides nothing.
     async fn forged(&self, commit: &Commit, error: &RuntimeError) {
         tracing::error!(run = self.held.lease.run.id, %error, "a person is asked whatever the mode is");
         if error.kind() == RuntimeErrorKind::Sealed
@@ -415,21 +421,6 @@ impl StoredJournal {
             tracing::error!(run = event.run, refused = why, %error, "a refusal is not in the audit trail");
         }
     }
-}
-
-/// Returns the id of an execution of a run.
-pub(crate) fn execution_of(run: &str, request: &str, attempt: u32) -> String {
-    id_of(run, "execution", &format!("{request} {attempt}"))
-}
-
-/// Returns an id that is the same whenever it is asked for.
-fn id_of(run: &str, what: &str, name: &str) -> String {
-    let digest = hmac_sha256::Hash::hash(format!("{run}\n{what}\n{name}").as_bytes());
-    let mut bytes = [0; 16];
-    bytes.copy_from_slice(&digest[..16]);
-    uuid::Builder::from_random_bytes(bytes)
-        .into_uuid()
-        .to_string()
 }
 
 /// Returns `true` if an execution changes nothing and needs no approval. Nothing has to be known of it before it ends, and

@@ -60,7 +60,7 @@ pub trait Keyring: Send + Sync + 'static {
     fn audit_key(&self) -> io::Result<AuditKey>;
 }
 
-/// Key of a tenant.
+/// Key of a tenant, which wraps the keys of the tenant's runs.
 #[derive(Clone)]
 pub struct TenantKey([u8; 32]);
 
@@ -113,7 +113,7 @@ type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 /// ```
 pub struct FileKeyring {
     path: PathBuf,
-    /// Held while the file is read and written.
+    /// Lock that is held while the file is read and written.
     writing: Mutex<()>,
     /// Keys as they were read last, and the state of the file in which they were.
     known: Mutex<Option<(State, Arc<Keys>)>>,
@@ -227,7 +227,7 @@ impl FileKeyring {
         State::of(&metadata).map(Some)
     }
 
-    /// Changes the keys, alone among all processes.
+    /// Changes the keys, under a lock that keeps all other processes out.
     fn change<T>(&self, change: impl FnOnce(&mut Keys) -> io::Result<T>) -> io::Result<T> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let lock = self.beside(".lock");
@@ -341,8 +341,8 @@ impl fmt::Debug for FileKeyring {
     }
 }
 
-/// Keyring of a store in memory. What is gone with its process needs no secret key, and all runtimes of such a store have
-/// the same one.
+/// Keyring of a store in memory. The contents end with the process, so their key need not be secret: it is the same for
+/// all runtimes of such stores.
 struct MemoryKeyring;
 
 impl Keyring for MemoryKeyring {
@@ -468,12 +468,12 @@ impl RunKey {
         Ok(RunKey::of(data, run))
     }
 
-    /// Encrypts contents that belong to the run, as what `what` says.
+    /// Encrypts contents of the run. `what` says which contents they are; to decrypt them, the same `what` is needed.
     pub(crate) fn seal(&self, what: &str, contents: &[u8]) -> Result<Vec<u8>, RuntimeError> {
         sealed(&self.cipher, &self.run, what, contents)
     }
 
-    /// Decrypts contents, which have to be what `what` says, of this run.
+    /// Decrypts contents of the run that were encrypted with the same `what`.
     pub(crate) fn unseal(&self, what: &str, contents: &[u8]) -> Result<Vec<u8>, RuntimeError> {
         opened(&self.cipher, &self.run, what, contents)
     }
@@ -483,7 +483,8 @@ fn cipher(key: &[u8; 32]) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new(key.into())
 }
 
-/// Returns the text that binds encrypted contents to their place: elsewhere they cannot be decrypted.
+/// Returns the text that binds encrypted contents to a run and to `what`: with any other text, they cannot be
+/// decrypted.
 fn place(run: &str, what: &str) -> String {
     format!("{run}\n{what}")
 }

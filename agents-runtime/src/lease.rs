@@ -12,7 +12,7 @@ use std::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// Part of a lease's time that has to be left when an effect begins.
+/// Divisor for the time of a lease: an effect may only begin if more than this part, a quarter, is left.
 const MARGIN: u32 = 4;
 
 /// Keeper of the leases of this process.
@@ -38,7 +38,7 @@ impl Held {
         self.until.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the lease, and whatever goes on under it.
+    /// Marks the lease as lost, and cancels all work under it.
     fn lose(&self) {
         if !self.lost.is_cancelled() {
             count(&self.counters.leases_lost);

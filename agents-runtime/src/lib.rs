@@ -64,6 +64,7 @@ mod erase;
 mod error;
 mod events;
 mod executions;
+mod ids;
 mod journal;
 mod keys;
 mod lease;

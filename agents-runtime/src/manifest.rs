@@ -55,7 +55,7 @@ pub struct Manifest {
     /// Names of the policies of all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub policies: Vec<String>,
-    /// Names of the models that runs find by their names; `None` in a manifest from before they were compared.
+    /// Names of the models that runs find by name; `None` in a manifest of a version that did not compare them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub models: Option<Vec<String>>,
 }
@@ -69,7 +69,7 @@ pub struct AgentManifest {
     /// Digest of the type of its answer; `None` if no model gives the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// Organisation chart of the agent; `None` in a manifest from before it was there.
+    /// Organisation chart of the agent; `None` in a manifest of a version without charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chart: Option<Chart>,
 }
@@ -97,13 +97,13 @@ pub struct ToolManifest {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KnownAgent {
-    /// Name of the agent.
+    /// Name of the agent, as runs name it.
     pub name: String,
     /// Description of the agent.
     pub manifest: AgentManifest,
     /// Time at which a process has stored this description for the first time.
     pub first_seen_at: Timestamp,
-    /// Time at which a process has last stored it: when its worker began, and every hour since.
+    /// Time at which a process last stored this description. A worker stores it when it begins, and every hour.
     pub seen_at: Timestamp,
     /// Is `true` if no later description of the agent is stored.
     pub is_current: bool,
@@ -115,7 +115,7 @@ pub struct KnownAgent {
 pub struct Misfit {
     /// Id of the run.
     pub run_id: String,
-    /// Name of its agent.
+    /// Name of the agent of the run.
     pub agent_name: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
@@ -212,7 +212,7 @@ impl AgentManifest {
 }
 
 impl Runtime {
-    /// Stores what this process says of its agents: at once, whenever an agent is registered, and every hour.
+    /// Stores the descriptions of this process's agents: at once, whenever an agent is registered, and every hour.
     pub(crate) async fn announce(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let registered = self.shared.registered.notified();

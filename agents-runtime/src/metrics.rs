@@ -41,15 +41,16 @@ pub struct WorkerMetrics {
     pub under_way: u64,
     /// Number of claimed runs.
     pub claimed: u64,
-    /// Number of runs that ended here.
+    /// Number of runs that ended in this process.
     pub ended: u64,
-    /// Number of runs that were held here, because they could not go on.
+    /// Number of runs that this process held, because they could not go on.
     pub held: u64,
-    /// Number of leases that were lost: the run went on elsewhere, or the store could not be reached for too long.
+    /// Number of leases that were lost: another worker had taken the run, or the store could not be reached for too
+    /// long.
     pub leases_lost: u64,
     /// Number of stored steps.
     pub steps: u64,
-    /// Number of steps that could not be stored, each try counted.
+    /// Number of tries to store a step that failed.
     pub steps_failed: u64,
     /// Number of events that webhooks have taken.
     pub delivered: u64,

@@ -117,7 +117,7 @@ impl From<Mode> for String {
 pub struct ModeSetting {
     /// Tenant; `None` for all tenants without a mode of their own.
     pub tenant_id: Option<String>,
-    /// Mode.
+    /// Mode that is set.
     pub mode: Mode,
     /// Principal who has set it.
     pub set_by: String,
@@ -168,7 +168,8 @@ impl Modes {
         self.change(tenant, Some(mode), by).await
     }
 
-    /// Removes the mode of a tenant, which then has that of all; or the mode of all, so that people are asked again.
+    /// Removes the mode of a tenant: the mode of all tenants then holds for it. With `None`, removes the mode of all
+    /// tenants: people are then asked again.
     ///
     /// # Errors
     /// When the principal is no operator, which is in the audit trail then; when the store fails.
@@ -247,7 +248,7 @@ fn read(stored: &StoredMode, key: &AuditKey) -> Result<Mode, RuntimeError> {
 /// Mode of a tenant, for a worker.
 pub(crate) struct ModeInEffect {
     mode: Mode,
-    /// Number of the event that tells of it.
+    /// Number of the event about the mode in the audit trail.
     seq: u64,
 }
 

@@ -1,6 +1,7 @@
 //! Runs with a fixed model: the undo of an execution, a call that a person makes, the outcome of a variation of a run. So all
 //! of these are gated, stored and audited like every run.
 
+use crate::{Runtime, RuntimeError, data::RunData};
 use agents_core::{
     AgentBuilder, PurposeKey,
     agent::ModelAgent,
@@ -9,6 +10,7 @@ use agents_core::{
     secret::SecretValue,
     tool::{IntoTool, Scope, ToolPolicy},
 };
+use agents_store::Run;
 use std::sync::Arc;
 
 /// Names of the fixed models.
@@ -32,7 +34,7 @@ pub(crate) struct OneCall {
 pub(crate) type Given = Vec<(String, SecretValue)>;
 
 impl OneCall {
-    /// Creates the agent that makes this call of the tool, and reports what it is told.
+    /// Creates the agent that makes this call of the tool, and answers with the result of the call.
     pub(crate) fn of(
         model: &'static str,
         tool: impl IntoTool,
@@ -53,7 +55,7 @@ impl OneCall {
         }
     }
 
-    /// Creates the agent that calls nothing, and says why.
+    /// Creates the agent that makes no call, and answers with the reason.
     pub(crate) fn saying(model: &'static str, why: String) -> Self {
         let agent = AgentBuilder::<String, String>::new(name_of(model));
         let then = Then::Say(why);
@@ -64,21 +66,47 @@ impl OneCall {
     }
 }
 
+impl Runtime {
+    /// Returns the agent of a run with a fixed model; `None` for a run of the agent itself.
+    pub(crate) async fn one_call(
+        &self,
+        run: &Run,
+        data: &RunData,
+    ) -> Result<Option<OneCall>, RuntimeError> {
+        let RunData {
+            undo,
+            call,
+            what_if,
+            ..
+        } = data;
+        Ok(match (undo, call, what_if) {
+            (Some(undo), ..) => Some(self.undoes(run, data, undo).await?),
+            (_, Some(call), _) => Some(self.calls(run, data, call)?),
+            // Nobody waits for the outcome any more.
+            (.., Some(_)) if run.cancelled_by.is_some() => {
+                Some(OneCall::saying(WHAT_IF, String::new()))
+            }
+            (.., Some(what_if)) => Some(self.varies(run, what_if).await?),
+            (None, None, None) => None,
+        })
+    }
+}
+
 /// Returns the name of the agent with this model.
 fn name_of(model: &'static str) -> &'static str {
     model.strip_prefix("agents/").unwrap_or(model)
 }
 
-/// Model whose replies are known before.
+/// Model whose replies are fixed in advance.
 struct Fixed {
     model: &'static str,
     then: Then,
 }
 
 enum Then {
-    /// Makes this call, and reports what it is told.
+    /// Makes this call, and answers with its result.
     Call(ToolCall),
-    /// Says this.
+    /// Answers with this text.
     Say(String),
 }
 

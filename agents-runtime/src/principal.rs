@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A list has nothing for a principal.
+/// Error of a list that is empty for this principal in any case.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Empty;
 
@@ -67,8 +67,9 @@ impl Principal {
         self.roles.iter().any(|own| own == role)
     }
 
-    /// Returns the tenant of a list for this principal that asks for this tenant, or for all. Returns an error if the list
-    /// has nothing: another tenant does not exist for the principal.
+    /// Returns the tenant whose entries a list has for this principal; `None` for all tenants. `asked` is the tenant
+    /// that the list is limited to. Returns an error if that is not the principal's own tenant: nothing of it exists
+    /// for the principal.
     pub(crate) fn narrows(&self, asked: Option<&str>) -> Result<Option<String>, Empty> {
         match (self.tenant(), asked) {
             (Some(own), Some(asked)) if own != asked => Err(Empty),

@@ -16,13 +16,14 @@ use agents_core::{
     async_trait,
     journal::MemoryJournal,
     policy::read_only,
-    run::{AgentOutputs, Clock, SystemClock, Timestamp},
+    run::{AgentOutputs, Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
 };
+use futures_util::future::BoxFuture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Agent whose types are not known any more.
+/// Agent whose input and output types are erased, so that a worker can hold agents of all types.
 #[async_trait]
 pub(crate) trait Registered: Send + Sync {
     /// Describes the agent as far as stored runs depend on it.
@@ -43,7 +44,7 @@ pub(crate) trait Registered: Send + Sync {
     ) -> Result<Varied, Error>;
 }
 
-/// Parts that a run goes on with.
+/// Data and settings with which a run goes on.
 pub(crate) struct With {
     pub(crate) id: String,
     pub(crate) data: RunData,
@@ -61,13 +62,13 @@ pub(crate) struct With {
     pub(crate) given: Given,
 }
 
-/// State in which a run was left.
+/// State of a run when the agent returns.
 pub(crate) enum Went {
     /// The run is over.
     Done {
         /// Error of the run, if it has no answer.
         error: Option<Error>,
-        /// Conversation as the run has left it.
+        /// Conversation after the run, if the run is a part of one.
         said: Option<Box<Conversation>>,
     },
     /// The run waits for decisions about the requests with these ids.
@@ -84,7 +85,7 @@ pub(crate) struct Varied {
 /// Agent that is made for the scope of each run.
 pub(crate) struct MadeFor<F>(pub(crate) F);
 
-/// Clock of the system, which gives the run its id.
+/// System clock, which also gives the run its stored id.
 struct OfRun(String);
 
 impl Clock for OfRun {
@@ -105,7 +106,14 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     }
 
     async fn go_on(&self, with: With) -> Result<Went, Error> {
-        let input = input_of::<A>(&with.data)?;
+        let input: A::In = match with.data.input.to() {
+            Ok(input) => input,
+            Err(error) => {
+                let why = crate::wording::not_the_agents_input(&error);
+                let name = (self.0)(&with.data.scope).name().to_owned();
+                return refuse(name, why, with).await;
+            }
+        };
         let agent = (self.0)(&with.data.scope);
         go_on(&agent, input, with).await
     }
@@ -149,6 +157,39 @@ fn input_of<A: Agent>(data: &RunData) -> Result<A::In, Error> {
             ErrorKind::Build,
             crate::wording::not_the_agents_input(&error),
         )
+    })
+}
+
+/// Agent in the place of one that does not take the input.
+struct Refusing {
+    name: String,
+    why: String,
+}
+
+#[async_trait]
+impl Agent for Refusing {
+    type In = Json;
+    type Out = Json;
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    async fn work(&self, _: &RunContext, _: Json) -> Result<Json, Error> {
+        Err(Error::new(ErrorKind::InvalidInput, self.why.clone()))
+    }
+}
+
+/// Ends a run whose input does not fit this agent. If the input fitted when the run was started, the run is not ended: a
+/// worker that has the agent as it was then can go on with it. The work is on the heap: runs that fit need no stack for it.
+fn refuse(name: String, why: String, with: With) -> BoxFuture<'static, Result<Went, Error>> {
+    Box::pin(async move {
+        if !with.data.unchecked || with.journal.has_begun() {
+            return Err(Error::new(ErrorKind::Build, why));
+        }
+        let agent = Refusing { name, why };
+        let input = with.data.input.clone();
+        until_waiting(agent.run(input), with).await
     })
 }
 

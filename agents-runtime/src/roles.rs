@@ -116,7 +116,7 @@ impl Action {
         matches!(self, Action::HoldAll | Action::Webhooks)
     }
 
-    /// Returns `true` if nobody but the operator may do this unless a role is named.
+    /// Returns `true` if only the operator may do this as long as no role is named for it.
     fn is_reserved(self) -> bool {
         self.is_of_the_platform() || matches!(self, Action::Call | Action::Erase | Action::Rotate)
     }
@@ -129,7 +129,7 @@ impl fmt::Display for Action {
 }
 
 impl Roles {
-    /// Creates the rules that hold without a role.
+    /// Creates rules that demand no roles.
     pub fn new() -> Self {
         Roles::default()
     }

@@ -78,6 +78,11 @@ impl Shared {
 impl Runtime {
     /// Creates a runtime on a store.
     pub fn open(store: impl Store) -> Self {
+        Runtime::of(Runtime::client(store))
+    }
+
+    /// Creates a runtime on the store of a client.
+    pub(crate) fn of(client: Client) -> Self {
         let settings = Settings {
             model: None,
             purposes: None,
@@ -94,7 +99,7 @@ impl Runtime {
             keep_contents: None,
         };
         Runtime {
-            client: Runtime::client(store),
+            client,
             settings: Arc::new(settings),
             shared: Arc::default(),
         }

@@ -31,7 +31,7 @@ pub struct Sealed {
 }
 
 impl Sealed {
-    /// Encrypts contents of a tenant, as what `name` says.
+    /// Encrypts contents of a tenant. `name` says which contents they are; to decrypt them, the same name is needed.
     ///
     /// # Errors
     /// When the keyring cannot be read or written.
@@ -46,10 +46,10 @@ impl Sealed {
         Ok(Sealed { data_key, contents })
     }
 
-    /// Decrypts the contents, which have to be what `name` says, of this tenant.
+    /// Decrypts contents of this tenant that were encrypted with the same `name`.
     ///
     /// # Errors
-    /// When they were altered, when the keyring is another one, or when the tenant was erased.
+    /// When the contents were altered, when the keyring has other keys, or when the tenant was erased.
     pub fn open(
         &self,
         keyring: &dyn Keyring,

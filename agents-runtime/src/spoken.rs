@@ -32,7 +32,7 @@ pub enum Spoken {
 
 struct Following {
     conversation: ConversationRef,
-    /// Last message that was seen, once there was a first look.
+    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was no message then.
     seen: Option<Option<String>>,
     open: VecDeque<String>,
     current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,

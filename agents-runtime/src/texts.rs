@@ -40,14 +40,14 @@ pub(crate) struct Piece {
     text: String,
 }
 
-/// Piece that is to be stored.
+/// Piece of streamed text that is to be stored.
 struct Pending {
     piece: Piece,
     /// Number of the request among those of its place in this process.
     request: u64,
 }
 
-/// Sender of the text of a run that a worker goes on with.
+/// Collector of the text of a run that a worker goes on with, which stores the text in pieces.
 pub(crate) struct Texts {
     store: Arc<dyn Store>,
     held: Arc<Held>,
@@ -62,10 +62,11 @@ struct Inner {
     count: u64,
     /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
-    /// Entries of these requests, as far as they are about to be stored.
+    /// Numbers of the entries of these requests, in the order of the requests, for each place. An entry that is about
+    /// to be stored counts.
     entries: HashMap<String, Vec<u64>>,
     pending: Vec<Pending>,
-    /// Encrypted text of which it is not known that the store has it.
+    /// Encrypted text that the store may not have yet.
     unsent: Vec<NewText>,
     size: usize,
 }
@@ -85,7 +86,7 @@ impl Texts {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes an event of the run, as it happens in this process.
+    /// Adds the text of an event that happens in this process, and counts requests to a model.
     pub(crate) fn on(&self, event: &Event) {
         let mut inner = self.inner();
         let (is_thinking, text) = match &event.kind {
@@ -124,7 +125,7 @@ impl Texts {
         self.changed.notify_one();
     }
 
-    /// Takes an event of an entry that is about to be stored.
+    /// Notes the number of an entry that is about to be stored, if its event is a request to a model.
     pub(crate) fn stores(&self, event: &Event, entry: u64) {
         if matches!(event.kind, EventKind::ModelRequested { .. }) {
             let mut inner = self.inner();
@@ -133,8 +134,8 @@ impl Texts {
         }
     }
 
-    /// Returns the collected text whose requests are stored, or about to be, and all that was returned before and not
-    /// [sent](Texts::sent): a store takes a piece once.
+    /// Returns the text to store: the collected text whose requests have entries, and the text that was returned before
+    /// and not confirmed with [`sent`](Texts::sent). A store takes each piece once.
     pub(crate) fn take(&self) -> Result<Vec<NewText>, RuntimeError> {
         let mut inner = self.inner();
         let Inner {
@@ -169,7 +170,7 @@ impl Texts {
         Ok(inner.unsent.clone())
     }
 
-    /// Forgets text that the store has.
+    /// Removes text from the unsent text, because the store has it.
     pub(crate) fn sent(&self, texts: &[NewText]) {
         let is_sent = |one: &NewText| texts.iter().any(|sent| sent.number == one.number);
         self.inner().unsent.retain(|one| !is_sent(one));
@@ -237,7 +238,7 @@ pub(crate) struct Reading {
 struct Open {
     entry: u64,
     request: Event,
-    /// Is `true` if the reader has the event of the request.
+    /// Is `true` if the reader was given the event of the request.
     is_told: bool,
 }
 
@@ -247,7 +248,7 @@ impl Reading {
         self.last
     }
 
-    /// Takes text of the store.
+    /// Adds text that was read from the store.
     pub(crate) fn read(&mut self, texts: &[Text], key: &RunKey) -> Result<(), RuntimeError> {
         for text in texts {
             let pieces: Vec<Piece> = opened(key, &name_of(text.number), &text.contents)?;
@@ -259,7 +260,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Takes an event of this entry, and puts it behind the text that comes before it. `is_wanted` says whether the reader
+    /// Adds an event of this entry to `told`, after the text that comes before it. `is_wanted` says whether the reader
     /// wants the event.
     pub(crate) fn on(
         &mut self,
@@ -288,7 +289,8 @@ impl Reading {
         told.extend(is_wanted.then_some(event));
     }
 
-    /// Gives the text of the requests that have no reply so far. `entry` is the last entry that was read.
+    /// Adds the text of the requests that have no reply so far to `told`. `entry` is the number of the last entry that
+    /// was read.
     pub(crate) fn tell(&mut self, entry: u64, told: &mut impl Extend<Event>) {
         let mut open: Vec<_> = self.open.values_mut().collect();
         open.sort_by_key(|open| open.entry);
@@ -321,5 +323,62 @@ impl Open {
                 false => EventKind::Text(piece.text),
             },
         }));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Runtime, SqliteStore, data::key_of};
+    use agents_core::AgentBuilder;
+    use agents_store::Claim;
+    use std::time::Instant;
+
+    fn event(kind: EventKind) -> Event {
+        Event {
+            run_id: "run".into(),
+            seq: 1,
+            at: Timestamp::from_millis(0),
+            agent: "clerk".into(),
+            depth: 0,
+            place: "run/clerk".into(),
+            kind,
+        }
+    }
+
+    /// The run may end while a piece is on its way, and the sender is dropped then.
+    #[tokio::test]
+    async fn text_is_taken_again_until_the_store_has_it() {
+        let store = SqliteStore::in_memory().await.unwrap();
+        let runtime = Runtime::open(store.clone());
+        let clerk = runtime.agent(AgentBuilder::<String, String>::new("clerk").build());
+        clerk.run("Go.").start().await.unwrap();
+        let claim = Claim {
+            worker: "worker".to_owned(),
+            agents: vec!["clerk".to_owned()],
+            run: None,
+            time: Duration::from_secs(60),
+            per_tenant: 0,
+            most_claims: 3,
+        };
+        let lease = store.claim(&claim).await.unwrap().unwrap();
+        let key = key_of(&lease.run, &*runtime.as_client().keys().unwrap()).unwrap();
+        let keeping = runtime.keeper().unwrap().keep(lease, Instant::now());
+        let texts = Texts::new(Arc::new(store), keeping.held.clone(), key);
+        let asked = event(EventKind::ModelRequested {
+            turn: 1,
+            model: "m".into(),
+            choosing: false,
+        });
+        texts.on(&asked);
+        texts.stores(&asked, 7);
+        texts.on(&event(EventKind::Text("exchange ".to_owned())));
+        let first = texts.take().unwrap();
+        assert_eq!((first.len(), texts.has_any()), (1, true));
+        texts.on(&event(EventKind::Text("number 1".to_owned())));
+        let both = texts.take().unwrap();
+        assert_eq!((both.len(), &both[0]), (2, &first[0]));
+        texts.sent(&both);
+        assert_eq!((texts.take().unwrap().len(), texts.has_any()), (0, false));
     }
 }

@@ -16,7 +16,7 @@ use std::{
     sync::Arc,
 };
 
-/// Result of a check of the audit trail. It displays as a report.
+/// Result of a check of the audit trail. Its `Display` text is a report.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
@@ -26,8 +26,8 @@ pub struct Verdict {
     pub events: u64,
     /// Number of runs whose start is not in the trail, since they are from before there was one.
     pub without_trail: u64,
-    /// Number of runs whose contents were erased. Their events were checked, and the rows of their requests and
-    /// executions cannot be.
+    /// Number of runs whose contents were erased. Their events were checked; the rows of their requests and executions
+    /// can no longer be checked.
     pub erased: u64,
     /// Is `true` if the trail was compared with heads from outside the store. Otherwise it is not known whether the last
     /// events of a run, or whole runs, were removed.
@@ -42,7 +42,7 @@ pub struct Verdict {
 pub struct Flaw {
     /// Id of the run; `platform` for what belongs to no run.
     pub run_id: String,
-    /// Name of the table.
+    /// Name of the table that was changed.
     pub table: String,
     /// Id of the row; for an event its number in the run.
     pub row: String,
@@ -114,27 +114,27 @@ const APPROVALS: &str = "agent_approvals";
 const EXECUTIONS: &str = "agent_tool_executions";
 const MODES: &str = "agent_modes";
 
-/// Trail of a run, or of what belongs to no run.
+/// Audit trail of a run, or the trail for everything that belongs to no run.
 struct Trail<'a> {
     id: &'a str,
     /// Tenant of all events, if they have one.
     tenant: Option<&'a str>,
-    /// Number of the last event.
+    /// Number of the last event, as the stored end of the trail says.
     seq: u64,
-    /// Digest of the last event.
+    /// Digest of the last event, as the stored end of the trail says.
     digest: &'a [u8],
-    /// Table that says so.
+    /// Table that has the stored end of the trail.
     table: &'static str,
 }
 
-/// Flaw of a run whose id is known.
+/// Flaw of a run: the table, the row and the description.
 type Found = (&'static str, String, &'static str);
 
 /// Check of a whole store.
 pub(crate) struct Verify<'a> {
     store: &'a Arc<dyn Store>,
     key: AuditKey,
-    /// Heads by run.
+    /// Heads that were kept outside the store, by run.
     anchors: BTreeMap<&'a str, &'a Head>,
     verdict: Verdict,
 }
@@ -205,7 +205,7 @@ impl<'a> Verify<'a> {
         Ok(())
     }
 
-    /// Checks what belongs to no run, if the whole of it can be seen.
+    /// Checks the trail for everything that belongs to no run, if the caller may see all of it.
     async fn check_platform(&mut self) -> Result<(), RuntimeError> {
         for left in (0..TRIES).rev() {
             let platform = self.store.platform().await?;
@@ -436,7 +436,7 @@ impl<'a> Verify<'a> {
     }
 }
 
-/// Returns `true` if the trail goes back to the start of the run.
+/// Returns `true` if the events begin with the start of the run.
 fn has_begin(events: &[AuditEvent]) -> bool {
     events
         .first()
@@ -447,7 +447,7 @@ fn is_erased(events: &[AuditEvent]) -> bool {
     events.iter().any(|event| event.kind == AuditKind::Erased)
 }
 
-/// Digests that the events of a run have of rows: the last ones, by the ids of the rows.
+/// Digests of rows that the events of a run have: for each row, by its id, the digest of the last event about it.
 #[derive(Default)]
 struct Told<'a> {
     started: Option<&'a [u8]>,

@@ -117,6 +117,7 @@ impl Changed<'_> {
             by: Some(by.clone()),
             conversation: None,
             streamed: false,
+            unchecked: false,
             undo: None,
             call: None,
             what_if: Some(data),

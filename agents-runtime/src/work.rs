@@ -97,7 +97,8 @@ impl Runtime {
         while under_way.join_next().await.is_some() {}
     }
 
-    /// Starts what a worker does beside its runs: descriptions of agents, messages of webhooks, erasure. It ends with `stop`.
+    /// Starts what a worker does in addition to its runs: it stores descriptions of agents, delivers messages of
+    /// webhooks, and erases contents. All of this ends with `stop`.
     fn aside(&self, stop: &CancellationToken) -> JoinSet<()> {
         let mut aside = JoinSet::new();
         let (runtime, stopped) = (self.clone(), stop.clone());
@@ -238,23 +239,11 @@ impl Runtime {
             cancel.cancel();
         }
         let undo = data.undo.clone();
-        let one_call = match &data {
-            RunData {
-                undo: Some(undo), ..
-            } => Some(self.undoes(run, &data, undo).await?),
-            RunData {
-                call: Some(call), ..
-            } => Some(self.calls(run, &data, call)?),
-            RunData {
-                what_if: Some(what_if),
-                ..
-            } => tokio::select! {
-                biased;
-                () = keeping.held.lost.cancelled() => return Ok(None),
-                () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
-                varied = self.varies(run, what_if) => Some(varied?),
-            },
-            _ => None,
+        let one_call = tokio::select! {
+            biased;
+            () = keeping.held.lost.cancelled() => return Ok(None),
+            () = put_down.at_once.cancelled() => return Ok(Some(Rest::Ready)),
+            one_call = self.one_call(run, &data) => one_call?,
         };
         let given = one_call.as_ref().map(|one| one.secrets.clone());
         let with = With {
@@ -290,7 +279,7 @@ impl Runtime {
         Ok(rest)
     }
 
-    /// Returns the conversation that a run is a part of, as the run before has left it.
+    /// Returns the conversation that a run is a part of, as the previous run has stored it.
     async fn talk(&self, run: &Run, data: &RunData) -> Result<Option<Talk>, RuntimeError> {
         if run.conversation != data.conversation {
             return Err(crate::wording::moved_to_another_conversation(&run.id));
@@ -338,16 +327,16 @@ impl Runtime {
     }
 }
 
-/// Orders to the runs of a worker that is stopped: they are put down.
+/// Signals with which a worker that is stopped puts its runs down.
 #[derive(Clone, Default)]
 struct PutDown {
-    /// Given for the next safe moment of each run.
+    /// Cancelled when each run is to be put down at its next safe moment.
     safely: CancellationToken,
-    /// Given for this moment.
+    /// Cancelled when each run is to be put down at once.
     at_once: CancellationToken,
 }
 
-/// Counts a run that the worker has.
+/// Guard that counts a run that the worker works on.
 struct UnderWay(Arc<Counters>);
 
 impl UnderWay {
@@ -375,13 +364,13 @@ fn incompatible(why: &impl std::fmt::Display) -> HeldReason {
     HeldReason::new(HeldKind::Incompatible, why.to_string())
 }
 
-/// Returns when a run that was paused, or whose worker is stopped, can be put down.
+/// Waits until a run is paused, or its worker is stopped, and until the run can then be put down.
 async fn paused(journal: &StoredJournal, pause: &CancellationToken) {
     pause.cancelled().await;
     journal.put_down().await;
 }
 
-/// Goes on with a run of the agent, or with one that makes one call of its tools.
+/// Goes on with a run of the agent, or with a run that makes one call of the agent's tools.
 async fn went(
     agent: &dyn Registered,
     one_call: Option<&OneCall>,
@@ -421,8 +410,8 @@ async fn send(texts: Option<&Texts>) {
     }
 }
 
-/// Returns the state in which a run is left that does not wait; `None` if another worker has it. `seal` encrypts the
-/// conversation of the run.
+/// Returns the state in which a run is given back, unless it waits for decisions; `None` if another worker has the run.
+/// `seal` encrypts the conversation of the run.
 fn rest_of(
     went: &Result<Went, Error>,
     journal: &StoredJournal,

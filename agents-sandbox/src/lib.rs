@@ -67,10 +67,8 @@
 //! If the agent runs as root, the programs run as the user 65534 (`nobody`), who has to be able to read, or write, the
 //! folders.
 
-#![cfg_attr(
-    not(target_os = "linux"),
-    allow(dead_code, reason = "what a box needs has no use where there is none")
-)]
+// What a box needs has no use where there is none.
+#![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
 mod command_tool;
 #[cfg(not(target_os = "linux"))]

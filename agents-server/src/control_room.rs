@@ -3,7 +3,7 @@
 use agents_control::ControlPlane;
 use agents_core::secret::Secrets;
 use agents_runtime::Client;
-use std::{fmt, sync::Arc};
+use std::{collections::BTreeSet, fmt, sync::Arc};
 
 /// Control room that is about to be opened: by [`serve`](crate::serve), or as a [`router`](crate::router). Where it shows
 /// the runs of a store alone, the client of the store is enough.
@@ -26,6 +26,7 @@ pub struct ControlRoom {
     pub(crate) client: Client,
     pub(crate) control: Option<ControlPlane>,
     pub(crate) secrets: Option<Arc<dyn Secrets>>,
+    pub(crate) agents: BTreeSet<String>,
 }
 
 impl ControlRoom {
@@ -35,6 +36,7 @@ impl ControlRoom {
             client: client.clone(),
             control: None,
             secrets: None,
+            agents: BTreeSet::new(),
         }
     }
 
@@ -52,6 +54,14 @@ impl ControlRoom {
         self.control = Some(control.clone());
         self
     }
+
+    /// Adds an agent, by its name, that everybody who is signed in may send messages to: see [JSON](crate#json). The
+    /// workers that have the agent may be other processes. Without this, nobody starts work over the API.
+    #[must_use]
+    pub fn agent(mut self, name: impl Into<String>) -> Self {
+        self.agents.insert(name.into());
+        self
+    }
 }
 
 impl fmt::Debug for ControlRoom {
@@ -59,6 +69,7 @@ impl fmt::Debug for ControlRoom {
         f.debug_struct("ControlRoom")
             .field("client", &self.client)
             .field("control", &self.control)
+            .field("agents", &self.agents)
             .field("looks_secrets_up", &self.secrets.is_some())
             .finish()
     }

@@ -38,7 +38,7 @@ impl Failure {
         Failure::new(StatusCode::NOT_FOUND, "not_found", wording::NO_PAGE)
     }
 
-    /// Returns the failure of whoever may not see the contents of runs.
+    /// Returns the failure for a visitor who may not see the contents of runs.
     pub(crate) fn contents_are_for_others() -> Self {
         Failure::new(StatusCode::FORBIDDEN, "forbidden", wording::FOR_OTHERS)
     }

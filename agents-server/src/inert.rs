@@ -3,7 +3,7 @@
 use agents_core::Json;
 use std::fmt::Write;
 
-/// Returns `true` for a character that is not seen as itself: it controls a terminal, hides, or reverses text.
+/// Returns `true` for a character that people cannot see as it is: it controls a terminal, hides, or reverses text.
 pub(crate) fn is_unseen(c: char) -> bool {
     c != '\n' && c != '\t' && !is_plain(c)
 }

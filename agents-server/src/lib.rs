@@ -56,6 +56,9 @@
 //! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant"}` |
 //! | `GET /api/agents` | the agents of the workers, with their organisation charts |
 //! | `GET /api/agents/AGENT` | one agent, and the escalations of its last runs |
+//! | `GET /api/conversations/ID` | what was said, and its runs |
+//! | `POST /api/conversations/ID` | sends a message to an [agent that may be spoken to](ControlRoom::agent): `{"agent", "input", "key"}` |
+//! | `GET /api/conversations/ID/events` | server-sent events: what becomes of the messages, behind `Last-Event-ID` or `?after=ID` |
 //! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
 //! | `GET /api/models/PURPOSE` | versions and changes of its profiles |
 //! | `POST /api/models/PURPOSE` | activates a version again: `{"action": "roll_back", "version", "replaces"}` |
@@ -64,6 +67,18 @@
 //! | `GET /api/audit` | events of the audit trail; `?run=`, `?after=NUMBER`, `?limit=` |
 //! | `GET /api/live` | server-sent events: the audit trail from now on, or behind `Last-Event-ID` |
 //! | `GET /api/openapi.json` | the description of all of this |
+//!
+//! A conversation is one of the principal's tenant; the operator names the tenant with `?tenant=`. Whoever began it and
+//! whoever may see the contents of runs reads it and writes in it. Its events are:
+//!
+//! | event | data |
+//! |-|-|
+//! | `message` | the run of a message whose turn it is |
+//! | `piece` | `{"run_id", "text"}`: a piece of the answer, as it is written |
+//! | `reset` | `{"run_id"}`: the text begins anew |
+//! | `asked`, `decided` | the request for approval, with its arguments in short |
+//! | `held` | `{"run_id", "held"}`: the run cannot go on |
+//! | `end` | `{"run_id", "end", "answer", "partial", "error"}` |
 //!
 //! An error is `{"error": {"kind", "message"}}`:
 //!

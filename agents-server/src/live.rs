@@ -10,7 +10,7 @@ use tokio::sync::broadcast;
 
 /// Time between two looks at the trail.
 pub(crate) const PAUSE: Duration = Duration::from_millis(250);
-/// Number of events that a slow reader may be behind. It then loses some, and is told so.
+/// Number of events that a slow reader may be behind. A reader that is further behind loses some, and is told so.
 const BEHIND: usize = 1024;
 
 /// Number of events that are read at once.
@@ -30,7 +30,7 @@ struct Tail {
 /// Events from now on, for one reader.
 pub(crate) struct Listening {
     events: broadcast::Receiver<AuditRecord>,
-    /// Keeps the task alive that reads the trail.
+    /// Handle that keeps the task alive which reads the trail.
     _tail: Arc<Tail>,
 }
 

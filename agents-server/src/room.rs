@@ -4,7 +4,7 @@ use crate::{Authenticator, ControlRoom, live::Live};
 use agents_control::ControlPlane;
 use agents_core::secret::Secrets;
 use agents_runtime::{Client, Principal};
-use std::{fmt::Write, sync::Arc};
+use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 /// State of a control room.
 #[derive(Clone)]
@@ -14,6 +14,8 @@ pub(crate) struct Room {
     pub(crate) control: Option<ControlPlane>,
     /// Store of secrets, to say which ones are missing.
     pub(crate) secrets: Option<Arc<dyn Secrets>>,
+    /// Agents that people may send messages to.
+    pub(crate) agents: Arc<BTreeSet<String>>,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) live: Live,
     /// Secret with which the tokens of forms are made.
@@ -36,12 +38,14 @@ impl Room {
             client,
             control,
             secrets,
+            agents,
         } = room;
         Room {
             live: Live::new(client.clone()),
             client,
             control,
             secrets,
+            agents: Arc::new(agents),
             authenticator: Arc::new(authenticator),
             secret: Arc::new(random()),
         }
@@ -85,7 +89,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Compares two secrets in a time that does not depend on where they differ.
+/// Returns `true` if both secrets are the same. The time of the comparison does not depend on where they differ.
 pub(crate) fn is_same(given: &str, expected: &str) -> bool {
     let of = |text: &str| hmac_sha256::Hash::hash(text.as_bytes());
     let differences = of(given).into_iter().zip(of(expected)).map(|(a, b)| a ^ b);

@@ -86,6 +86,14 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
         )
         .route("/api/agents", get(api::agents::list))
         .route("/api/agents/{agent}", get(api::agents::one))
+        .route(
+            "/api/conversations/{id}",
+            get(api::conversations::one).post(api::conversations::send),
+        )
+        .route(
+            "/api/conversations/{id}/events",
+            get(api::conversations::events),
+        )
         .route("/api/models", get(api::models::list))
         .route(
             "/api/models/{purpose}",

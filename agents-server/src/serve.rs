@@ -140,7 +140,7 @@ impl Server {
     }
 }
 
-/// Secrets and names that a visitor has to show.
+/// Secrets that let a visitor in: the token of the URL, and the cookie that follows from it.
 struct Door {
     cookie: String,
     session: String,
@@ -159,7 +159,8 @@ impl Door {
         })
     }
 
-    /// Returns `true` if the request names this machine, and not a name that only leads here.
+    /// Returns `true` if the request names this machine as `localhost` or by a loopback address. Any other name may
+    /// belong to another site that leads here.
     fn is_named(&self, headers: &HeaderMap) -> bool {
         let host = headers
             .get(header::HOST)

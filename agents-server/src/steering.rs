@@ -20,9 +20,9 @@ pub(crate) const ARGUMENT: &str = "argument.";
 pub(crate) struct Form {
     decision: String,
     note: String,
-    /// Arguments as JSON, as the visitor leaves them; empty if they were not shown.
+    /// Arguments of the call as JSON, as the visitor submits them; empty if the form did not show them.
     arguments: String,
-    /// Single arguments, as the visitor leaves them.
+    /// Single arguments of the call by name, as the visitor submits them.
     fields: BTreeMap<String, String>,
     /// Tenant that a call is made for, if an operator makes it.
     tenant: String,
@@ -101,7 +101,8 @@ impl Form {
         }
     }
 
-    /// Returns the arguments if the visitor has edited them, in the field of all or in fields of their own.
+    /// Returns the arguments that the visitor has edited, either in the field for all arguments or in single fields;
+    /// `None` if nothing was edited.
     fn edited(&self, detail: &RequestDetail) -> Result<Option<Json>, Failure> {
         let before = &detail.request.args;
         let shown = inert::json(before);
@@ -122,7 +123,7 @@ impl Form {
 }
 
 impl Form {
-    /// Returns the arguments of a call that nobody has written before: those of the fields, or all as JSON.
+    /// Returns the arguments of a new call: those of the single fields, or the JSON of the field for all.
     fn new_arguments(&self, schema: &Value) -> Result<Json, Failure> {
         let all = match self.arguments.trim() {
             "" => None,
@@ -160,7 +161,7 @@ pub(crate) struct Field<'a> {
     pub(crate) text: Option<String>,
 }
 
-/// Kind of a field.
+/// Kind of a field: it decides which element of the form the field is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind<'a> {
     Text,

@@ -140,6 +140,19 @@ pub(crate) const NOT_READABLE: &str =
 pub(crate) const NO_UNDO: &str = "the tool does not say how a call is undone";
 pub(crate) const REVERSIBLE: &str = "The tool says how its calls are undone. A worker that has the tool in this version does it. If something else has happened since, the tool may refuse: then nothing is changed, and the run of the undo says so";
 
+pub(crate) const NO_EVENT: &str =
+    "this conversation has no event with the id of `Last-Event-ID` or `after`";
+
+pub(crate) fn no_conversation(id: &str) -> String {
+    format!("there is no conversation `{id}`")
+}
+
+pub(crate) fn no_agent(name: &str) -> String {
+    format!(
+        "nobody sends messages to an agent `{name}` here: add it with `ControlRoom::of(&client).agent(\"{name}\")`"
+    )
+}
+
 pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk, or has the role of `Action::ReadArguments`";
 
 pub(crate) fn unknown_word(field: &str, given: &str, known: &[&str]) -> String {

@@ -8,12 +8,12 @@ use std::time::Duration;
 /// Request for approval that is about to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewApproval {
-    /// Id of the request, for deciders.
+    /// Id of the request in the store, by which deciders name it.
     pub id: String,
-    /// Id of the request in its run.
+    /// Id of the request within its run, which the run's journal has.
     pub request: String,
-    /// Place of the calling agent in the run. A request follows an earlier one at the same place, for the same tool, of
-    /// which a revision was asked; it then gets the correlation id of that request.
+    /// Place of the calling agent in the run. If a revision was asked of an earlier request at the same place and for
+    /// the same tool, this request follows it, and gets its correlation id.
     pub place: String,
     /// Name of the calling agent.
     pub agent_name: String,
@@ -46,11 +46,11 @@ pub struct NewApproval {
 /// Stored request for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
-    /// Id of the request, for deciders.
+    /// Id of the request in the store, by which deciders name it.
     pub id: String,
     /// Id of the run.
     pub run: String,
-    /// Id of the request in its run.
+    /// Id of the request within its run, which the run's journal has.
     pub request: String,
     /// Id that the request shares with those that it revises.
     pub correlation_id: String,
@@ -88,7 +88,7 @@ pub struct Approval {
     pub decided_at: Option<Timestamp>,
     /// Reason or note of the decider.
     pub note: Option<String>,
-    /// Arguments that the decider gave in the place of those of the call, encoded.
+    /// Arguments that the decider gave in place of those of the call, encoded; `None` if the decider gave none.
     pub edited: Option<Vec<u8>>,
     /// Time until which the approval can be used.
     pub use_by: Option<Timestamp>,
@@ -177,9 +177,9 @@ impl Approval {
 pub enum Answer {
     /// The call may run.
     Approve {
-        /// Arguments in the place of those of the call, encoded.
+        /// Arguments in place of those of the call, encoded; `None` to run the call as it is.
         edited: Option<Vec<u8>>,
-        /// Digest of these arguments.
+        /// Digest of the arguments in `edited`.
         edited_digest: Option<String>,
         /// Time within which the approval has to be used.
         use_within: Duration,

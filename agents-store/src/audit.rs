@@ -37,7 +37,7 @@ impl AuditKey {
         self.whole_digest(before, event)[..LENGTH].to_vec()
     }
 
-    /// Returns `true` if the event has its own digest, behind an event with this digest.
+    /// Returns `true` if the event's digest is right, given the digest `before` of the event before it.
     pub fn is_digest_of(&self, before: &[u8], event: &AuditEvent) -> bool {
         let whole = self.whole_digest(before, event);
         event.digest == whole[..LENGTH] || event.digest == whole
@@ -67,8 +67,8 @@ impl AuditKey {
         }
     }
 
-    /// Returns the digest of a run, as it was started. The wrapped key is not part of it, since it is wrapped anew when the
-    /// tenant's key changes.
+    /// Returns the digest of a run as it was when it was started. The wrapped key is not a part of it, because it is
+    /// wrapped anew when the tenant's key changes.
     pub fn of_run(&self, row: &Run) -> RowDigest {
         let mut fields = Fields::new("run");
         fields
@@ -92,7 +92,7 @@ impl AuditKey {
         self.row(fields)
     }
 
-    /// Returns the digest of a request, as it was made.
+    /// Returns the digest of a request as it was when it was made.
     pub fn of_request(&self, row: &Approval) -> RowDigest {
         let mut fields = Fields::new("request");
         fields
@@ -206,7 +206,7 @@ impl fmt::Debug for AuditKey {
     }
 }
 
-/// Length of digests, in bytes. Stores of earlier versions have whole ones, of 32 bytes.
+/// Length of digests, in bytes. Stores of earlier versions have digests of 32 bytes.
 const LENGTH: usize = 16;
 
 /// Digest of a row, about to be stored in an event or to be compared with one.
@@ -325,7 +325,7 @@ pub struct NewEvent {
     pub detail: Option<Vec<u8>>,
 }
 
-/// Event of the trail of a run, or of what belongs to no run.
+/// Event of the audit trail of a run, or of the trail for everything that belongs to no run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEvent {
     /// Number of the event in the store. Later events have greater numbers.
@@ -349,7 +349,7 @@ pub struct AuditEvent {
     pub tool_name: Option<String>,
     /// Particulars, encrypted.
     pub detail: Option<Vec<u8>>,
-    /// Digest of what the row of the subject says about the event.
+    /// Digest of the part of the row of the subject that belongs to the event.
     pub row_digest: Option<Vec<u8>>,
     /// Digest of the event and of those before it in its run.
     pub digest: Vec<u8>,
@@ -471,7 +471,7 @@ pub struct AuditFilter {
     allow(dead_code, reason = "the stores read the filter")
 )]
 impl AuditFilter {
-    /// Returns the number that all chosen events are below.
+    /// Returns the number below which all chosen events are.
     pub(crate) fn end(&self) -> i64 {
         let end = self.before.unwrap_or(u64::MAX);
         i64::try_from(end).unwrap_or(i64::MAX)

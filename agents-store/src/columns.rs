@@ -37,7 +37,7 @@ pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
     serde_json::json!(labels).to_string()
 }
 
-/// Reads an object of texts. Whatever else the column has is no label.
+/// Reads labels from an object of texts. A column with anything else has no labels.
 pub(crate) fn read_labels(json: &str) -> BTreeMap<String, String> {
     serde_json::from_str(json).unwrap_or_default()
 }

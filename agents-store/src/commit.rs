@@ -15,11 +15,12 @@ pub struct Commit {
     pub last: u64,
     /// Entries, encoded.
     pub entries: Vec<u8>,
-    /// Requests for approval that are made. One that is there already, with the same arguments, stays as it is.
+    /// Requests for approval that are made. A request that is stored already, with the same arguments, is not changed.
     pub asked: Vec<NewApproval>,
     /// Executions that begin.
     pub began: Vec<Begin>,
-    /// Executions that have ended. One that begins in the same commit leaves one event in the audit trail instead of two.
+    /// Executions that have ended. An execution that begins and ends in the same commit adds one event to the audit
+    /// trail instead of two.
     pub ended: Vec<Finish>,
     /// Streamed text.
     pub texts: Vec<NewText>,
@@ -75,13 +76,14 @@ pub struct Finish {
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
-    /// Time that the execution took. It is asked for if the execution begins in the same commit; otherwise the store
-    /// knows the time of the begin.
+    /// Time that the execution took. It is used only if the execution begins in the same commit; otherwise the store
+    /// knows the time of its begin.
     pub took: Duration,
 }
 
 impl Commit {
-    /// Returns the end of an execution that begins in this commit, if that is in it as well, and its effect is known.
+    /// Returns the end of an execution that begins in this commit, if the commit also has its end and the effect is
+    /// known.
     pub(crate) fn end_of(&self, begin: &Begin) -> Option<&Finish> {
         let ended = self.ended.iter();
         let mut ended = ended.filter(|finish| !finish.effect_unknown);

@@ -2,7 +2,7 @@
 
 use agents_core::run::Timestamp;
 
-/// Stored conversation: runs of one agent for one tenant, of which each begins with what was said before.
+/// Stored conversation: runs of one agent for one tenant. Each run begins with what was said before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// Tenant that the conversation belongs to.
@@ -11,7 +11,7 @@ pub struct Conversation {
     pub id: String,
     /// Name of the agent.
     pub agent: String,
-    /// Run that left the conversation as it is; `None` before the first one is over, and after that run was erased.
+    /// Run that stored the messages last; `None` before the first run is over, and after that run was erased.
     pub run: Option<String>,
     /// Messages so far, encoded; empty if `run` is `None`.
     pub contents: Vec<u8>,

@@ -20,7 +20,8 @@ pub struct DeliveryClaim {
     pub tenant: Option<String>,
     /// Kinds of the events.
     pub kinds: Vec<AuditKind>,
-    /// Time after which another worker may deliver the same events, unless this one has told of their end.
+    /// Time after which another worker may deliver the same events, unless this worker has reported the end of its
+    /// tries.
     pub time: Duration,
     /// Maximum number of deliveries.
     pub limit: u32,
@@ -31,7 +32,7 @@ pub struct DeliveryClaim {
 pub struct Delivery {
     /// Name of the webhook.
     pub webhook: String,
-    /// Event.
+    /// Event that the webhook has to be told of.
     pub event: AuditEvent,
     /// Number of tries so far, the one under way included.
     pub attempts: u32,
@@ -46,16 +47,16 @@ pub struct Delivery {
 pub enum DeliveryEnd {
     /// The webhook has taken the event.
     Delivered,
-    /// The try has failed, and there is another one after this time.
+    /// The try has failed, and the next try comes after this time.
     Again {
         /// Time until the next try.
         after: Duration,
-        /// Reason.
+        /// Reason why the try has failed.
         error: String,
     },
-    /// The try has failed, and there is no other one.
+    /// The try has failed, and there is no further one.
     GivenUp {
-        /// Reason.
+        /// Reason why the try has failed.
         error: String,
     },
 }

@@ -27,7 +27,7 @@ pub struct Execution {
     pub input: Vec<u8>,
     /// Output, encrypted, if the tool has returned one; empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
-    /// Is `true` if the execution ran by a decision.
+    /// Is `true` if a decision had approved the execution.
     pub approved: bool,
     /// Name of the person who approved the call.
     pub approved_by: Option<String>,
@@ -60,7 +60,7 @@ pub enum ExecutionState {
     Done,
     /// The tool has failed, without an effect.
     Failed,
-    /// Nobody knows whether the tool took effect.
+    /// It is not known whether the tool took effect, and nobody has found out.
     InDoubt,
     /// A person has found out that the tool took effect.
     TookEffect,
@@ -119,7 +119,7 @@ impl Execution {
 pub struct Settled {
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Principal who found it out.
+    /// Principal who found out about the effect.
     pub by: String,
     /// Time of the verdict.
     pub at: Timestamp,
@@ -134,7 +134,7 @@ pub struct Settle {
     pub execution: String,
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Principal who found it out.
+    /// Principal who found out about the effect.
     pub by: String,
     /// Proof of the verdict, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,

@@ -24,7 +24,7 @@ pub struct Claim {
 /// Right of one worker to go on with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Run as it was when it was claimed.
+    /// Run as it was when the worker claimed it.
     pub run: Run,
     /// Name of the worker.
     pub worker: String,
@@ -45,7 +45,7 @@ pub struct Renewed {
     pub cancelled_by: Option<String>,
 }
 
-/// State in which a worker leaves a run.
+/// State of a run when its worker gives it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rest {
     /// Another worker may go on with the run.
@@ -54,14 +54,14 @@ pub enum Rest {
     Waiting {
         /// Time at which the run goes on by itself.
         wake_at: Option<Timestamp>,
-        /// Number of messages that the worker has seen. If there are more by now, the run can go on at once.
+        /// Number of messages that the worker has seen. If the run has more by now, it can go on at once.
         messages: u64,
     },
     /// The run is over.
     Done {
         /// End of the run.
         end: End,
-        /// Messages so far in the conversation of the run, encoded; `None` if it stays as it was.
+        /// Messages so far in the conversation of the run, encoded; `None` if the run does not change its conversation.
         conversation: Option<Vec<u8>>,
     },
     /// The run cannot go on until somebody releases it, for this reason.
@@ -69,7 +69,7 @@ pub enum Rest {
 }
 
 impl Rest {
-    /// Creates the state of a run that is over, and that leaves its conversation as it was if it has one.
+    /// Creates the state of a run that is over, and that does not change its conversation.
     pub fn done(end: End) -> Self {
         Rest::Done {
             end,

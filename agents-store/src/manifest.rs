@@ -5,7 +5,7 @@ use agents_core::run::Timestamp;
 /// Number of manifests that are kept for each agent: the last one, and those of the versions before it.
 pub(crate) const KEPT: u32 = 8;
 
-/// Manifest of an agent, as the process stores it that has the agent.
+/// Manifest of an agent that is to be stored, by a process that has the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewManifest {
     /// Name of the agent.
@@ -14,7 +14,7 @@ pub struct NewManifest {
     pub contents: Vec<u8>,
 }
 
-/// Manifest of an agent that a store has.
+/// Stored manifest of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredManifest {
     /// Name of the agent.

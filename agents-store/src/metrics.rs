@@ -10,13 +10,13 @@ pub struct StoreMetrics {
     pub runs: BTreeMap<RunStatus, u64>,
     /// Number of runs that somebody has paused; also those that a worker has not put down yet.
     pub paused: u64,
-    /// Time since which the oldest run that a worker may claim can go on; `None` if there is none.
+    /// Time for which the oldest run that a worker may claim has been waiting to go on; `None` if there is none.
     pub oldest_claimable: Option<Duration>,
     /// Number of requests that nobody has decided.
     pub pending: u64,
-    /// Age of the oldest of them.
+    /// Age of the oldest undecided request; `None` if there is none.
     pub oldest_pending: Option<Duration>,
-    /// Number of executions of which it is not known whether they took effect.
+    /// Number of executions in doubt: it is not known whether they took effect.
     pub in_doubt: u64,
     /// Number of events that webhooks have not been told of yet.
     pub undelivered: u64,

@@ -3,24 +3,24 @@
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Name of the trail of what belongs to no run. No run has this id.
+/// Name of the audit trail for events that belong to no run. No run has this id.
 pub const PLATFORM: &str = "platform";
 
 /// Name that stands for all tenants where events and tables name one. No tenant has this name.
 pub const ALL_TENANTS: &str = "*";
 
-/// Mode that is set, for one tenant or for all that have none of their own.
+/// Mode that is set for one tenant, or for all tenants without a mode of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredMode {
-    /// Tenant; `None` for all tenants without a mode of their own.
+    /// Tenant that the mode is set for; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Word for the mode.
+    /// Name of the mode.
     pub mode: String,
-    /// Principal who has set it.
+    /// Principal who has set the mode.
     pub set_by: String,
-    /// Time at which it was set, by the clock of the store.
+    /// Time at which the mode was set, by the clock of the store.
     pub set_at: Timestamp,
-    /// Number of the event that tells of it, in the trail of the [`PLATFORM`].
+    /// Number of the event about the mode in the audit trail of the [`PLATFORM`].
     pub seq: u64,
     /// Proof that whoever has set the mode had the audit key: see [`AuditKey::of_mode`](crate::AuditKey::of_mode).
     pub proof: Vec<u8>,
@@ -29,38 +29,38 @@ pub struct StoredMode {
 /// Change of a mode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeChange {
-    /// Tenant; `None` for all tenants without a mode of their own.
+    /// Tenant that the mode is set for; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Word for the mode; `None` removes it.
+    /// Name of the mode; `None` removes the mode of the tenant.
     pub mode: Option<String>,
-    /// Principal who sets it.
+    /// Principal who sets or removes the mode.
     pub by: String,
 }
 
-/// Modes and the end of the trail that belong to no run.
+/// State of a store that belongs to no run: the modes, and the end of the trail of the [`PLATFORM`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
     /// Modes that are set.
     pub modes: Vec<StoredMode>,
-    /// End of the trail; `None` if whoever asks may not see all of it.
+    /// End of the trail; `None` if the caller may not see the whole trail.
     pub trail: Option<TrailEnd>,
 }
 
-/// End of a trail.
+/// End of an audit trail.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrailEnd {
-    /// Number of events.
+    /// Number of events in the trail.
     pub seq: u64,
-    /// Digest of the last event; empty for an empty trail.
+    /// Digest of the last event of the trail; empty if the trail has no events.
     pub digest: Vec<u8>,
 }
 
 /// Decision of a mode about a request. It holds if the mode is still in effect when the request is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ByMode {
-    /// Number of the event that tells of the mode: see [`StoredMode::seq`].
+    /// Number of the event about the mode: see [`StoredMode::seq`].
     pub seq: u64,
-    /// Name under which the mode decides.
+    /// Name of the decider that stands for the mode: `policy:` and the name of the mode.
     pub by: String,
     /// Time within which the approval has to be used.
     pub use_within: Duration,

@@ -30,7 +30,7 @@ pub struct NewRun {
     pub data_key: Vec<u8>,
 }
 
-/// Stored run.
+/// Record of a run in the store: who started what, its state, and its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Id of the run.

@@ -166,8 +166,8 @@ pub trait Store: Send + Sync + 'static {
     /// Holds all runs that are not over, and returns their number. Leases of workers end.
     async fn hold_all(&self, why: &str, by: &str) -> Result<u64, StoreError>;
 
-    /// Puts the key of a run's contents, wrapped anew, in the place of the one that was wrapped before. Returns `false` if
-    /// the run has another key by now.
+    /// Replaces the wrapped key of a run's contents, if the stored one is `before`. Returns `false`, and stores
+    /// nothing, if it is not.
     async fn rewrap(&self, run: &str, before: &[u8], after: &[u8]) -> Result<bool, StoreError>;
 
     /// Removes the contents of a run that is over: its input, its journal, its streamed text, and the texts and the

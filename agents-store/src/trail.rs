@@ -11,7 +11,7 @@ pub(crate) struct End {
     pub(crate) digest: Vec<u8>,
 }
 
-/// Contents of an event beside its kind.
+/// Data of an event in addition to its kind.
 #[derive(Default)]
 pub(crate) struct About<'a> {
     pub(crate) actor: Option<&'a str>,
@@ -22,7 +22,7 @@ pub(crate) struct About<'a> {
 }
 
 impl<'a> About<'a> {
-    /// Describes an event that somebody has caused.
+    /// Describes an event that this person has caused, if anybody has.
     pub(crate) fn by(actor: Option<&'a str>) -> Self {
         About {
             actor,
@@ -46,7 +46,7 @@ impl End {
         }
     }
 
-    /// Returns the event that comes next.
+    /// Returns the next event of the trail, with its number and its digest.
     pub(crate) fn next(
         self,
         key: &AuditKey,
@@ -99,7 +99,8 @@ pub(crate) fn people_of_platform(parameter: char) -> (String, String) {
     )
 }
 
-/// Returns the condition for rows of the run whose id is the first parameter, by such a column.
+/// Returns the condition for rows of one run, whose id is the first parameter. `column` is a column of [`PEOPLE`]: the
+/// id of the run, or its number.
 pub(crate) fn of_run(column: &str, parameter: &str) -> String {
     match column {
         "run" => format!("run = (SELECT number FROM agent_runs WHERE id = {parameter})"),

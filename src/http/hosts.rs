@@ -8,7 +8,7 @@ pub(super) struct Pattern {
     host: Host,
     /// The only allowed port; `None` stands for the default port of the scheme.
     port: Option<u16>,
-    /// Is `true` if plain HTTP is allowed.
+    /// Is `true` if plain HTTP is allowed for the host.
     clear: bool,
     /// Is `true` if the host may lead to this machine or its network.
     private: bool,
@@ -17,7 +17,7 @@ pub(super) struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Host {
     Any,
-    /// Exactly this host, in the spelling of a URL.
+    /// One host, in the spelling of a URL.
     Is(String),
     /// All hosts below a domain: the text after the star, the dot included.
     Below(String),

@@ -99,7 +99,7 @@ pub struct HttpTool {
     max_bytes: usize,
     preview: usize,
     spec: OnceLock<ToolSpec>,
-    /// Clients, with the runtime that drives their connections.
+    /// Clients, with the id of the runtime that drives their connections.
     clients: Mutex<Option<(tokio::runtime::Id, Clients)>>,
 }
 
@@ -114,7 +114,7 @@ struct Clients {
 struct Sent {
     to: Pattern,
     form: Form,
-    /// Name of the secret.
+    /// Name of the secret that is sent.
     secret: String,
 }
 

@@ -1,4 +1,4 @@
-//! Way from a model's request to an answer: the request is checked and sent, and each redirect is checked again.
+//! Sending of a model's request: the request is checked and sent, and each redirect is checked again.
 
 use super::{
     Clients, Form, HttpAnswer, HttpArgs, HttpError, HttpTool, Method, Sent,

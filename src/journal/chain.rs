@@ -20,7 +20,7 @@ use std::fmt;
 pub struct Key(Option<Vec<u8>>);
 
 impl Key {
-    /// Returns the absence of a key: the digests then find accidental changes only.
+    /// Returns a value without a key: the digests then only find accidental changes.
     pub fn none() -> Self {
         Key(None)
     }

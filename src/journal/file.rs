@@ -347,8 +347,7 @@ impl Journal for FileJournal {
     }
 }
 
-/// Returns `true` if these bytes are the beginning of a first line, as a process leaves it that ended while
-/// writing.
+/// Returns `true` if these bytes are an incomplete first line, written by a process that ended while writing.
 fn is_beginning(bytes: &[u8]) -> bool {
     let first = b"{\"agents_journal\":";
     let known = first.len().min(bytes.len());

@@ -31,7 +31,7 @@ pub struct GovernorLimiter {
 struct Limit {
     tools: Pattern,
     rate: Rate,
-    /// Limiter of this rate; `None` if no call is allowed.
+    /// Limiter that enforces this rate; `None` if no call is allowed.
     limiter: Option<DefaultKeyedRateLimiter<(String, String)>>,
 }
 

@@ -254,7 +254,8 @@ impl<W: Write> Live<W> {
         self.call_ended(&place, row.end?, &receipt)
     }
 
-    /// Notes what became of the last answer of the agent at this place. Returns the index of the row.
+    /// Adds a note to the row of the agent's last answer at this place: what became of the answer. Returns the index of
+    /// the row.
     fn answer(&mut self, place: &str, became: &str) -> Option<usize> {
         let index = self.rows.iter().rposition(|row| row.is_turn_of(place))?;
         self.rows[index] = self.rows[index].clone().answer(became);

@@ -136,7 +136,7 @@ impl Row {
         self
     }
 
-    /// Notes the reply of the model; `None` means that the model did not reply and will not.
+    /// Adds the reply of the model to the row; `None` means that the model did not reply and will not.
     pub(super) fn replied(mut self, calls: Option<usize>, usage: Usage) -> Row {
         self.note = match calls {
             None => {
@@ -153,7 +153,7 @@ impl Row {
         self
     }
 
-    /// Notes what became of the answer that the model gave.
+    /// Adds a note to the row of a turn: what became of the model's answer.
     pub(super) fn answer(mut self, became: &str) -> Row {
         became.clone_into(&mut self.note);
         self

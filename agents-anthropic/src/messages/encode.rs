@@ -123,7 +123,7 @@ pub(crate) fn body(
     })
 }
 
-/// Encodes how much the model works, and the schema of its answer.
+/// Adds the effort of the model and the schema of its answer to the body.
 fn put_output(body: &mut Vec<u8>, config: &Config, request: &Request<'_>) {
     let format = request
         .format()
@@ -175,7 +175,7 @@ impl Encoded {
         self.message_count = messages.len();
     }
 
-    /// Encodes a reply that the server has paused, which is not kept.
+    /// Encodes a reply that the server has paused. It is not kept in the slot.
     fn begun(&self, paused: Option<&Reply>) -> Vec<u8> {
         let mut begun = Encoded {
             role: self.role,
@@ -410,7 +410,7 @@ fn id(id: &str) -> String {
     valid(id, usize::MAX, "call")
 }
 
-/// Returns the name of a call in the characters that the server accepts. Models invent other names.
+/// Returns the name of a called tool with `_` for each character that the server refuses: a model may invent any name.
 fn name(name: &str) -> String {
     valid(name, 128, "unnamed")
 }

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 pub(super) enum Place {
     /// Part of the message's text, by its number of bytes.
     Text(usize),
-    /// The same, with citations that the server wants back.
+    /// Part of the message's text with citations that the server wants back.
     Cited {
-        /// Number of bytes.
+        /// Number of bytes of the text.
         length: usize,
         citations: Vec<Box<RawValue>>,
     },
@@ -22,7 +22,7 @@ pub(super) enum Place {
     Call,
     /// A part of the message's reasoning.
     Thinking {
-        /// Number of bytes.
+        /// Number of bytes of the reasoning.
         length: usize,
         /// Signature, without which the server refuses its own thinking.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Returns the blocks in their order, or `None` if the message is not the one that the order was made for.
+/// Returns the blocks in their order, or `None` if the order was made for another message.
 pub(super) fn pieces<'a>(
     order: &'a [Place],
     mut text: &'a str,

@@ -27,7 +27,7 @@ pub struct MessagesReply {
     blocks: Vec<Block>,
     finish: Option<FinishReason>,
     refusal: Option<String>,
-    /// Counts at the beginning of a stream: of what is read.
+    /// Number of tokens read, as the server counts them at the beginning of a stream.
     usage_at_start: Option<Usage>,
     usage: Option<Usage>,
     is_ended: bool,
@@ -374,7 +374,7 @@ fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     (!thinking.is_empty()).then_some(thinking)
 }
 
-/// Joins a reply that the server has paused, and what it went on with.
+/// Joins a reply that the server has paused with the reply that continues it.
 pub(crate) fn joined(paused: Reply, rest: Reply) -> Reply {
     let mut order = order_of(&paused);
     order.append(&mut order_of(&rest));
@@ -436,7 +436,7 @@ fn finish(reason: &str) -> FinishReason {
     }
 }
 
-/// Converts an error that the server reports in place of a reply, or behind its beginning.
+/// Converts an error that the server reports instead of a reply, or after its beginning.
 fn reported(error: &RawValue) -> Problem {
     #[derive(Deserialize, Default)]
     struct Reported {

@@ -139,13 +139,13 @@ impl Counts {
 }
 
 impl Usage {
-    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then, and
-    /// the reply is as good as before.
+    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
+    /// the usage, and the reply is used all the same.
     pub(super) fn of(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok()
     }
 
-    /// Leaves out what is written: at the beginning of a stream that is hardly anything.
+    /// Removes the number of tokens written: at the beginning of a stream, it is close to zero.
     pub(super) fn at_start(mut self) -> Self {
         self.whole.output_tokens = None;
         self
@@ -160,7 +160,8 @@ impl Usage {
         }
     }
 
-    /// Returns the tokens in our words. The tokens of summaries are billed, and the server does not include them.
+    /// Returns the tokens as `agents` counts them. The tokens of summaries are billed, but the server does not include
+    /// them.
     pub(super) fn read(&self) -> agents_core::model::Usage {
         let mut usage = self.whole.read();
         let summaries = self.iterations.iter().flatten();

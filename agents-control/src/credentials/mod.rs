@@ -173,7 +173,8 @@ impl Shared {
     }
 }
 
-/// Returns what binds a credential to its owner and name: it cannot be decrypted as another one.
+/// Returns the text that binds an encrypted credential to its owner and name: under another owner or name, it cannot be
+/// decrypted.
 fn place(key: &CredentialKey) -> String {
     let CredentialKey {
         org_id,

@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 /// Time before its expiry at which a token is refreshed.
 const EARLY: Duration = Duration::from_secs(60);
-/// Longest time of a refresh.
+/// Longest time that a refresh may take.
 const REFRESH: Duration = Duration::from_secs(30);
-/// Time of a lease: longer than a refresh takes, with the tries to store what it gave.
+/// Time of a lease on a credential: longer than a refresh takes, including the tries to store the new token.
 const LEASE: Duration = Duration::from_secs(90);
 /// Longest time that a request waits for the refresh of another process.
 const PATIENCE: Duration = Duration::from_secs(35);
@@ -32,16 +32,16 @@ const WRITES: u32 = 5;
 #[derive(Default)]
 pub(super) struct Slots(Mutex<HashMap<CredentialKey, Arc<tokio::sync::Mutex<Slot>>>>);
 
-/// What this process knows of a credential beside its row.
+/// Knowledge of this process about a credential, in addition to the row in the store.
 #[derive(Default)]
 struct Slot {
-    /// New bundle that could not be stored, and the version that it follows.
+    /// New bundle that could not be stored, and the version that it replaces.
     unsaved: Option<(String, Bundle)>,
-    /// Last failure of the token server: the version that was to be refreshed, when, and why it was not.
+    /// Last failure of the token server: the version that was to be refreshed, the time, and the reason.
     failed: Option<(String, Instant, String)>,
 }
 
-/// Credential as it was read.
+/// Result of reading a credential from the store.
 enum Seen {
     /// Value to send; `None` if there is no credential.
     Fresh(Option<SecretString>),
@@ -85,7 +85,8 @@ impl Shared {
         })
     }
 
-    /// Returns the value of a credential whose token is to be refreshed, if nobody else has done so.
+    /// Returns the value of a credential after a refresh of its token; if somebody else has refreshed the token, none
+    /// is needed.
     async fn refreshed(&self, key: &CredentialKey) -> Result<Option<SecretString>, String> {
         let slot = self.slots.of(key);
         let mut slot = slot.lock().await;
@@ -193,7 +194,7 @@ impl Shared {
     }
 }
 
-/// Writes, again if the store fails, and this often at most.
+/// Writes up to `writes` times, as long as the store fails. Returns the result of the last write.
 async fn tried<F: Future<Output = Result<bool, StoreError>>>(
     writes: u32,
     write: impl Fn() -> F,

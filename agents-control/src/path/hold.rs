@@ -9,19 +9,17 @@ use tokio::{runtime::Handle, time::sleep};
 use tracing::Span;
 use uuid::Uuid;
 
-/// Time after which a hold counts as spent that nobody has settled. A request takes no longer: no byte comes for half a
-/// minute at most, and a reply is bounded.
+/// Time after which a hold that nobody has settled counts as spent. A request is over before that: a server may send
+/// nothing for half a minute at most, and the length of a reply is bounded.
 const EXPIRES: Duration = Duration::from_secs(600);
-/// Outcome of a request that was cut off.
-pub(super) const CUT_OFF: &str = "cut_off";
-/// Longest time that a call waits for its rate.
+/// Longest time that a call waits until its rate limit lets it pass.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Money that is held for a request.
 pub(super) struct Holding {
     store: Arc<dyn ControlStore>,
     pub(super) id: String,
-    /// What is held for the request; `None` if its price is not known.
+    /// Amount that is held for the request; `None` if its price is not known.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
     /// Span of the request, once it is sent.
@@ -97,8 +95,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the largest cost of the request at a model, as far as the bytes of the request bound its tokens. Returns
-    /// `None` if the model has no price, or the reply no bound. Where a cap holds, the reply has a bound.
+    /// Returns the largest cost that the request can have at a model, from its number of bytes. Returns `None` if the
+    /// model has no price, or the length of the reply no bound. Under a cap, the length of the reply always has one.
     fn largest(&self, to: &Candidate) -> Option<u64> {
         let output = u64::from(self.profile.max_tokens()?);
         let input = *self.bytes.get_or_init(|| bytes(&self.request));
@@ -111,7 +109,7 @@ impl Call<'_> {
 /// Returns the number of bytes of a request. A token of a text has at least one byte, so a text has no more tokens than
 /// bytes. Images and files are counted by their bytes as well, but a provider may bill them by pixels or pages.
 fn bytes(request: &Request<'_>) -> u64 {
-    /// Bytes that a server puts around a message.
+    /// Number of bytes that are added for the format in which a server passes a message to its model.
     const AROUND: usize = 64;
     let messages = request.messages().iter();
     let messages: usize = messages
@@ -125,8 +123,8 @@ fn bytes(request: &Request<'_>) -> u64 {
 }
 
 impl Holding {
-    /// Settles the hold. Returns `true` if the day's sum has just reached 80 % of the cap. The reply is there whatever the
-    /// store does now: if it fails, the hold counts as spent in time.
+    /// Settles the hold. Returns `true` if the day's sum has just reached 80 % of the cap. If the store fails, the
+    /// reply is returned all the same, and the hold counts as spent when its time is over.
     pub(super) async fn settle(mut self, settlement: Settlement) -> bool {
         self.is_open = false;
         let settlement = Settlement {
@@ -158,7 +156,7 @@ impl Drop for Holding {
         handle.spawn(async move {
             let settlement = Settlement {
                 id,
-                outcome: CUT_OFF.to_owned(),
+                outcome: span::CUT_OFF.to_owned(),
                 ..Settlement::default()
             };
             if let Err(error) = store.settle_hold(&settlement).await {

@@ -22,9 +22,9 @@ use verdict::Verdict;
 
 /// Number of times that a request is sent again to the same model.
 const RETRIES: u32 = 3;
-/// Time until the reply begins, where there is another model to ask.
+/// Longest time until the reply begins, if there is another model to ask.
 const FIRST_TOKEN: Duration = Duration::from_secs(10);
-/// Time without a byte.
+/// Longest time in which a server may send no byte.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// End of a request: the reply or the error, and all that was sent for it.
@@ -59,7 +59,7 @@ struct Call<'a> {
     request: Request<'a>,
     streamed: &'a Streamed,
     sends: Vec<Sent>,
-    /// Is `true` if the call has counted for its rate.
+    /// Is `true` if the call was counted for the rate limit already.
     is_counted: bool,
     /// Number of bytes of the request, once it is needed.
     bytes: OnceLock<u64>,
@@ -71,11 +71,11 @@ struct Failed {
     /// Name of the model.
     model: String,
     error: ModelError,
-    /// The error, which names the failures of the models before as well.
+    /// Error of this model, together with the failures of the models before it.
     all: ModelError,
 }
 
-/// End of the try of one model of the chain.
+/// Result of asking one model of the chain.
 enum Asked {
     Answered(Box<Reply>),
     /// Another model may answer.

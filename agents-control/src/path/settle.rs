@@ -47,8 +47,8 @@ impl Call<'_> {
         cost
     }
 
-    /// Returns what a reply has cost: `None` if that is not known, and then it counts as what was held. A provider that
-    /// reports more than what was held costs what was held as well.
+    /// Returns the cost of a reply. Returns `None` if it is not known: then it counts as the amount that was held. A
+    /// reply never costs more than that amount, whatever the provider reports.
     fn cost(&self, to: &Candidate, reply: &Reply, held: Option<u64>) -> Option<u64> {
         let usage = &reply.usage;
         if !is_reported(reply) {
@@ -89,8 +89,8 @@ impl Call<'_> {
     }
 }
 
-/// Returns `true` if the provider says what it has read and written. A prompt has a token, and so has a reply that says
-/// something.
+/// Returns `true` if the provider reports plausible numbers of tokens: at least one for the prompt, and at least one
+/// for a reply that has content.
 fn is_reported(reply: &Reply) -> bool {
     let says_nothing = reply.content.is_empty()
         && reply.thinking.is_none()
@@ -99,8 +99,8 @@ fn is_reported(reply: &Reply) -> bool {
     reply.usage.input_tokens > 0 && (reply.usage.output_tokens > 0 || says_nothing)
 }
 
-/// Returns zero if a failed request is not billed: the server has refused it, or was not reached. Whatever else became of
-/// it, the provider may bill it.
+/// Returns zero if a failed request is not billed, because the server has refused it or was not reached. Returns `None`
+/// for any other failure, since the provider may bill the request.
 fn unbilled(error: &ModelError) -> Option<u64> {
     use ModelErrorKind::{Filtered, NotFound, Overloaded, Setup, TooLong, Unreachable};
     let is_refused = error.status().is_some_and(|status| status != 408);

@@ -1,9 +1,12 @@
 //! The span of a request, with the attributes of the log of usage.
 
-use super::{Call, hold::CUT_OFF};
+use super::Call;
 use crate::Candidate;
 use agents_store::Settlement;
 use tracing::{Span, field::Empty, info_span};
+
+/// Outcome of a request that was cut off.
+pub(super) const CUT_OFF: &str = "cut_off";
 
 impl Call<'_> {
     /// Begins the span of a request to a model, whose row in the log has this id.

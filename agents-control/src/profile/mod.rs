@@ -103,12 +103,12 @@ impl Candidate {
     }
 }
 
-/// Number of calls in a time: a bucket that holds so many calls, and is full again after this time.
+/// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
-    /// Number of calls.
+    /// Number of calls that the bucket holds.
     pub calls: u32,
-    /// Time in milliseconds.
+    /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
 }
 
@@ -170,10 +170,10 @@ pub struct ModelProfile {
     /// Models with which the profile may be overridden, beside its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
-    /// Owner of the credential that the model is asked with.
+    /// Owner of the credential with which the model is asked.
     #[serde(default)]
     pub credential_source: CredentialSource,
-    /// Name of the credential.
+    /// Name of the credential with which the model is asked; `None` for that of the tier above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_ref: Option<String>,
     /// Name of a variant; reserved.
@@ -203,9 +203,9 @@ pub struct ModelProfile {
 /// Other runs do not.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// Number of answers in a row.
+    /// Number of answers in a row that no repair could mend.
     pub failures: u32,
-    /// Time within which they come, in milliseconds.
+    /// Time within which the failed answers have to come, in milliseconds.
     pub within_ms: u64,
     /// Purpose whose models are asked from then on.
     pub upgrade_to: PurposeKey,
@@ -292,8 +292,9 @@ impl ModelProfile {
         self
     }
 
-    /// Sets the name of the credential of this tier: the platform's, the organisation's or the workspace's own. Without
-    /// one, that of the tier above applies to the same provider; if there is none, the model is asked without a key.
+    /// Sets the name of the credential with which the model is asked. Its owner follows from the profile's [`Tier`]:
+    /// the platform, the organisation or the workspace. Without a name, the credential of the tier above applies if it
+    /// is for the same provider; if there is none, the model is asked without a key.
     #[must_use]
     pub fn credential(mut self, name: impl Into<String>) -> Self {
         self.credential_ref = Some(name.into());

@@ -12,11 +12,11 @@ pub struct ProfileVersion {
     pub version: u64,
     /// The profile.
     pub profile: ModelProfile,
-    /// Principal who stored it.
+    /// Principal who stored this version.
     pub created_by: String,
-    /// Time of its last activation.
+    /// Time at which this version was last activated.
     pub activated_at: agents_core::run::Timestamp,
-    /// Time from which it is active no more.
+    /// Time at which this version was deactivated; `None` while it is active.
     pub deactivated_at: Option<agents_core::run::Timestamp>,
 }
 

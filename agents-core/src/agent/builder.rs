@@ -397,12 +397,12 @@ pub struct ModelAgent<'a, I, O> {
     pub(crate) definition: AgentDefinition<'a>,
     pub(crate) skills: Vec<Skill<'a, I, O>>,
     pub(super) memory: Option<Arc<dyn Memory>>,
-    /// Defects found while the agent was put together.
+    /// Defects that were found while the agent was built.
     pub(super) defects: Vec<String>,
     pub(crate) answer: Answer<O>,
     pub(super) validators: Validators<'a, O>,
     pub(crate) on_escalation: Option<SharedHandler<'a, I, O>>,
-    /// Name of the input, for models that ask the agent.
+    /// Name of the input, for models that call the agent as a delegate.
     pub(super) input_name: Option<Cow<'static, str>>,
     /// Agents to which the conversation can be handed.
     pub(super) hand_offs: Vec<Successor<I, O>>,

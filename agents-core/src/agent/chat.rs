@@ -30,17 +30,25 @@ use std::{
 /// ```
 ///
 /// Each send is a run with its own budget and its own outcome, and takes all settings of a run. A send may end without
-/// an answer, because it failed, was cancelled or was dropped. If no tool that writes has run, it is forgotten: the
-/// conversation stays as it was, and the same message can be sent again. Otherwise it is kept, with the calls, their
-/// results and a remark in place of the answer, so that the model knows of a payment that was made; then send a message
-/// that goes on from there.
+/// an answer, because it failed, was cancelled or was dropped. What happens then depends on the tools that ran:
 ///
-/// The answer of a skill without a model belongs to the conversation as well.
+/// - If no tool that writes has run, the send is forgotten: the conversation stays as it was, and the same message can
+///   be sent again.
+/// - Otherwise, the send is kept, with its calls, their results, and a remark in place of the answer. So the model
+///   knows of what was done, such as a payment. The next message goes on from there.
 ///
-/// With an agent that is made of others, the conversation consists of the messages and the answers. It is given to the
-/// model whose answer is the answer of the whole: the last agent of a chain, the one that a branch selects, the agent
-/// that [`until`](Agent::until) repeats, each one of a race, the captain of a forum. The agents of a tuple do not get
-/// it, and a guard before the agent does not either.
+/// An agent may answer with a [skill](crate::agent::Skill) that is a function instead of a model. Its answers belong to
+/// the conversation, too.
+///
+/// An agent can be made of several agents. Its conversation consists of the messages and the answers of the whole, and
+/// is given to the agent whose answer is the answer of the whole:
+///
+/// - the last agent of a chain, and the one that [`routed`](crate::compose::routed()) or `branch!` selects,
+/// - the agent that [`until`](Agent::until) repeats,
+/// - each agent of [`first_of`](crate::compose::first_of),
+/// - the captain of a [`forum`](crate::compose::forum).
+///
+/// The agents of a tuple, and a guard before the agent, do not get the conversation.
 ///
 /// A conversation grows with each send. [`shorten`](Chat::shorten) keeps it short. If it has become too long, a bound on
 /// the tokens of a send ends the send with an error of the kind [`Budget`](ErrorKind::Budget). A server whose context is

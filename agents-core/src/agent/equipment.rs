@@ -136,7 +136,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         })
     }
 
-    /// Returns defects of arms for a skill that does not exist, or that makes no calls.
+    /// Returns defects of arms for a skill that does not exist, or that calls no tools.
     fn idle_arms(&self) -> impl Iterator<Item = String> {
         let agent = &self.definition.name;
         self.definition

@@ -25,13 +25,13 @@ const MOST_RESTARTS: u32 = 3;
 
 /// Agent that may handle escalations.
 pub(crate) trait HandlingAgent<I, O> {
-    /// Returns its `on_escalation`.
+    /// Returns the agent's `on_escalation` handler, if it has one.
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;
 
-    /// Returns the names of its skills.
+    /// Returns the names of the agent's skills.
     fn skills(&self) -> Vec<&str>;
 
-    /// Checks that the agent may leave its work to `other`; `Err` says why not.
+    /// Checks that the agent may hand its work to `other`; `Err` says why not.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -39,7 +39,7 @@ pub(crate) trait HandlingAgent<I, O> {
     ) -> Result<(), String>;
 }
 
-/// End of an agent's work.
+/// Reason why an agent's work has ended: its result, or what replaces the work.
 enum Left<I, O> {
     Done(Result<O, Error>),
     For(Instead<I, O>),
@@ -96,7 +96,7 @@ pub(crate) async fn attend<'a, I: Data, O: Data>(
     }
 }
 
-/// Returns the reason that is given for the unsettled calls of dropped work: what the agent did instead.
+/// Returns the reason for the unsettled calls of work that is dropped: it says what the agent does instead.
 fn why_left<I: Data, O: Data>(agent: &str, next: &Instead<I, O>) -> String {
     let did = match next {
         Instead::Skill(skill) => wording::left::for_a_skill(skill),

@@ -33,7 +33,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         cx.node.frame(|frame| frame.handed.clone())
     }
 
-    /// Leaves the conversation to the agent `to`, whose answer is the answer.
+    /// Hands the conversation to the agent `to`, whose answer becomes the answer of this agent.
     pub(super) async fn leave_to(&self, to: &str, cx: &RunContext, input: I) -> Result<O, Error> {
         let name = &self.definition.name;
         let successor = self.hand_offs.iter().find(|one| one.name() == to);
@@ -46,7 +46,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         successor.run_in(&cx, input).await
     }
 
-    /// Returns the conversation as the next agent gets it.
+    /// Returns the conversation in the form in which the next agent gets it.
     fn handover(&self, cx: &RunContext) -> Handover {
         let earlier = cx.earlier();
         let by = cx.handover().map(|before| before.by.clone());
@@ -82,7 +82,7 @@ impl<I: Data, O: Data> ModelAgent<'_, I, O> {
         }
     }
 
-    /// Adds to the profile all that the agents may do to which the conversation can be handed.
+    /// Adds the profiles of the agents to which the conversation can be handed to this profile.
     pub(super) fn with_successors(&self, mut profile: Profile) -> Profile {
         let _making = Making::of(&self.definition.name);
         for successor in &self.hand_offs {

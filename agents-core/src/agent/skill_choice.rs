@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Number of times that a model may name a skill before the choice is given up.
 const TRIES: u32 = 2;
 
-/// Choice of the skill as far as it is known before a model is asked.
+/// Choice of the skill before any model is asked.
 pub(super) enum Selection<'s, 'a, I, O> {
     /// The skill is chosen; `None` if the agent has no skills at all.
     Settled(Option<&'s Skill<'a, I, O>>),
@@ -250,7 +250,8 @@ fn read(said: &str, schema: &Value, strict: bool) -> Result<String, String> {
     serde_json::from_str(&reading.json).map_err(|error| error.to_string())
 }
 
-/// Returns the agent without the tools for its work, to choose one of these skills.
+/// Returns the agent's definition without the tools for its work, for the request in which the model chooses one of
+/// these skills.
 fn chooser<'a>(
     agent: &AgentDefinition<'a>,
     cx: &RunContext,
@@ -277,8 +278,8 @@ fn names<'n>(names: impl Iterator<Item = &'n str>) -> String {
 }
 
 impl<I: Data, O: Data> ModelAgent<'_, I, O> {
-    /// Returns what this agent cannot do without a model: work at all, or choose among several skills that take any
-    /// input.
+    /// Returns the task that this agent cannot do without a model: to work at all, or to choose among several skills
+    /// that take any input. `None` if it needs no model.
     ///
     /// The result is `None` if the agent brings a model or can do without one.
     pub(super) fn unmet(&self) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::{
 use async_trait::async_trait;
 use std::fmt;
 
-/// Shortens a conversation by having its older part summed up by an agent.
+/// Policy that shortens a conversation: an agent sums up the older part.
 ///
 /// If the conversation has more than [`after`](Summarize::after) messages, all but the last exchanges are given to the
 /// agent as text. Its answer takes their place. The agent works as a part of the send. It needs a model of its

@@ -106,7 +106,7 @@ impl<I: Data, O: Data> HandlingAgent<I, O> for ModelAgent<'_, I, O> {
         self.skills.iter().map(Skill::name).collect()
     }
 
-    /// Checks that the other agent may not do more with the work than this agent may.
+    /// Checks that the other agent may do no more with the work than this agent may.
     fn may_leave_to(
         &self,
         other: &dyn Agent<In = I, Out = O>,
@@ -138,7 +138,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Does the agent's own work, or what replaces it after an escalation.
+    /// Carries out the agent's own work, or what replaces it after an escalation.
     async fn carry_out(
         &self,
         cx: &RunContext,
@@ -165,7 +165,7 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
         }
     }
 
-    /// Does the agent's own work: the skill is chosen, and answers.
+    /// Carries out the agent's own work: chooses the skill, and lets it answer.
     async fn own(&self, cx: &RunContext, input: I) -> Result<O, Error> {
         if let Some(to) = self.handed_before(cx) {
             return Box::pin(self.leave_to(&to, cx, input)).await;

@@ -2,7 +2,7 @@ use crate::{Error, ErrorKind, model::Usage, tool::Pattern};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::{fmt, ops::AddAssign};
 
-/// Number of parts of one unit of money.
+/// Number of parts of one unit of money: costs are counted in billionths.
 const PARTS: u64 = 1_000_000_000;
 
 /// An amount of money in the currency of the prices: an integer number of billionths (nano-dollars).
@@ -151,7 +151,7 @@ impl Paid {
     }
 }
 
-/// Price of some models, in billionths for a million tokens.
+/// Price of the models that match a pattern, in billionths for a million tokens.
 #[derive(Clone, Debug)]
 struct Price {
     models: Pattern,
@@ -163,7 +163,7 @@ struct Price {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
     known: Vec<Price>,
-    /// Text of the first defect: a price that is not a number, or is negative.
+    /// Text of the first defect among the prices: a price that is not a number, or is negative.
     defect: Option<String>,
 }
 

@@ -73,8 +73,8 @@ impl Budget {
         self.recursion.unwrap_or(25)
     }
 
-    /// Returns the bounds of an agent in a run with bounds of its own. For what is counted for
-    /// each agent the tighter of the two bounds applies, if the run sets one.
+    /// Returns the bounds of an agent in a run with bounds of its own. For bounds on what is counted for each agent,
+    /// the tighter of the two applies, if the run sets one.
     pub(crate) fn within(&self, run: &Budget) -> Budget {
         let tighter = |own: u32, run: Option<u32>| Some(run.map_or(own, |run| own.min(run)));
         Budget {
@@ -92,7 +92,7 @@ impl Budget {
         self.recursion
     }
 
-    /// Returns the bounds that were set on what is counted for each agent.
+    /// Returns those of the bounds that limit what is counted for each agent by itself.
     pub(crate) fn bounds_of_each(&self) -> Budget {
         Budget {
             turns: self.turns,

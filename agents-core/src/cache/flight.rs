@@ -8,7 +8,7 @@ use std::{
 };
 use tokio::sync::watch;
 
-/// State of a flight, as its passengers see it.
+/// State of a flight, as the calls that wait for it see it.
 #[derive(Clone, Debug)]
 enum Landing {
     Flying,
@@ -16,7 +16,7 @@ enum Landing {
     Failed,
 }
 
-/// Calls in progress.
+/// Calls in progress, by their cache keys: each is a flight, with the call that runs as its pilot.
 #[derive(Default)]
 pub(super) struct Flights(Mutex<HashMap<CacheKey, watch::Receiver<Landing>>>);
 
@@ -26,7 +26,7 @@ pub(super) enum Seat<'a> {
     Passenger(Passenger),
 }
 
-/// End of a flight, as its passengers see it.
+/// End of a flight, for the calls that wait for it.
 pub(super) enum Arrival {
     /// The call succeeded.
     Landed(Json),
@@ -57,7 +57,7 @@ impl Flights {
     }
 }
 
-/// Call that runs. When it is dropped, the flight is over, whatever its end was.
+/// Pilot of a flight: the call that runs. When the pilot is dropped, the flight is over, whatever its end was.
 pub(super) struct Pilot<'a> {
     flights: &'a Flights,
     key: CacheKey,
@@ -80,7 +80,7 @@ impl Drop for Pilot<'_> {
     }
 }
 
-/// Call that waits for the pilot.
+/// Passenger of a flight: a call that waits for the pilot.
 pub(super) struct Passenger(watch::Receiver<Landing>);
 
 impl Passenger {

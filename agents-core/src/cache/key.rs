@@ -52,7 +52,7 @@ impl CacheKey {
         &self.text[self.tenant + 1..][..self.tool]
     }
 
-    /// Returns the digest of everything, tenant and tool included; it is unique by itself.
+    /// Returns the digest of all parts of the key, tenant and tool included; it is unique by itself.
     pub fn digest(&self) -> &str {
         &self.text[self.tenant + self.tool + 2..]
     }

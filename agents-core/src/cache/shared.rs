@@ -121,7 +121,7 @@ impl SharedCache {
         self.patiently(key, kept).await;
     }
 
-    /// Returns the answer of the cache, or `None` if it fails or takes too long.
+    /// Returns the answer of the cache; `None` if the cache fails or takes too long.
     async fn patiently<T>(
         &self,
         key: &CacheKey,
@@ -174,8 +174,7 @@ impl Caching {
         }
     }
 
-    /// Makes a run within another one share its cache, unless the inner run has settings of its
-    /// own.
+    /// Makes a nested run share the cache of the run around it, unless the nested run has settings of its own.
     pub(crate) fn inherit(&mut self, outer: &Caching) {
         if let Caching::Own(own) = self
             && own.get().is_none()

@@ -28,14 +28,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("agent `{agent}` failed: {message}")]
 pub struct Failed {
-    /// Name of the agent.
+    /// Name of the agent that failed.
     pub agent: String,
-    /// Kind of the error.
+    /// Kind of the agent's error.
     #[schemars(with = "String")]
     pub kind: ErrorKind,
     /// Message of the error, with its context.
     pub message: String,
-    /// Severity, if the failure was an escalation.
+    /// Severity of the escalation; `None` if the failure was not an escalation.
     #[schemars(with = "Option<String>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub severity: Option<Severity>,
@@ -63,7 +63,7 @@ impl From<Failed> for Error {
     }
 }
 
-/// Agent whose failure is an answer, and is stored as one.
+/// Wrapper of an agent: a failure of the agent becomes an answer, and is stored as one.
 struct Settling<'a, A>(&'a A);
 
 #[async_trait]

@@ -144,7 +144,7 @@ fn loses(error: &Error) -> bool {
     error.kind() == ErrorKind::Replay || !ends_everything(error)
 }
 
-/// Returns the last error, with the others as context.
+/// Returns the last error, with the errors of the other agents as context.
 fn nobody(race: &str, mut failed: Vec<(&str, Error)>) -> Error {
     let Some((last, error)) = failed.pop() else {
         return Error::new(ErrorKind::Build, wording::NO_RACERS);

@@ -292,7 +292,7 @@ where
     }
 }
 
-/// End of the description: what becomes of the answers.
+/// Returns the description of a list of agents that run at once.
 fn described<A: Agent>(agents: &[A]) -> &'static str {
     let names: Vec<_> = agents.iter().map(A::name).collect();
     keep(wording::parallel(&names))

@@ -1,4 +1,4 @@
-//! Several agents at once, each of which runs to its end.
+//! Several agents at once: each of them runs to its end.
 
 use super::Parallel;
 use crate::{Agent, Error, agent::Profile, context::RunContext};

@@ -14,7 +14,7 @@ use std::fmt;
 /// Maximum number of runs without [`at_most`](Until::at_most).
 const RUNS: u32 = 10;
 
-/// Maximum length in bytes of the last value in an error.
+/// Maximum length in bytes of the last output that an error shows.
 const SHOWN: usize = 300;
 
 /// Verdict on an agent's output: accept it, or run the agent again.

@@ -1,4 +1,4 @@
-//! Conversation of which a run is one part.
+//! Conversation that a run continues.
 
 use super::{Node, RunContext, wording};
 use crate::{
@@ -13,9 +13,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Clone)]
 pub(crate) struct Exchange {
     talk: Arc<Mutex<Talk>>,
-    /// Conversation from which the run goes on; `None` if that is the conversation as it was kept.
+    /// Conversation from which the run goes on; `None` if the run goes on from the conversation in `talk`.
     from: Option<Earlier>,
-    /// Task that the user says now, as the agent gets it and as text.
+    /// Task from the user, as the agent gets it; `task` is the same task as text.
     input: Option<Json>,
     task: Content,
     shorten: Option<Arc<dyn Shorten>>,
@@ -50,7 +50,7 @@ pub(crate) struct Earlier {
     pub(crate) is_said: bool,
 }
 
-/// Conversation that one agent leaves to another.
+/// Conversation that one agent hands to another.
 #[derive(Clone, Default)]
 pub(crate) struct Handover {
     pub(crate) earlier: Earlier,
@@ -60,7 +60,7 @@ pub(crate) struct Handover {
     pub(crate) with_place: bool,
 }
 
-/// Conversation of a run at its end, as the agent has it that had it last.
+/// Conversation of a run at its end, as the last agent that took part in it has it.
 struct Last {
     history: Arc<History>,
     /// Number of model turns that the whole conversation took.
@@ -127,13 +127,13 @@ impl Exchange {
         }
     }
 
-    /// Makes the exchange go on from here.
+    /// Makes the exchange go on from this conversation instead of the one in `talk`.
     pub(crate) fn from(mut self, earlier: Earlier) -> Self {
         self.from = Some(earlier);
         self
     }
 
-    /// Shortens the conversation before the exchange.
+    /// Sets the code that shortens the conversation before the exchange, if there is one.
     pub(crate) fn shorten(mut self, shorten: Option<Arc<dyn Shorten>>) -> Self {
         self.shorten = shorten;
         self
@@ -149,7 +149,7 @@ impl Exchange {
         self.talk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shortens the conversation, if it is to be shortened.
+    /// Shortens the conversation, if the chat has code for that.
     async fn shortened(&self) -> Result<(), Error> {
         let Some(shorten) = self.shorten.as_ref().filter(|_| self.from.is_none()) else {
             return Ok(());
@@ -250,7 +250,7 @@ impl Exchange {
 }
 
 impl RunContext {
-    /// Shortens the conversation of which the run is a part, before the agent that is run begins.
+    /// Shortens the conversation that the run continues, before the agent of the run begins.
     pub(crate) async fn shorten_conversation(&self) -> Result<(), Error> {
         let exchange = self.root.settings.exchange.as_ref();
         let exchange = exchange.filter(|exchange| exchange.shorten.is_some());

@@ -78,7 +78,7 @@ pub struct RunContext {
     handover: Option<Arc<Handover>>,
     /// Conversation that the agent here hands to the agent that it runs next, together with its place in a team.
     handing: Option<Arc<Handover>>,
-    /// `tracing` span of this place, for work that goes on in another task.
+    /// `tracing` span of this place, for work of this place that goes on in another task.
     span: Span,
 }
 
@@ -156,7 +156,7 @@ impl RunContext {
         }
     }
 
-    /// Returns this place for an agent that takes over the conversation, and the place in a team.
+    /// Returns this place for an agent that takes over the conversation, and with it the place in a team.
     pub(crate) fn handing(&self, handover: Handover) -> Self {
         Self {
             handing: Some(Arc::new(handover)),
@@ -169,7 +169,8 @@ impl RunContext {
         handing.is_some_and(|handover| handover.with_place)
     }
 
-    /// Returns this place for an agent whose answer is the answer of the agent here: it gets the conversation.
+    /// Returns this place for an agent that answers for the agent here, such as the last agent of a chain: that agent
+    /// gets the conversation.
     pub(crate) fn speaking(&self) -> Self {
         let by = self.handover().map(|handover| handover.by.clone());
         let earlier = Earlier {
@@ -386,8 +387,8 @@ impl RunContext {
         RepairScope::within(self.enclosing_repair.clone(), self.node.level() + 1)
     }
 
-    /// Returns `true` if it is not known what an earlier execution of this tool did, in this run, in those around it or
-    /// in those within them.
+    /// Returns `true` if it is not known whether an earlier execution of this tool took effect, in this run, in the
+    /// runs around it or in the runs within them.
     pub(crate) fn is_in_doubt(&self, tool: &str) -> bool {
         let settings = &self.root.settings;
         settings.past.is_in_doubt(tool, &settings.findings)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(crate) enum Ending {
     /// The run has ended.
     Run,
-    /// The work was left with this reason, for instance because another arm took over.
+    /// The work was abandoned for this reason, for instance because another arm took over.
     Abandoned(Arc<str>),
     /// The work was dropped without a reason: its future was dropped, or its agent has failed.
     Unexplained,
@@ -23,8 +23,8 @@ impl Ending {
         }
     }
 
-    /// Returns the text that says why a call is left unsettled; `by_it` if the end of the run came from within the
-    /// call.
+    /// Returns the text that says why a call ends unsettled. `by_it` is `true` if the end of the run came from within
+    /// the call.
     pub(crate) fn of_call(&self, by_it: bool) -> &str {
         match self {
             Ending::Run if by_it => wording::ENDED_FROM_WITHIN,

@@ -20,8 +20,8 @@ impl Executor {
         self.max_parallel.unwrap_or(16).max(1)
     }
 
-    /// Takes over the outer run's settings for a run within it: its policies hold as well, and settings that are
-    /// missing here are copied.
+    /// Takes settings over from the outer run, for a run within it. The outer run's policies hold as well, and settings
+    /// that are missing here are copied.
     pub(crate) fn inherit(&mut self, outer: &Executor) {
         self.policies.inherit(&outer.policies);
         self.prices.inherit(&outer.prices);

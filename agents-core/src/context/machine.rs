@@ -36,7 +36,7 @@ struct Inner {
     past: Arc<Past>,
     /// Writer that stores the facts, and the number of the run in its journal; `None` without a journal.
     writer: Option<(Arc<Writer>, u32)>,
-    /// Facts kept to check that they lead to the same state again.
+    /// Copy of the facts, for a check that they lead to the same state again.
     #[cfg(any(test, feature = "testing"))]
     kept: Option<Kept>,
 }
@@ -98,7 +98,7 @@ impl Machine {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a fact about what is at this place.
+    /// Adds a fact about the agent, the call or the answer at this place.
     pub(crate) fn add(&self, place: PlaceId, fact: Fact) -> After {
         let audience = Some(&self.audience).filter(|audience| audience.listens());
         let mut events = Vec::new();
@@ -120,7 +120,8 @@ impl Machine {
         }
     }
 
-    /// Puts the run down: what comes then is no part of it. Returns when all facts so far are stored.
+    /// Puts the run down: it stops in this process and can go on later. Later facts are not stored. Returns when all
+    /// facts so far are stored.
     pub(crate) async fn put_down(&self) -> Result<(), JournalError> {
         let stored = {
             let mut inner = self.lock();
@@ -141,7 +142,7 @@ impl Machine {
         }
     }
 
-    /// Stores all facts so far, without waiting for it.
+    /// Has all facts so far stored, and does not wait until they are.
     pub(crate) fn flush(&self) {
         let writer = self.lock().writer.clone();
         if let Some((writer, _)) = writer {
@@ -211,7 +212,8 @@ impl Machine {
         u32::try_from(number).unwrap_or(u32::MAX)
     }
 
-    /// Counts one more run of this agent, with the input that the key names, at the place; returns how many there are.
+    /// Counts one more run of this agent at this place, with the input that the key names; returns the number of runs
+    /// so far.
     pub(crate) fn nth(&self, place: PlaceId, agent: &str) -> u32 {
         let mut inner = self.lock();
         let seen = inner.live(place).seen.entry(agent.into()).or_default();
@@ -255,7 +257,7 @@ impl Machine {
             .get_or_insert_with(|| budget.clone());
     }
 
-    /// Sets the bounds of all that works here and below.
+    /// Sets the bounds of the whole run that begins at this place.
     pub(crate) fn bound_run(&self, place: PlaceId, budget: &Budget) {
         self.lock().live(place).run_budget = Some(budget.clone());
     }
@@ -275,7 +277,7 @@ impl Machine {
         self.steps(place, |steps, bound| steps > bound)
     }
 
-    /// Returns the outermost bound on steps that is passed.
+    /// Returns the outermost bound on steps that is passed. `is_passed` is given the number of steps and the bound.
     fn steps(&self, place: PlaceId, is_passed: impl Fn(u32, u32) -> bool) -> Option<PassedLimit> {
         self.lock().passed(place, |_, place, live| {
             let own = live.budget.as_ref().map(Budget::recursion);
@@ -351,7 +353,7 @@ impl Inner {
         self.add_and_tell(place, fact, None)
     }
 
-    /// Adds a fact, and its events to those for the audience if there is one.
+    /// Adds a fact. If there is an audience, the events of the fact are added to those that the audience is told of.
     fn add_and_tell(
         &mut self,
         place: PlaceId,

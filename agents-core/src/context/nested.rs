@@ -8,12 +8,12 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Number of runs that may be within each other. Each begins with a new budget, so only this bound ends agents that
-/// call each other in runs of their own.
+/// Number of runs that may be nested within each other. Each run begins with a new budget, so only this bound ends
+/// agents that call each other in runs of their own.
 const DEEPEST: u32 = 15;
 
 impl Settings {
-    /// Takes over settings of the outer run for a run within it, where no other setting was given.
+    /// Takes settings over from the outer run, for a run within it, as far as the inner run has none of its own.
     pub(crate) fn inherit(&mut self, around: &RunContext) -> Result<(), Error> {
         let outer = &around.root.settings;
         self.nesting_depth = outer.nesting_depth + 1;
@@ -58,7 +58,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Tightens the bounds of a run within another one: they may be stricter than the outer run's, never looser.
+    /// Tightens the bounds of a nested run: they may be stricter than the outer run's, never looser.
     fn tighten(&mut self, outer: &Settings) {
         self.strict |= outer.strict;
         self.confirms_repeats |= outer.confirms_repeats;

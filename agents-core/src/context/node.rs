@@ -231,12 +231,12 @@ impl Node {
         self.machine.reason_abandoned(self.id)
     }
 
-    /// Records that the dropped work is gone: other work may begin here.
+    /// Records that the work which was dropped is over, so that other work may begin at this place.
     pub(crate) fn begin_other_work(&self) {
         self.machine.abandon(self.id, None);
     }
 
-    /// Records that results given before no longer count.
+    /// Records that the work at this place begins anew, so that earlier partial results no longer count.
     pub(crate) fn begin_anew(&self) {
         self.begin_other_work();
         if self.is_partial() {

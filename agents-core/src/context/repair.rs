@@ -5,7 +5,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Number of repairs that may be within each other.
+/// Number of repairs that may be nested within each other.
 const DEEPEST: u32 = 4;
 
 /// Scope of a repair while its repair agent works: the places that belong to the repair, and the way in which it ended.
@@ -23,8 +23,8 @@ pub(crate) struct RepairScope {
 }
 
 impl RepairScope {
-    /// Creates the scope of a repair within `outer` that begins at this level of the tree, unless too many repairs are
-    /// around it already.
+    /// Creates the scope of a repair that begins at this level of the tree. `outer` is the scope of the repair around
+    /// it. Returns `None` if too many repairs are nested.
     pub(super) fn within(outer: Option<Arc<RepairScope>>, level: u32) -> Option<Arc<RepairScope>> {
         let nested = outer.as_ref().map_or(0, |outer| outer.nested + 1);
         let (end, notify) = (Mutex::default(), Notify::new());
@@ -56,7 +56,7 @@ impl RepairScope {
         self.level
     }
 
-    /// Ends the repair. Returns `true` if this is the first end, which is the one that counts.
+    /// Ends the repair. Returns `true` if the repair had not ended before; only the first end counts.
     pub(crate) fn end(&self, end: FixError) -> bool {
         let mut ended = self.end.lock().unwrap_or_else(PoisonError::into_inner);
         let is_first = ended.is_none();
@@ -71,7 +71,8 @@ impl RepairScope {
         std::future::pending().await
     }
 
-    /// Waits until the repair has ended, and returns how.
+    /// Waits until the repair is ended before the repair agent has answered, for instance by an escalation or a bound;
+    /// returns the reason.
     pub(crate) async fn ended(&self) -> FixError {
         loop {
             if let Some(end) = self

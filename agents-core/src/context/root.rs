@@ -199,7 +199,7 @@ impl Root {
         }
     }
 
-    /// Records the span in which the run begins.
+    /// Records the span of the run, and the id of the trace that the span belongs to.
     pub(crate) fn place_in_trace(&self, span: &Span) {
         let id = || trace_id(span, &self.run_id).into();
         self.span.get_or_init(|| (span.clone(), id()));
@@ -216,12 +216,12 @@ impl Root {
         self.span.get().map_or("", |(_, id)| id)
     }
 
-    /// Returns the place of the whole run among all traces, if the run is traced.
+    /// Returns the position of the run's span in its trace, if the run is traced.
     pub(crate) fn trace_place(&self) -> Option<String> {
         place(&self.span())
     }
 
-    /// Returns the URL where the trace can be looked at.
+    /// Returns the URL at which people can look at the trace; `None` without a template for URLs.
     pub(crate) fn traces_url(&self) -> Option<String> {
         let template = self.settings.traces_url.as_deref()?;
         let url = template.replace("{trace_id}", self.trace_id());

@@ -28,14 +28,14 @@ pub(crate) struct Settings {
     pub(crate) masker: Arc<Masker>,
     /// Models that a stored run finds by their names.
     pub(crate) known_models: Vec<Arc<dyn Model>>,
-    /// Tokens of which each ends the run.
+    /// Cancellation tokens; the run ends when one of them is cancelled.
     pub(crate) cancel: Vec<CancellationToken>,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Is `true` if the user set the clock, so that a run within another one keeps its own.
+    /// Is `true` if the user set the clock of this run; a nested run then keeps its own.
     pub(crate) has_own_clock: bool,
     /// Model that is asked instead of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
@@ -61,7 +61,7 @@ pub(crate) struct Settings {
     pub(crate) nesting_depth: u32,
     /// Key of the run around this one, if there is one.
     pub(crate) key_around: Option<RunKey>,
-    /// Deadline within which this run is.
+    /// Deadline around this run, if there is one.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) tool_timeout: Duration,
     pub(crate) max_output_bytes: usize,
@@ -78,7 +78,7 @@ impl Settings {
         }
     }
 
-    /// Returns the model to ask where `own` is the agent's or its caller's.
+    /// Returns the model to ask. `own` is the model of the agent or of its caller.
     pub(crate) fn model_for(&self, own: Option<Arc<dyn Model>>) -> Option<Arc<dyn Model>> {
         self.override_model.clone().or(own)
     }
@@ -89,8 +89,8 @@ impl Settings {
         Some(purposes.model(purpose, &self.scope))
     }
 
-    /// Returns the name of a model that may not be asked: with models for purposes, another one has to be admitted by its
-    /// name.
+    /// Returns the name of the model if it may not be asked. In a run with models for purposes, any other model has to
+    /// be admitted by its name.
     pub(crate) fn refused<'m>(&self, model: &'m dyn Model) -> Option<&'m str> {
         let purposes = self.purposes.as_ref();
         // The model of tests and of recorded runs is no model that is paid for.
@@ -104,7 +104,7 @@ impl Settings {
         self.known_models.iter().find(|model| model.id() == name)
     }
 
-    /// Masks the secrets that were given to the run, from its beginning.
+    /// Registers the given secrets with the masker at the start of the run.
     pub(crate) fn hide(&self) -> Result<(), Error> {
         for (name, value) in &self.secrets {
             let learnt = Secret::of_run(value.clone()).hide(name, &self.masker);

@@ -49,7 +49,8 @@ impl RunContext {
         }
     }
 
-    /// Looks at the call around this place, as long as its agent is at it; `None` afterwards and outside of a call.
+    /// Calls `f` with the call around this place, as long as its agent still handles it. Returns `None` afterwards and
+    /// outside of a call.
     pub(crate) fn with_call<R>(&self, f: impl FnOnce(&Call) -> R) -> Option<R> {
         let Some(Within::Call(seq, _)) = self.within else {
             return None;

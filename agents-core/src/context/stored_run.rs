@@ -27,8 +27,8 @@ impl Writer {
     }
 }
 
-/// Puts secrets in the place of their references. Those that nobody has now stay references: a call that needs one
-/// fails.
+/// Replaces the references to secrets by their values. A reference to a secret that nobody has any more stays: a call
+/// that needs the secret fails.
 async fn restore(entries: &mut [Entry], settings: &Settings) -> Result<(), Error> {
     if let Some(keeper) = &settings.secret_store {
         let needed = entries.iter().flat_map(|entry| references(entry.fact()));

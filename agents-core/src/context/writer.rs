@@ -40,18 +40,18 @@ struct Sent {
     runs: u32,
     /// Entries since the last order: the task is not woken for each fact.
     kept: Vec<Entry>,
-    /// The way to the task, until the run is dropped.
+    /// Channel to the task that stores entries; `None` once the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
     /// Reason for which nothing more is stored.
     refused: Option<JournalError>,
 }
 
-/// Order to the task: to store these entries.
+/// Order to the task that stores entries.
 struct Order {
     entries: Vec<Entry>,
     /// Channel to the caller that waits until the entries are stored.
     done: Option<oneshot::Sender<Result<(), JournalError>>>,
-    /// Is `true` if the task lets go of the journal then.
+    /// Is `true` if the task releases the journal after this order.
     is_last: bool,
 }
 
@@ -103,7 +103,7 @@ impl Writer {
         sent.runs - 1
     }
 
-    /// Takes down a fact. It is stored with the next [`store`](Writer::store).
+    /// Adds a fact to those that are not stored yet. The next [`store`](Writer::store) stores it.
     pub(crate) fn keep(&self, run: u32, place: PlaceId, at: Timestamp, fact: Json) {
         let mut sent = self.sent();
         sent.seq += 1;
@@ -124,22 +124,22 @@ impl Writer {
         self.sent().to.is_none()
     }
 
-    /// Stores what was taken down so far, and nothing more: what comes then may not be a part of the stored run. The
-    /// first reason counts.
+    /// Has all facts so far stored, and refuses later facts for this reason: they may not be a part of the stored run.
+    /// Only the first reason counts.
     pub(crate) fn refuse(&self, why: JournalError) {
         let mut sent = self.sent();
         sent.flush();
         sent.refused.get_or_insert(why);
     }
 
-    /// Stores what was taken down so far, without waiting for it.
+    /// Has all facts so far stored, and does not wait until they are.
     pub(crate) fn flush(&self) {
         if self.sent().flush() {
             self.task.step();
         }
     }
 
-    /// Stores what was taken down so far.
+    /// Stores all facts so far.
     ///
     /// # Errors
     /// When that failed, has failed before, or was refused.
@@ -148,7 +148,7 @@ impl Writer {
         self.until(stored).await
     }
 
-    /// Stores what was taken down so far, and nothing that is taken down from now on.
+    /// Stores all facts so far, and drops all later facts.
     pub(crate) fn put_down(
         self: Arc<Self>,
     ) -> impl Future<Output = Result<(), JournalError>> + use<> {
@@ -156,7 +156,7 @@ impl Writer {
         async move { self.until(stored).await }
     }
 
-    /// Orders that everything so far is stored. At the end, what is taken down later is dropped.
+    /// Orders the task to store all facts so far. With `is_end`, later facts are dropped.
     fn send(&self, is_end: bool) -> Result<Stores, JournalError> {
         let (done, stored) = oneshot::channel();
         let mut sent = self.sent();
@@ -180,7 +180,8 @@ impl Writer {
 }
 
 impl Sent {
-    /// Has what was taken down stored. The task ends with the process, or when it has let go of the journal.
+    /// Sends the task an order with all facts so far. The task ends with the process, or when it has released the
+    /// journal.
     fn send(&mut self, done: Option<oneshot::Sender<Result<(), JournalError>>>, is_last: bool) {
         let entries = std::mem::take(&mut self.kept);
         if let Some(to) = &self.to {
@@ -192,7 +193,8 @@ impl Sent {
         }
     }
 
-    /// Orders that entries are stored, and returns `true`, if there are any; nobody waits for it.
+    /// Sends the task an order with all facts so far, which nobody waits for. Returns `false`, and sends nothing, if
+    /// there are none.
     fn flush(&mut self) -> bool {
         let has_any = !self.kept.is_empty();
         if has_any {
@@ -202,15 +204,15 @@ impl Sent {
     }
 }
 
-/// Stores what a dropped run has done: that is worth keeping.
+/// Stores the facts of a run that is dropped: what the run has done is worth keeping.
 impl Drop for Writer {
     fn drop(&mut self) {
         self.flush();
     }
 }
 
-/// A run whose journal hears nothing more once it is dropped: then it can go on from where it was, and calls that are
-/// dropped with it are not given up.
+/// Future of a run. When it is dropped, no more facts reach the journal. So the run can go on later from where it was,
+/// and the calls that are dropped with it do not count as given up.
 pub(crate) struct Going<F> {
     // Dropped before the work.
     journal: Dropped,
@@ -253,7 +255,7 @@ impl<F: Future> Future for Going<F> {
 }
 
 impl Writer {
-    /// Stores what was taken down so far, and lets go of the journal.
+    /// Stores all facts so far, and releases the journal.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         self.sent().send(Some(done), true);
@@ -265,7 +267,7 @@ impl Writer {
 
 /// The task that stores entries.
 struct Task {
-    /// The task itself; `None` while it goes on in the runtime, and when it has ended.
+    /// Future of the task; `None` while it is polled by the runtime, and when it has ended.
     work: Mutex<Option<BoxFuture<'static, ()>>>,
     /// Is `true` while the task waits for the journal, and not for an order.
     waits: Arc<AtomicBool>,

@@ -24,7 +24,7 @@ struct AnswerSchema {
     compiled: Schema,
     /// Is `true` if the schema demands more than reading into the type checks.
     constrained: bool,
-    /// Digest of the schema.
+    /// Digest of the schema, by which a stored run notices that the type has changed.
     digest: Arc<str>,
 }
 
@@ -50,7 +50,7 @@ impl<O: DeserializeOwned + JsonSchema + 'static> Answer<O> {
 }
 
 impl<O> Answer<O> {
-    /// Returns the schema that the model is told of; `None` if any text will do.
+    /// Returns the schema that the model is told of; `None` if any text is an answer.
     pub(crate) fn schema(&self) -> Option<&Value> {
         self.schema.as_deref().map(|schema| &schema.schema)
     }
@@ -69,7 +69,7 @@ impl<O> Answer<O> {
         tool::without_modules(type_name::<O>())
     }
 
-    /// Returns the compiled schema; `None` if any text will do.
+    /// Returns the compiled schema; `None` if any text is an answer.
     pub(crate) fn compiled(&self) -> Option<&Schema> {
         self.schema.as_deref().map(|schema| &schema.compiled)
     }

@@ -61,7 +61,7 @@ pub(crate) struct Arms<'a> {
     of_named: Vec<(Pattern, SharedArms<'a>)>,
     of_skills: Vec<(String, Defaults<'a>)>,
     default: Option<Defaults<'a>>,
-    /// Name of the skill at work.
+    /// Name of the skill that answers at present.
     skill: Option<String>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Arms<'a> {
         self.default = Some(Defaults::new(arms));
     }
 
-    /// Adds arms for every tool, and for the agent's final answer, while this skill is at work.
+    /// Adds arms for every tool, and for the agent's final answer, that apply while this skill answers.
     pub(crate) fn add_for_skill(
         &mut self,
         skill: String,
@@ -111,12 +111,12 @@ impl<'a> Arms<'a> {
         self.of_skills.push((skill, Defaults::new(arms)));
     }
 
-    /// Sets the skill at work, whose arms then count.
+    /// Sets the skill that answers at present, whose arms then apply.
     pub(crate) fn at(&mut self, skill: &str) {
         self.skill = Some(skill.to_owned());
     }
 
-    /// Returns the default arms of the skill at work, then those of the agent.
+    /// Returns the default arms of the skill that answers at present, then those of the agent.
     fn defaults(&self) -> impl Iterator<Item = &Defaults<'a>> {
         let at_work = |(skill, _): &&(String, Defaults<'a>)| self.skill.as_ref() == Some(skill);
         let of_skill = self.of_skills.iter().filter(at_work);

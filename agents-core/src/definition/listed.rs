@@ -8,7 +8,8 @@ use crate::{
 };
 
 impl AgentDefinition<'_> {
-    /// Returns the sources of which the agent may have tools, as far as its skill's list and its place tell from the names.
+    /// Returns the sources from which the agent may have tools. The list of its skill and its place in a team exclude
+    /// the others, by the patterns of their names.
     pub(crate) fn sources(&self) -> impl Iterator<Item = &SharedSource> {
         let sources = self.tools.sources().iter();
         sources.filter(|source| {

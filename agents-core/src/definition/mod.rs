@@ -54,7 +54,7 @@ pub(crate) struct AgentDefinition<'a> {
     pub(crate) listed: Option<Vec<Pattern>>,
     pub(crate) knowledge: Vec<Knowledge<'a>>,
     pub(crate) hooks: Hooks<'a>,
-    /// Skills of which the model has to choose one before it has any tools.
+    /// Skills among which the model has to choose before it gets any tools.
     pub(crate) open: Vec<String>,
 }
 
@@ -135,7 +135,7 @@ impl AgentDefinition<'_> {
         placement.is_some_and(|placement| placement.confirms(tool))
     }
 
-    /// Returns this definition in a run that bounds each of its agents.
+    /// Returns this definition with its budget tightened by the bounds that the run sets for each of its agents.
     pub(crate) fn within(&self, run: &Budget) -> Self {
         AgentDefinition {
             budget: self.budget.within(run),
@@ -154,8 +154,8 @@ impl AgentDefinition<'_> {
         own.or_else(|| settings.model_of(self.purpose.as_ref()?))
     }
 
-    /// Returns the error text for an agent without a model, which also names the repair agents that would be driven by
-    /// that model.
+    /// Returns the text of the error for an agent without a model. It also names the repair agents that need a model
+    /// for the same reason.
     pub(crate) fn undriven(&self) -> String {
         if let Some(purpose) = &self.purpose {
             return wording::no_model_for(&self.name, self.purposed_skill.as_deref(), purpose);

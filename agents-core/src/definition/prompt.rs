@@ -107,7 +107,7 @@ where
     }
 }
 
-/// System prompt: the text of a function, if there is one, and a text behind it.
+/// System prompt: the text that a function returns, if there is one, followed by a fixed text.
 #[doc(hidden)]
 #[derive(Clone)]
 pub struct Prompt<'a> {
@@ -133,7 +133,7 @@ impl<'a> Prompt<'a> {
         &self.text
     }
 
-    /// Returns this prompt with another text behind it.
+    /// Returns this prompt, followed by another text.
     pub(crate) fn with(&self, text: &str) -> Prompt<'a> {
         Prompt {
             written: self.written.clone(),

@@ -18,13 +18,13 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Outcome of an answer.
+/// Result of reading an answer.
 pub(crate) enum Settled<O> {
-    /// Result of the agent.
+    /// Output of the agent, which the answer was read as.
     Value(O),
     /// Refusal: the answer goes back to the model, for this reason.
     Refused(String),
-    /// Another model takes over, and is told.
+    /// Another model takes over, and is told what failed.
     TakenOver,
 }
 
@@ -186,7 +186,7 @@ impl<O> AnswerSite<'_, O> {
         self.with(|answer| answer.candidates.own_failure().cloned())
     }
 
-    /// Asks the arms about the failure at hand.
+    /// Asks the arms about the current failure.
     fn decide(&self) -> Option<Plan> {
         let (failed, previous) = self.with(|answer| {
             let candidates = &answer.candidates;
@@ -281,7 +281,7 @@ impl<O> AnswerSite<'_, O> {
         Ok(None)
     }
 
-    /// Returns a fault in words that a model can act on.
+    /// Returns the misfit in the words of the schema, so that a model can act on it.
     fn in_words_of_the_schema(&self, text: &str, fault: ReadError) -> ReadError {
         let Some(schema) = self.answer.schema() else {
             return fault;

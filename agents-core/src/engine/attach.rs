@@ -12,7 +12,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Time after which a store is given up.
+/// Time after which a request to the blob store is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {

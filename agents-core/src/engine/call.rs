@@ -79,7 +79,7 @@ impl CallSite<'_> {
         admitted
     }
 
-    /// Puts the run down if a stored call would go on with another version of the tool than the one that it was made of.
+    /// Puts the run down if the tool has another version now than the stored call was made with.
     async fn must_be_the_same(&self, name: &str, tool: Option<&SharedTool>) {
         let stored = self.with_call(|call| call.version().map(str::to_owned));
         let now = tool.map(|tool| tool.spec().version.to_string());
@@ -253,7 +253,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Settles the call: it gets its receipt. The model is answered once all calls of the reply are settled.
+    /// Records that the call is settled, and returns its receipt. The model is answered once all calls of the reply are
+    /// settled.
     fn done(&self) -> Option<Arc<ToolEnvelope>> {
         let (node, seq) = (&self.cx.node, self.seq);
         let has_siblings = node.frame(|frame| frame.calls.len() > 1);

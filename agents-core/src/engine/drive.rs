@@ -133,7 +133,8 @@ pub(crate) async fn drive<O>(
     result
 }
 
-/// Tells the source of models for purposes whether an answer fits. One that does not is one that no repair could mend.
+/// Tells the source of models for purposes whether an answer fits. An answer counts as unfit if no repair could mend
+/// it.
 fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
     let purposes = cx.root.settings.purposes.as_ref();
     if let (Some(purpose), Some(purposes)) = (&definition.purpose, purposes) {
@@ -141,7 +142,7 @@ fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
     }
 }
 
-/// Does work of the agent within its time.
+/// Carries out work of the agent within the agent's time.
 async fn within<T>(
     cx: &RunContext,
     watch: Option<&Stopwatch>,

@@ -100,7 +100,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Asks the limiter whether the tool may run once. A limiter that fails or does not answer has not allowed it.
+    /// Asks the limiter for permission to run the tool once. If the limiter fails or does not answer in time, there is
+    /// no permission.
     async fn leave(&self, tool: &SharedTool, tenant: &str) -> Result<(), Cause> {
         let Some(limiter) = &self.cx.root.settings.executor.limiter else {
             return Ok(());
@@ -242,7 +243,7 @@ pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolConte
     }
 }
 
-/// Leaves it open what an interrupted execution of the tool has done.
+/// Returns the knowledge about an interrupted execution whose effect stays unknown.
 pub(super) fn unknown(tool: &SharedTool) -> Interrupted {
     let cause = Cause::interrupted(wording::PROCESS_ENDED);
     Interrupted::Unknown(of_tool(tool.spec(), cause))

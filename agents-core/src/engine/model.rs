@@ -117,8 +117,8 @@ pub(crate) async fn ask(
     Ok(())
 }
 
-/// Returns the reason why the agent may not go on with this model: its conversation is with another model, and the
-/// change was not asked for.
+/// Returns the reason why the agent may not use this model: its conversation was with another model, and nobody asked
+/// for the change. `None` if it may.
 fn another(definition: &AgentDefinition<'_>, cx: &RunContext, model: &dyn Model) -> Option<String> {
     let (name, id) = (&definition.name, model.id());
     let before = cx.node.frame(|frame| frame.model.clone())?;
@@ -192,7 +192,7 @@ struct Show<'a> {
 }
 
 struct Shown<'a> {
-    /// Text so far, as long as all of it may be one call.
+    /// Text so far, as long as the whole text may turn out to be one printed call.
     whole: Option<String>,
     printed: printed::Stream<'a>,
     hidden: secret::Stream,
@@ -306,8 +306,9 @@ fn with_printed_calls(
     reply
 }
 
-/// Returns the call of an unknown tool, if the reply is one call and nothing else. This holds if the model was told to
-/// call in this way, or if the name is close to that of a tool. A text that the agent is to answer with is no call.
+/// Returns the call of an unknown tool, if the reply is one printed call and nothing else. It counts as a call if the
+/// model was told in its prompt to print calls, or if the name is close to that of a tool. A text that fits the schema
+/// of the agent's answer counts as an answer.
 fn whole_call(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,

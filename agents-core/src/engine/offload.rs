@@ -10,7 +10,7 @@ use crate::{
 };
 use std::time::Duration;
 
-/// Time after which a store is given up, and the output is not kept.
+/// Time after which a request to the blob store is given up, and the output is not kept.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl CallSite<'_> {

@@ -48,7 +48,8 @@ pub(crate) fn read(rules: &Rules<'_>, raw: &str) -> Result<Fit, Box<Refused>> {
     leniently(rules, raw, misfit, reader::diagnose(raw, schema))
 }
 
-/// Reads by the findings of a lenient reading, after a strict reading has failed with this misfit.
+/// Reads the arguments leniently, after a strict reading has failed with this misfit. `found` is what the lenient
+/// reader found in the text.
 fn leniently(
     rules: &Rules<'_>,
     raw: &str,
@@ -185,14 +186,15 @@ pub(super) fn is_object(text: &str) -> bool {
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// Returns the first uncertain change of a call whose effect cannot be undone.
+/// Returns the first uncertain change in the arguments of a tool that writes: its effect may be impossible to undo.
 fn uncertain<'c>(spec: &ToolSpec, changes: &'c Changes) -> Option<&'c Change> {
     changes
         .uncertain()
         .filter(|_| spec.effects == Effects::Writes)
 }
 
-/// Returns the error of such a call: the model has to write the arguments again, or an arm has to repair them.
+/// Returns the error for uncertain arguments of a tool that writes: the model has to write them again, or an arm has to
+/// repair them.
 fn told_uncertain(spec: &ToolSpec, raw: &str, change: &Change) -> ToolError {
     let Change {
         kind, path, note, ..

@@ -66,7 +66,7 @@ fn stage(error: &ToolError) -> &'static str {
 /// Answer of a repair agent.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
-    /// Number of tokens spent so far where the repair agent ran, including a part that ran before the run was stored.
+    /// Number of tokens spent so far at the place of the repair agent, including those spent before the run was stored.
     pub(crate) spent: u64,
     /// Duration of the try.
     pub(crate) took: Duration,

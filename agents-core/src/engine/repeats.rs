@@ -17,8 +17,8 @@ impl CallSite<'_> {
         }
     }
 
-    /// Returns the last execution of the same call, in this run or in one around or within it. A call of the same reply
-    /// that comes before this one counts as well.
+    /// Returns the last execution of the same call in this run, in the runs around it and in the runs within them. An
+    /// earlier call of the same reply counts as well.
     pub(super) fn repeats(&self, tool: &SharedTool, args: &Json) -> Option<EarlierExecution> {
         let spec = tool.spec();
         let settings = &self.cx.root.settings;
@@ -40,7 +40,7 @@ impl CallSite<'_> {
         })
     }
 
-    /// Says of arguments that a policy refuses that the approver gave them.
+    /// Adds to the reason of a refusal by a policy that the approver gave the arguments, if the approver did.
     pub(super) fn say_who_gave_them(&self, accepted: &mut Accepted) {
         if let Some(why) = &mut accepted.denied
             && self.with_call(Call::is_edited)

@@ -23,7 +23,7 @@ use std::fmt;
 pub struct AnyError(Cause);
 
 impl AnyError {
-    /// Returns the error itself, if it is an `E`.
+    /// Returns the tool's own error, if it is an `E`.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()
     }

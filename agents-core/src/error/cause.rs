@@ -55,7 +55,7 @@ pub enum Origin {
     Denied,
     /// A rate limiter refused the execution.
     RateLimited,
-    /// The execution was cut off: the process ended while the tool ran, or the server that carried it out.
+    /// The execution was cut off: this process ended while the tool ran, or the server that carried out the call did.
     Interrupted,
 }
 
@@ -92,16 +92,16 @@ struct Inner {
     live: Option<Arc<dyn Any + Send + Sync>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     handed: Option<Handed>,
-    /// Is `true` if an agent panicked: its message says so already.
+    /// Is `true` if an agent panicked; the message then says so already.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_agent_panic: bool,
     /// Reason of a throw, which ends the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     thrown: Option<String>,
-    /// List of all misfits, if there is more than the message says.
+    /// All misfits of the arguments, if there are several.
     #[serde(default, skip_serializing_if = "Misfits::is_empty")]
     misfits: Misfits,
-    /// Doubt about the effect of the execution, if it was cut off.
+    /// Kind of doubt about the effect, if the execution of a tool that writes was cut off.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     doubt: Option<Doubt>,
     /// Reason why the call was not approved.
@@ -109,7 +109,7 @@ struct Inner {
     reason: Option<DenialReason>,
 }
 
-/// Error of an agent that is more than a failure of the call.
+/// Result of an agent that is more than a failure of the call, and is handed to the run.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Handed {
@@ -228,7 +228,7 @@ impl Cause {
         }))
     }
 
-    /// Creates a cause of which only a code and a message are known.
+    /// Creates a cause from a code and a message alone, without a live error.
     pub fn text(code: Code, message: impl Into<String>) -> Self {
         Cause::of(Origin::Returned, code, message.into())
     }
@@ -274,7 +274,7 @@ impl Cause {
         }
     }
 
-    /// Returns the same failure, with this code if its type has none.
+    /// Returns the same failure with this code, unless its type has given it one.
     pub(crate) fn coded(self, code: Code) -> Self {
         match (self.0.origin, self.0.code) {
             (Origin::Returned, Code::Unknown) => self.but(|inner| inner.code = code),
@@ -318,7 +318,7 @@ impl Cause {
         &self.0.misfits
     }
 
-    /// Takes out the escalation or the defect that an agent returned.
+    /// Removes the escalation or the defect that an agent returned, and returns it.
     pub(crate) fn hand_over(&mut self) -> Option<Handed> {
         self.0.handed.as_ref()?;
         let handed = self.0.handed.clone();
@@ -336,7 +336,7 @@ impl Cause {
         self.0.retry_after
     }
 
-    /// Returns the error itself, if it is an `E` and was made by this process.
+    /// Returns the tool's own error, if it is an `E` and was created in this process.
     pub fn downcast_ref<E: 'static>(&self) -> Option<&E> {
         self.0.live.as_ref()?.downcast_ref()
     }

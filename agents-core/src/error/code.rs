@@ -83,11 +83,11 @@ impl fmt::Display for Code {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Class {
-    /// The caller can: other arguments may succeed.
+    /// The caller can do something: other arguments may succeed.
     User,
-    /// The author of the rules can: the same call would be refused again.
+    /// The author of the rules can do something: the same call would be refused again.
     Policy,
-    /// Time may help: the same call may succeed later.
+    /// Nobody has to do anything: the same call may succeed later.
     Transient,
     /// The failure is final in this run.
     Terminal,

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRecord {
-    /// Error code.
+    /// Code of the error, by which programs tell causes apart.
     pub code: Code,
     /// Class of the code.
     pub class: Class,
@@ -40,8 +40,8 @@ pub struct ErrorRecord {
     /// Seconds after which the same call may succeed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_s: Option<f64>,
-    /// Reason that was given with the escalation, or with the throw that ended the run; for a call that was not
-    /// approved, the [`DenialReason`](super::DenialReason).
+    /// Reason that an arm gave when it [escalated](crate::recovery::escalate) the failure or
+    /// [threw](crate::recovery::throw) it. For a call that was not approved, the [`DenialReason`](super::DenialReason).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

@@ -14,7 +14,7 @@ use std::fmt;
 )]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Severity {
-    /// A better model may manage.
+    /// A more capable model may succeed.
     Low,
     /// Another approach is needed.
     Medium,

@@ -63,7 +63,7 @@ pub enum ToolError {
         severity: Severity,
         /// Failure that was escalated.
         original: Box<ToolError>,
-        /// Number of attempts made before the escalation.
+        /// Number of executions before the escalation.
         attempts: u32,
     },
 }
@@ -90,7 +90,7 @@ impl ToolError {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::RateLimited)
     }
 
-    /// Returns `true` if the execution was cut off: our process died, or that of a server.
+    /// Returns `true` if the execution was cut off: this process ended, or the server that carried out the call did.
     pub(crate) fn is_interrupted(&self) -> bool {
         matches!(self, ToolError::Execution { cause, .. } if cause.origin() == Origin::Interrupted)
     }

@@ -30,8 +30,8 @@ pub(crate) enum Letter {
 /// Escalation about which an agent is asked.
 pub(crate) struct Asked {
     pub(crate) escalation: Escalation,
-    /// Number of the escalation; `None` if the escalation was decided before the run was stored. Then the agent is
-    /// asked once more, for the model that it gave.
+    /// Number of the escalation; `None` if the escalation was decided before the run was stored. In that case, the
+    /// agent is asked once more only for the model that it gave.
     pub(crate) ticket: Option<u64>,
     /// Is `true` if the failed agent may go on with another model.
     pub(crate) continues: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Asked {
 
 /// Answer of an agent that goes on with its own work.
 pub(crate) struct Reply {
-    /// Escalation, as it climbs on.
+    /// Escalation in the form in which it climbs on.
     pub(crate) escalation: Escalation,
     /// Model with which the failed agent goes on; then the escalation climbs no further.
     pub(crate) model: Option<Arc<dyn Model>>,

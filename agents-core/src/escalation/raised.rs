@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Failure that was handed up because it could not be handled where it occurred.
+/// Failure that was escalated because it could not be handled where it occurred.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -47,7 +47,7 @@ pub struct Escalation {
     pub refused: Vec<RefusedResolution>,
 }
 
-/// Reason and severity that one source gave for a failure that it handed up.
+/// Reason and severity that one source gave for a failure that it escalated.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -65,9 +65,9 @@ pub struct Escalation {
 pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
-    /// Reason that was given.
+    /// Reason that the source gave.
     pub reason: String,
-    /// Severity that was given.
+    /// Severity that the source gave.
     pub severity: Severity,
 }
 
@@ -122,7 +122,7 @@ pub struct RefusedResolution {
     pub agent: String,
     /// Resolution that the agent chose.
     pub wanted: String,
-    /// Reason why it was not possible.
+    /// Reason why the resolution was not possible.
     pub why: String,
 }
 
@@ -179,7 +179,7 @@ impl Escalation {
             })
     }
 
-    /// Returns all reasons and severities; that of the first source at least.
+    /// Returns all reasons and severities, the first source's first. There is at least that one.
     pub(crate) fn said(&self) -> Vec<EscalationHop> {
         match &self.raised[..] {
             [] => vec![self.first()],

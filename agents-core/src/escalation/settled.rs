@@ -69,14 +69,14 @@ pub enum Settlement {
     RetriedWithModel {
         /// Name of the agent that decided.
         agent: String,
-        /// Id of the model.
+        /// Id of the model that took over.
         model: String,
     },
     /// The handling agent started over with this skill.
     ReroutedToSkill {
         /// Name of the agent that decided.
         agent: String,
-        /// Name of the skill.
+        /// Name of the skill that took over.
         skill: String,
     },
     /// Another agent took over the work.
@@ -95,7 +95,7 @@ pub enum Settlement {
     Thrown {
         /// Name of the agent that decided.
         agent: String,
-        /// Reason that was given.
+        /// Reason that was given with the `throw`.
         reason: String,
     },
     /// Unhandled: the model that made the call was told of it.
@@ -107,7 +107,7 @@ pub enum Settlement {
     /// The work in which the escalation was raised ended before the settlement, or before the settlement was carried
     /// out.
     Dropped {
-        /// Reason why that work ended.
+        /// Reason why the work ended.
         why: String,
     },
 }

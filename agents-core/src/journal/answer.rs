@@ -22,7 +22,7 @@ pub(crate) struct FinalAnswer {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerStage {
-    /// The text at hand has to be read.
+    /// The current text has to be read.
     Read,
     /// The arms have to be asked: the answer does not fit.
     Arms,
@@ -49,9 +49,9 @@ pub(crate) enum AnswerStage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
-    /// The text at hand was read: it fits with these changes, or it does not fit.
+    /// The current text was read: it fits with these changes, or it does not fit.
     Read(Result<Changes, Misread>),
-    /// The arms were asked about the failure at hand.
+    /// The arms were asked about the current failure.
     Planned(Option<Plan>),
     /// The repair agent that is to answer is asked, in this turn.
     Repairing { turn: u32 },
@@ -70,7 +70,7 @@ pub(crate) enum AnswerFact {
 pub(crate) struct Misread {
     #[serde(flatten)]
     pub(crate) error: ReadError,
-    /// Sentence about what is wrong, in the form of a failure of the agent.
+    /// Text that says what is wrong, in the form of a failure of the agent.
     #[serde(default)]
     pub(crate) reason: String,
 }
@@ -84,7 +84,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Returns the text at hand.
+    /// Returns the current text.
     pub(crate) fn text(&self) -> &str {
         self.candidates.text()
     }
@@ -94,7 +94,7 @@ impl FinalAnswer {
         &self.stage
     }
 
-    /// Returns the remarks that the model is told beside the failure.
+    /// Returns the remarks that the model is told in addition to the failure.
     pub(crate) fn remarks(&self) -> impl Iterator<Item = String> {
         let hint = self.hint.clone();
         hint.into_iter().chain(self.candidates.cut_short())
@@ -163,7 +163,7 @@ impl FinalAnswer {
         true
     }
 
-    /// Returns to the candidate before, because no step is left for the failure at hand.
+    /// Returns to the previous candidate, because no step is left for the current failure.
     fn go_back(&mut self) {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -171,7 +171,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Takes the next step that the plan still allows.
+    /// Takes the next step that the plan of the arms still allows.
     fn recover(&mut self) {
         self.stage = match self.candidates.next(|_| Circumstances::default()) {
             Move::Read => AnswerStage::Read,

@@ -51,7 +51,8 @@ impl Fault for ReadError {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
-    /// Index of the candidate at hand.
+    /// Index of the current candidate: the one that is tried now. The current text and the current failure are those of
+    /// this candidate.
     at: usize,
     /// Is `true` if a step was skipped because the maximum number of candidates is reached.
     cut_short: bool,
@@ -68,7 +69,7 @@ pub(crate) struct Candidate<F> {
     pub(crate) round: u32,
     /// Index of the candidate for whose failure this one was given.
     pub(crate) instead_of: Option<usize>,
-    /// Is `true` if that failure is settled, since another field is at fault now.
+    /// Is `true` if the failure of `instead_of` is settled, because another field is at fault now.
     settled_it: bool,
     /// Changes that the reader made to the text.
     pub(crate) changes: Changes,
@@ -93,7 +94,7 @@ pub(crate) enum By {
     Approver,
 }
 
-/// Result of an author.
+/// Result of asking an author of candidates, such as a verb or a repair agent, for a text.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
@@ -103,13 +104,13 @@ pub(crate) enum Gave {
     Again(String),
     /// No text.
     Nothing(FixError),
-    /// A text that is not used, or none since the author was not asked: the tool may have taken effect.
+    /// A text that is not used, or `None` if the author was not even asked: the tool may have taken effect already.
     Withheld(Option<String>),
     /// No text, since the author's work ended before it answered.
     CutOff,
 }
 
-/// Progress of a candidate.
+/// State of a candidate's text: given, accepted or executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Standing {
@@ -128,7 +129,7 @@ pub(crate) struct Failed<F> {
     pub(crate) error: F,
 }
 
-/// Circumstances on which a plan's steps depend beside the candidates.
+/// Circumstances that decide, together with the candidates, which steps of a plan still apply.
 #[derive(Default)]
 pub(crate) struct Circumstances {
     /// Number of rounds so far: executions, and rounds in which a limiter held the call back.
@@ -144,7 +145,7 @@ pub(crate) struct Circumstances {
 /// Next move of recovery.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Move {
-    /// Read the candidate at hand.
+    /// Read the current candidate.
     Read,
     /// Ask this repair agent.
     Ask(RepairAgentRef),
@@ -252,7 +253,7 @@ impl<F: Fault> Candidates<F> {
         &self.all[index]
     }
 
-    /// Returns the index of the candidate at hand.
+    /// Returns the index of the current candidate.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -265,23 +266,23 @@ impl<F: Fault> Candidates<F> {
         &mut self.all[self.at]
     }
 
-    /// Returns the text at hand.
+    /// Returns the current text.
     pub(crate) fn text(&self) -> &str {
         self.at_hand().text()
     }
 
-    /// Returns the failure at hand.
+    /// Returns the current failure.
     pub(crate) fn failed(&self) -> Option<&Failed<F>> {
         self.at_hand().failed()
     }
 
-    /// Returns `true` if the text at hand was given for a failure that is still open.
+    /// Returns `true` if the current text was given for a failure that is still open.
     pub(crate) fn is_given(&self) -> bool {
         self.before(self.at).is_some()
     }
 
-    /// Returns the candidate to go back to when this one is of no use. A candidate that was accepted has settled the
-    /// failure for which it was given.
+    /// Returns the index of the candidate to go back to when the candidate `index` is of no use. `None` if there is
+    /// none: a candidate that was accepted has settled the failure for which it was given.
     fn before(&self, index: usize) -> Option<usize> {
         let candidate = &self.all[index];
         // What a person gave is not given up for what a person did not approve.
@@ -305,17 +306,17 @@ impl<F: Fault> Candidates<F> {
         self.all[at].failed()
     }
 
-    /// Goes back to the failure to report.
+    /// Goes back to the candidate whose failure is to be reported: see [`own_failure`](Self::own_failure).
     pub(crate) fn go_back_to_own(&mut self) {
         while self.go_back() {}
     }
 
-    /// Records that the text at hand was read with these changes.
+    /// Records that the current text was read with these changes.
     pub(crate) fn read(&mut self, changes: Changes) {
         self.at_hand_mut().changes.extend(changes);
     }
 
-    /// Records that the text at hand fits.
+    /// Records that the current text fits.
     pub(crate) fn accept(&mut self) {
         let at = self.at_hand_mut();
         if at.standing == Standing::Given {
@@ -323,18 +324,18 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Records that the approver gave this text in the place of the one at hand.
+    /// Records that the approver gave this text in the place of the current one.
     pub(crate) fn edit(&mut self, text: String, round: u32) {
         self.push(By::Approver, Gave::Text(text), 0, round);
         self.at = self.all.len() - 1;
     }
 
-    /// Records that the text at hand is executed.
+    /// Records that the current text is executed.
     pub(crate) fn run(&mut self) {
         self.at_hand_mut().standing = Standing::Ran;
     }
 
-    /// Records that the text at hand may not run: the failure for which it was given is open again.
+    /// Records that the current text may not run: the failure for which it was given is open again.
     pub(crate) fn withdraw(&mut self) {
         let at = self.at_hand_mut();
         if at.standing == Standing::Accepted {
@@ -343,7 +344,7 @@ impl<F: Fault> Candidates<F> {
     }
 
     /// Withdraws, for this reason, every text that was accepted for a failure and did not run. Returns `true` if that
-    /// failure is at hand again.
+    /// failure is the current one again.
     pub(crate) fn withdraw_all(&mut self, why: &str) -> bool {
         let mut any = false;
         while self.at_hand().standing == Standing::Accepted {
@@ -360,7 +361,7 @@ impl<F: Fault> Candidates<F> {
         any
     }
 
-    /// Records a failure of the text at hand.
+    /// Records that the current candidate failed. `text` is the text that the error is about, as in [`Failed`].
     pub(crate) fn fail(&mut self, text: String, error: F) {
         let why = error.to_string();
         let at = self.at_hand_mut();
@@ -368,19 +369,19 @@ impl<F: Fault> Candidates<F> {
         at.failures.push(Failed { text, error });
     }
 
-    /// Records that the field for which the text at hand was given is settled.
+    /// Records that the field for which the current text was given is settled.
     pub(crate) fn settle_before(&mut self) {
         self.at_hand_mut().settled_it = true;
     }
 
-    /// Records the arms' plan for the failure at hand.
+    /// Records the arms' plan for the current failure.
     pub(crate) fn follow(&mut self, plan: Plan) {
         let at = self.at_hand_mut();
         at.plan = plan;
         at.step = 0;
     }
 
-    /// Returns the number of rounds that the retry under way allows, if there is one.
+    /// Returns the number of rounds that the current `retry` allows, if the current step is one.
     pub(crate) fn most_rounds(&self) -> Option<u32> {
         let at = self.at_hand();
         match at.plan.0.get(at.step)? {
@@ -389,7 +390,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Goes back to the candidate before; returns `false` if there is none.
+    /// Goes back to the previous candidate; returns `false` if there is none.
     pub(crate) fn go_back(&mut self) -> bool {
         match self.before(self.at) {
             Some(before) => {
@@ -400,7 +401,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the next move: by the first step of the plan at hand, or of the plans before it, that still applies.
+    /// Returns the next move: by the first step of the current plan, or of the plans before it, that still applies.
     pub(crate) fn next(&mut self, of: impl Fn(&F) -> Circumstances) -> Move {
         loop {
             let at = self.at_hand();
@@ -457,7 +458,7 @@ impl<F: Fault> Candidates<F> {
         }
     }
 
-    /// Returns the text at hand with this value in the place of the field at fault.
+    /// Returns the current text with this value in the place of the field at fault.
     fn sanitized(&self, value: &Value) -> Option<String> {
         let failed = self.failed()?;
         let path = failed.error.field().unwrap_or_default();
@@ -489,8 +490,8 @@ impl<F: Fault> Candidates<F> {
         all.any(|one| matches!(one.gave, Gave::Withheld(_)))
     }
 
-    /// Puts a text in the place of the one that failed. A text that failed before is not used: with it, the call would
-    /// never end.
+    /// Adds a text as the candidate after the one that failed. A text that failed before is not used: with it, the call
+    /// would never end.
     fn put(&mut self, by: By, text: String, tokens: u64, round: u32) -> Option<Move> {
         if self.has_failed(&text) || !self.may_try() {
             return None;
@@ -595,7 +596,7 @@ impl<F: Fault> Candidates<F> {
         self.tries().map(Candidate::told).collect()
     }
 
-    /// Returns the texts that failed, for a repair agent: the model's text, then the tries. The text at hand is left
+    /// Returns the texts that failed, for a repair agent: the model's text, then the tries. The current text is left
     /// out.
     pub(crate) fn previous(&self) -> Vec<FailedRepair> {
         let written = self.all[0].failed().filter(|_| self.at > 0);
@@ -610,7 +611,7 @@ impl<F: Fault> Candidates<F> {
         written.into_iter().chain(others).collect()
     }
 
-    /// Returns the index after the last candidate before the one at hand that was accepted.
+    /// Returns the index after the last candidate before the current one that was accepted.
     pub(crate) fn first_new(&self) -> usize {
         let mut before = self.all[..self.at].iter();
         let last = before.rposition(|one| one.standing != Standing::Given);

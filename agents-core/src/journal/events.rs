@@ -15,7 +15,7 @@ use crate::{
     run::{ApprovalDecision, ApprovalRequest, EventKind, RepairKind, Timestamp},
     secret::Masker,
 };
-/// Subject of a fact whose consequences have events.
+/// Subject of a fact that may have more events after it is folded into the state.
 enum Subject {
     /// A call, by its number.
     Call(u32),
@@ -25,7 +25,7 @@ enum Subject {
     Read,
     /// A text that a repair agent gave in place of an answer.
     Given(String),
-    /// A fact whose consequences have no events.
+    /// A fact of any other kind: after such a fact is folded, no more events are made.
     Other,
 }
 
@@ -88,7 +88,7 @@ impl State {
         (after, FactEvents { place, kinds })
     }
 
-    /// Returns the subject of a fact, for the events of its consequences.
+    /// Returns the subject of a fact, for the events that are made after the fact is folded.
     fn subject(&self, id: PlaceId, fact: &Fact) -> Subject {
         match fact {
             Fact::Call { seq, .. } => Subject::Call(*seq),
@@ -359,7 +359,7 @@ impl State {
         vec![kind]
     }
 
-    /// Adds the events about the consequences of a fact.
+    /// Adds the events that are made after a fact is folded: those about its consequences.
     fn followed(
         &self,
         id: PlaceId,

@@ -27,7 +27,7 @@ pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
     hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
 }
 
-/// News of an execution.
+/// News of an execution, so that later calls know of it.
 #[derive(Clone, Debug)]
 pub(crate) enum ExecutionNews {
     /// An execution has begun.

@@ -1,4 +1,4 @@
-//! Facts of a run, of which its journal consists.
+//! Facts of a run: the entries of its journal are made of them.
 
 use super::{JournalError, RunKey, Terms, answer::AnswerFact, call::CallFact, wording};
 use crate::{
@@ -21,11 +21,12 @@ pub(crate) enum Fact {
     Started(Box<Started>),
     /// The run goes on in another process.
     Resumed,
-    /// The run is put down, since it waits for people. Executions that go on are begun again.
+    /// The run is put down: it stops in this process, because it waits for people, and goes on later. Executions under
+    /// way begin again then.
     PutDown,
-    /// The run has ended in this way.
+    /// The run has ended, with this answer or error.
     Finished(Finished),
-    /// A place below this one is opened: that of an agent, or of work within a call or an answer.
+    /// A place below this one is opened: a place of an agent, or of work within a call or an answer.
     Opened {
         key: Box<str>,
         depth: u32,
@@ -40,7 +41,7 @@ pub(crate) enum Fact {
         /// Number of turns that the earlier messages took.
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
-        /// Task that the user says; `None` if the conversation was handed to this agent and goes on where it was.
+        /// Task from the user; `None` if the conversation was handed to this agent and goes on from there.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<Content>,
         /// Is `true` if the model is to choose a skill.
@@ -60,7 +61,7 @@ pub(crate) enum Fact {
     HandedOff { to: Box<str> },
     /// A model is asked, with the offer of this number.
     Asked { model: Arc<str>, offer: u32 },
-    /// A request to this model failed, and another one is made instead.
+    /// A request to this model failed, and the request is repeated with the same model or a fallback.
     Tried { model: Arc<str>, error: ModelError },
     /// The model has replied.
     Replied(Box<Replied>),
@@ -87,17 +88,17 @@ pub(crate) enum Fact {
     Settled { seq: u32 },
     /// A fact about the final answer.
     Answer(AnswerFact),
-    /// A nested run (a run of its own) that went on here has used this.
+    /// A nested run (a run of its own) at this place has used these tokens and this money.
     Charged {
         usage: Usage,
         #[serde(with = "nanos")]
         cost: Option<Cost>,
     },
-    /// A person is asked whether code may run the agent here.
+    /// A person is asked whether code may run the agent at this place.
     Confirming(Box<ApprovalRequest>),
-    /// A person has decided whether code may run the agent here.
+    /// A person has decided whether code may run the agent at this place.
     Confirmed(ApprovalDecision),
-    /// A failure of a call or of an answer was handed up.
+    /// A failure of a call or of an answer was escalated.
     Raised {
         of: Raiser,
         escalation: Box<Escalation>,
@@ -117,19 +118,19 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         partial: Option<Json>,
     },
-    /// The work that the escalation was a part of is dropped, for this reason.
+    /// The work that the escalation belongs to is dropped, for this reason.
     Dropped { ticket: u64, why: String },
-    /// The decisions about escalations here do not hold, for this reason.
+    /// The decisions about escalations at this place are void, for this reason.
     Void { why: String },
     /// The work begins anew: an earlier partial result no longer counts.
     Anew,
-    /// The result here is partial.
+    /// The result at this place is partial.
     Partial,
     /// The agent begins to work.
     Working,
-    /// The agent has ended the work that it began at this time.
+    /// The agent has ended its work, which began at `since`; `ok` if it has succeeded.
     Worked { ok: bool, since: Timestamp },
-    /// The agent has this answer.
+    /// The agent has answered with this result.
     Done { result: Json },
     /// The run is stopped from this level of the tree.
     Stopped { level: u32, stop: Stop },
@@ -155,7 +156,7 @@ pub(crate) struct Started {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) key: Option<RunKey>,
     pub(crate) began: Timestamp,
-    /// Position of the run among all traces, if the run is traced.
+    /// Position of the run in its trace, if the run is traced.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) trace: Option<String>,
 }

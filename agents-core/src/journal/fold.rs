@@ -269,7 +269,8 @@ impl State {
         after
     }
 
-    /// Adds the time since the last fact to the run's working time, unless a person is asked or no process was running.
+    /// Adds the time since the last fact to the run's working time, unless a person was asked or no process was running
+    /// in the meantime.
     fn work_until(&mut self, at: Timestamp, fact: &Fact) {
         if self.asked == 0 && !matches!(fact, Fact::Started(_) | Fact::Resumed) {
             let passed = at.as_millis().saturating_sub(self.last.as_millis());
@@ -292,7 +293,11 @@ impl State {
         }
     }
 
-    /// Puts the state back in order when the run goes on in another process.
+    /// Prepares the state for another process that goes on with the run.
+    ///
+    /// A stop that has its cause in the run, such as a used-up budget, stays, and the run ends. A stop by a cancellation, by a
+    /// failed journal or by a difference to a recording is dropped: the run goes on, executions under way count as interrupted,
+    /// and open escalations are raised again.
     ///
     /// Work that was in flight is gone, and escalations are raised again. A run that was ending ends now, unless it was
     /// ended from outside.
@@ -346,7 +351,7 @@ impl State {
         }
     }
 
-    /// Records that the decision replaces the agent's own work, if it does.
+    /// Records that the decision about an escalation replaces the agent's own work, if the decision is of that kind.
     fn take_off(&mut self, id: PlaceId, receipt: &EscalationReceipt, partial: Option<Json>) {
         if let Settlement::ReroutedToSkill { .. }
         | Settlement::ReroutedTo { .. }
@@ -437,7 +442,7 @@ impl State {
         after
     }
 
-    /// Takes a call out of the doubts, and tells the agent that made it; returns its id.
+    /// Removes a call from the calls in doubt, and tells the model of the agent that made it; returns the call's id.
     fn found_out(
         &mut self,
         call: &str,
@@ -497,7 +502,7 @@ impl State {
         Some(self.open.remove(at))
     }
 
-    /// Records the agent's answer. The answer and the receipts stay; the state that led to them is dropped.
+    /// Records the agent's answer. The state keeps the answer and the receipts, and drops everything else of the agent.
     fn done(&mut self, id: PlaceId, result: crate::Json) {
         let receipts = self.receipts(id);
         let place = self.place_mut(id);

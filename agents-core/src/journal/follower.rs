@@ -65,13 +65,13 @@ pub struct Followed {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum CallStep {
-    /// A person is asked whether a call may run.
+    /// A person is asked for an approval of a call.
     Asked(Box<Asked>),
     /// A decision about a call holds.
     Decided {
         /// Id of the request: see [`ApprovalRequest::id`].
         request: String,
-        /// Decision.
+        /// Decision about the call.
         decided: ApprovalDecision,
     },
     /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs.
@@ -84,7 +84,7 @@ pub enum CallStep {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
-    /// Request itself.
+    /// Request for approval.
     pub request: ApprovalRequest,
     /// Place of the calling agent in the run.
     pub place: String,
@@ -100,11 +100,11 @@ pub struct Asked {
 pub struct Began {
     /// Id of the call's receipt.
     pub call_id: String,
-    /// Id that a request for approval of this call has, with these arguments.
+    /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
     /// Is `true` if the call was approved.
     pub approved: bool,
-    /// Name of the person or program that approved it, if the approver gave one.
+    /// Name of the person or program that approved the call, if the approver gave one.
     pub approved_by: Option<String>,
     /// Place of the calling agent in the run.
     pub place: String,
@@ -131,7 +131,7 @@ pub struct Began {
     pub args_digest: String,
     /// Number of the execution, from 1.
     pub attempt: u32,
-    /// Key by which services know the call; `None` for a tool that does not write.
+    /// Idempotency key of the call, by which services recognise it; `None` for a tool that does not write.
     pub key: Option<String>,
 }
 
@@ -141,7 +141,7 @@ pub struct Began {
 pub struct Ended {
     /// Id of the call's receipt.
     pub call_id: String,
-    /// Id that a request for approval of this call has, with these arguments.
+    /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
     /// Number of the execution, from 1.
     pub attempt: u32,
@@ -180,8 +180,8 @@ impl Follower {
         &self.run_id
     }
 
-    /// Returns the digest that other arguments of a requested call have: the call is about to run with them if an
-    /// approver gives them. Returns `None` if there was no such request.
+    /// Returns the digest of arguments that an approver may give in place of those of a requested call. Returns `None`
+    /// if there was no such request.
     pub fn args_digest(&self, request: &str, args: &Json) -> Option<String> {
         let run = *self.asked.get(request)?;
         let run = self.folded.runs.iter().find(|one| one.run == run)?;
@@ -360,7 +360,7 @@ fn digest(started: &Started, args: &Json) -> String {
     }
 }
 
-/// Returns a value with the names of secrets in the place of references.
+/// Returns the value with each reference to a secret replaced by the secret's name.
 fn seen(value: &Json) -> Json {
     Json::parse(shown(value.as_str())).unwrap_or_else(|_| value.clone())
 }

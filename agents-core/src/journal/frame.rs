@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     repeated: Repeated,
     /// Last reply, if it made no calls.
     pub(crate) answer: Option<FinalAnswer>,
-    /// Is `true` if the model's output limit cut that reply off, or the reply ended for an unknown reason.
+    /// Is `true` if the model's output limit cut `answer` off, or that reply ended for an unknown reason.
     pub(crate) cut_off: bool,
     /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(crate) struct Frame {
     pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// News that the model is told behind the results of its calls.
+    /// Messages for the model, which follow the results of its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<String>,
     /// Number of turns that the conversation took before this run.
@@ -66,7 +66,7 @@ pub(crate) struct Frame {
     /// Name of the agent to which the conversation was handed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) handed: Option<Box<str>>,
-    /// Conversation of that agent, once it has answered.
+    /// Conversation of the agent named in `handed`, once that agent has answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) successor: Option<Box<Frame>>,
     /// Lists of the agent's sources of tools, each with the pattern of its names.
@@ -74,7 +74,7 @@ pub(crate) struct Frame {
     pub(crate) listed: Vec<(Box<str>, Arc<[RemoteTool]>)>,
     /// Skill that answers, once it is chosen.
     pub(crate) skill: Option<Box<str>>,
-    /// Is `true` while the model chooses the skill, in a conversation for that.
+    /// Is `true` while the model chooses the skill, in a conversation of its own.
     pub(crate) choosing: bool,
 }
 
@@ -128,7 +128,8 @@ impl Frame {
         self.say(task.map(|content| Message::User { content }));
     }
 
-    /// Records the agent to which the conversation is handed; returns `false` if it was handed to another one.
+    /// Records the agent to which the conversation is handed; returns `false` if it was handed to a different agent
+    /// before.
     pub(super) fn hand_off(&mut self, to: &str) -> bool {
         **self.handed.get_or_insert_with(|| to.into()) == *to
     }
@@ -228,8 +229,8 @@ impl Frame {
         }));
     }
 
-    /// Applies the decisions about escalations, as the model is asked again, and returns their receipts. Of several
-    /// models that were given, the last one goes on, and all receipts name it.
+    /// Ends the wait for decisions about escalations when the model is asked again, and returns their receipts. If
+    /// several models were given, the last one goes on, and all receipts name that one.
     pub(super) fn gone_on(&mut self) -> Vec<EscalationReceipt> {
         let mut verdicts = mem::take(&mut self.verdicts);
         let is_given = |one: &Settlement| matches!(one, Settlement::RetriedWithModel { .. });
@@ -241,8 +242,8 @@ impl Frame {
         verdicts
     }
 
-    /// Answers the model, in its order, once all calls have their receipts. The model is told of calls that repeat
-    /// themselves.
+    /// Adds the results of the calls to the conversation, in the order of the model's reply, once all calls have their
+    /// receipts. The model is also told of calls that repeat themselves.
     pub(super) fn answered(&mut self) -> Vec<Arc<ToolEnvelope>> {
         // The calls are dropped now, so that none is held while the model thinks.
         let mut calls = mem::take(&mut self.calls);
@@ -263,7 +264,7 @@ impl Frame {
         receipts
     }
 
-    /// Tells the model this, behind the results of the calls that go on.
+    /// Adds a message for the model, which follows the results of the calls under way.
     pub(super) fn tell(&mut self, content: String) {
         match self.calls.is_empty() {
             true => self.say([told(content)]),
@@ -354,8 +355,8 @@ impl Frame {
         }]);
     }
 
-    /// Adds messages. If the history has another holder, such as a request under way, that holder keeps it unchanged.
-    /// Then the frame goes on with a copy, which takes along what a client has encoded of the history.
+    /// Adds messages to the history. If the history has another holder, such as a request under way, that holder keeps
+    /// it unchanged: the frame goes on with a copy. The copy includes what a client has encoded of the history.
     fn say(&mut self, messages: impl IntoIterator<Item = Message>) {
         if Arc::get_mut(&mut self.history).is_none() {
             self.history = Arc::new(self.history.with_slots());

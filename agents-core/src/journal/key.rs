@@ -1,4 +1,4 @@
-//! Key of a run, with which digests of its arguments tell others nothing about the arguments.
+//! Key of a run. Digests of arguments are made with it, so that they tell others nothing about the arguments.
 
 use super::wording;
 use crate::hex::{hex, id};

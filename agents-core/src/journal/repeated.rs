@@ -5,7 +5,7 @@ use crate::{json::canonical, run::ToolEnvelope};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Number of identical calls in a row from which the model is told.
+/// Number of identical calls in a row after which the model gets a remark.
 const TOLD_FROM: u32 = 3;
 
 /// Calls of the last reply that made calls. Each has the number of replies in a row that made the same call and got the

@@ -43,7 +43,7 @@ pub(crate) struct State {
     pub(crate) finished: Option<Finished>,
     /// Calls whose effect is not known, each with the place of its agent.
     pub(crate) doubts: Vec<(PlaceId, Doubt)>,
-    /// Executions here of tools that write and are not idempotent.
+    /// Executions so far of tools that write and are not idempotent, so that an equal call is noticed.
     pub(crate) executions: Executions,
     /// Time that the run has worked, without waiting for people, in milliseconds.
     pub(crate) worked: u64,
@@ -51,11 +51,11 @@ pub(crate) struct State {
     pub(super) resumed: bool,
     /// Is `true` if the run was put down, and has not gone on since.
     pub(super) put_down: bool,
-    /// Time of the last fact.
+    /// Time of the last fact that was folded.
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.
     pub(super) since: Timestamp,
-    /// Number of people who are being asked.
+    /// Number of people who are asked at present.
     pub(super) asked: u32,
     /// Is `true` if the run is over.
     pub(crate) over: bool,
@@ -93,11 +93,11 @@ pub(crate) struct Place {
     pub(crate) ended_run: bool,
     /// Working time of the run at which the agent here began, in milliseconds.
     pub(crate) began: u64,
-    /// Number of model turns and rounds of calls, here and below.
+    /// Number of model turns and rounds of calls, at this place and below.
     pub(crate) steps: u32,
-    /// Tokens used here and below.
+    /// Tokens used at this place and below.
     pub(crate) tokens: u64,
-    /// Money paid here and below.
+    /// Money paid at this place and below.
     pub(crate) paid: Paid,
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Open {
     pub(crate) ticket: u64,
     /// Place where the escalation was raised.
     pub(crate) place: PlaceId,
-    /// Subject of the escalation at that place.
+    /// Subject of the escalation: a call or the answer of the agent at that place.
     pub(crate) of: Raiser,
     /// Escalation, as it was raised.
     pub(crate) raised: Box<Escalation>,
@@ -122,7 +122,7 @@ pub(crate) struct Taken {
     pub(crate) receipt: EscalationReceipt,
     /// Partial result with which the agent ends, if it does.
     pub(crate) partial: Option<Json>,
-    /// Number of such decisions for the agent, this one included.
+    /// Number of decisions that have replaced the agent's work, this one included.
     pub(crate) count: u32,
 }
 

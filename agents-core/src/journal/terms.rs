@@ -4,7 +4,8 @@ use crate::{run::Budget, tool::Scope};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Terms as they are stored. Data is taken over; for code, only its presence is stored.
+/// Terms in the form in which they are stored. Terms that are data are stored as a whole; of code, only the presence is
+/// stored.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Terms {

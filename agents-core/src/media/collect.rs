@@ -32,7 +32,8 @@ pub(crate) fn collect<T: Serialize + ?Sized>(
     Ok((json?, collected))
 }
 
-/// Adds content to what is collected, and returns its number, from 1. `None` means that nothing is collected now.
+/// Adds content to the collected content, and returns its number, from 1. Returns `None` if nothing is collected at
+/// present.
 pub(super) fn push(collected: impl FnOnce() -> Collected) -> Option<u32> {
     COLLECTED.with_borrow_mut(|all| {
         let all = all.as_mut()?;

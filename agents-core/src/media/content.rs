@@ -19,7 +19,7 @@ use std::{fmt, ops::Deref};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
-    /// Text.
+    /// Text of the content.
     pub text: String,
     /// Images and files, in their order behind the text.
     pub media: Vec<Media>,

@@ -39,7 +39,7 @@ enum Source {
     Base64(Arc<str>),
     Url(String),
     Stored(Stored),
-    /// Number of the attachment, in an output from which the content was taken.
+    /// Number of the attachment: the content was taken out of an output.
     Attachment(u32),
 }
 
@@ -148,7 +148,8 @@ impl Media {
         }
     }
 
-    /// Returns the same media, kept by a blob store under this URL. The bytes at hand are shared, and not stored.
+    /// Returns the same media, kept by a blob store under this URL. Bytes that are loaded already are shared, and are
+    /// not stored.
     pub(super) fn stored(self, url: String, sha256: String) -> Media {
         let base64 = match &self.source {
             Source::Base64(text) => OnceLock::from(text.clone()),

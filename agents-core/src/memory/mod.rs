@@ -50,7 +50,7 @@ pub type MemoryError = Box<dyn StdError + Send + Sync>;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
-    /// Name of the agent.
+    /// Name of the agent that owns the memory.
     pub agent: String,
     /// Scope that the agent works for.
     pub scope: Scope,

@@ -6,8 +6,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Maximum length in bytes of a text that is written at once: a memory is for what is worth
-/// keeping.
+/// Maximum length in bytes of a text that is written at once, so that a memory holds only what is worth keeping.
 const LONGEST: usize = 4_000;
 
 const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];

@@ -12,17 +12,17 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Calls tools.
+    /// Is `true` if the model can call tools.
     pub tools: bool,
-    /// Makes several calls in one reply.
+    /// Is `true` if the model can make several calls in one reply.
     pub parallel_calls: bool,
-    /// Follows a JSON Schema.
+    /// Is `true` if the server can hold the model to a JSON Schema.
     pub structured_output: bool,
-    /// Streams its replies.
+    /// Is `true` if the model can stream its replies.
     pub streaming: bool,
-    /// Reads images.
+    /// Is `true` if the model can read images.
     pub images: bool,
-    /// Reads files, such as PDF documents.
+    /// Is `true` if the model can read files, such as PDF documents.
     pub files: bool,
 }
 

@@ -19,7 +19,7 @@ use std::{fmt, time::Duration};
 pub enum ModelErrorKind {
     /// The client is misconfigured, for instance with an invalid address or header.
     Setup,
-    /// The server, or the one behind a gateway, could not be reached.
+    /// The server could not be reached, or a gateway could not reach the server behind it.
     Unreachable,
     /// The server does not know the model.
     NotFound,

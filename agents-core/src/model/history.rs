@@ -88,7 +88,7 @@ impl History {
         Arc::new(History::from(messages))
     }
 
-    /// Returns a copy that takes the slots over.
+    /// Returns a copy of the history that takes over its slots.
     pub(crate) fn with_slots(&self) -> History {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let taken = std::mem::take(&mut *slots);

@@ -40,7 +40,7 @@ pub enum Message {
     Tool {
         /// Id that the model gave the call, or that the run created for it.
         tool_call_id: String,
-        /// Name of the tool.
+        /// Name of the tool that was called.
         name: String,
         /// Output of the tool, or a description of what went wrong; with images and files.
         content: Content,

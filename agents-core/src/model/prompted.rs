@@ -26,7 +26,7 @@ use crate::tool::ToolSpec;
 use serde_json::{Map, Value, value::RawValue};
 use std::{borrow::Cow, fmt::Write};
 
-/// Number of tools from which on there is one worked example for each: prompts are not free.
+/// Number of tools from which on each tool has one worked example instead of two, to keep the prompt short.
 const MANY_TOOLS: usize = 5;
 
 /// Returns the text to append to the system prompt: every tool with its parameters and an example,

@@ -33,7 +33,7 @@ pub enum PurposeKey {
     AgentTool,
     /// Exploration of a world, and hypotheses about it.
     WorldAgent,
-    /// Agents of customers that are run again.
+    /// Agents of customers whose runs are repeated.
     CustomerReplay,
     /// Embeddings; reserved.
     Embedding,
@@ -102,8 +102,8 @@ impl PurposeKey {
 /// # }
 /// ```
 pub trait Purposes: Send + Sync + 'static {
-    /// Returns the model that stands for a purpose in a scope. Its [`id`](Model::id) depends on the purpose alone, so that
-    /// a conversation can go on after a change of what stands behind it.
+    /// Returns the model that stands for a purpose in a scope. Its [`id`](Model::id) depends on the purpose alone. So a
+    /// conversation can go on after the models behind the purpose have changed.
     fn model(&self, purpose: &PurposeKey, scope: &Scope) -> Arc<dyn Model>;
 
     /// Tells whether an answer for a purpose fits; by default, nothing is done with it. An answer does not fit if no
@@ -112,9 +112,9 @@ pub trait Purposes: Send + Sync + 'static {
         let _ = (run_id, purpose, fits);
     }
 
-    /// Returns `true` if the model of this name may be asked: those that stand for a purpose, and those that agents or runs
-    /// may bring themselves. All may by default. A model with a [fallback](super::Fallback) is asked about by the names of
-    /// both.
+    /// Returns `true` if the model of this name may be asked. These are the models that stand for a purpose, and those
+    /// that agents or runs may bring themselves. All may by default. For a model with a [fallback](super::Fallback),
+    /// the method is called with the names of both.
     fn admits(&self, model: &str) -> bool {
         let _ = model;
         true

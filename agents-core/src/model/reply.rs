@@ -112,9 +112,9 @@ impl Reply {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateLimits {
-    /// Number of requests.
+    /// Number of requests that are still permitted; `None` if the server did not say.
     pub requests_left: Option<u64>,
-    /// Number of tokens.
+    /// Number of tokens that are still permitted; `None` if the server did not say.
     pub tokens_left: Option<u64>,
 }
 
@@ -132,7 +132,7 @@ pub struct RateLimits {
 pub struct Usage {
     /// Number of tokens read by models, cached ones included.
     pub input_tokens: u64,
-    /// Number of those tokens that came from the provider's cache.
+    /// Number of the tokens read that came from the provider's cache.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_tokens: u64,
     /// Number of the tokens read that were written into the provider's cache.

@@ -60,7 +60,7 @@ pub struct Request<'a> {
     asker: Option<&'a dyn OfRun>,
 }
 
-/// Run that makes a request, as far as a client may ask it.
+/// Run that makes a request, as far as a client may know of it.
 #[async_trait]
 pub(crate) trait OfRun: Send + Sync {
     /// Returns the id of the run.
@@ -73,7 +73,7 @@ pub(crate) trait OfRun: Send + Sync {
     async fn find(&self, name: &str) -> Result<Option<Secret>, SecretError>;
 }
 
-/// Time that a caller waits for a reply, beside the limits that the client itself has; the shorter one applies.
+/// Time that a caller waits for a reply. The client has limits of its own; the shorter limit applies.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -87,7 +87,7 @@ pub(crate) trait OfRun: Send + Sync {
 pub struct Patience {
     /// Maximum time until the reply begins.
     pub first_token: Option<Duration>,
-    /// Maximum time without a byte.
+    /// Maximum time in which no byte arrives.
     pub idle: Option<Duration>,
 }
 
@@ -153,7 +153,8 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Returns the scope for which the run works that makes the request; `None` outside of a run.
+    /// Returns the scope of the run that makes the request: the organisation, the workspace and the user. `None`
+    /// outside of a run.
     pub fn scope(&self) -> Option<&'a Scope> {
         self.asker.map(OfRun::of_scope)
     }
@@ -191,7 +192,7 @@ impl<'a> Request<'a> {
         self.asker.map(OfRun::of_id)
     }
 
-    /// Sets the callback for requests that fail and are followed by another one.
+    /// Sets the callback for requests that fail and are repeated, with the same model or a fallback.
     #[must_use]
     pub(crate) fn with_failures(mut self, failures: Failures<'a>) -> Self {
         self.failures = Some(failures);

@@ -2,12 +2,12 @@
 
 // ---- a reply without an answer ----
 
-/// `words` are the provider's, and may be empty.
+/// `words` are the words of the provider, and may be empty.
 pub(super) fn withheld(words: &str) -> String {
     with("a filter of the provider withheld the reply", words)
 }
 
-/// `words` are the model's, and may be empty.
+/// `words` are the words of the model, and may be empty.
 pub(super) fn declined(words: &str) -> String {
     with("the model declined to answer", words)
 }

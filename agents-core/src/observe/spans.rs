@@ -131,7 +131,7 @@ pub(crate) fn replied(span: &Span, cx: &RunContext, reply: &Result<Reply, ModelE
     }
 }
 
-/// Creates the span of one call, from being taken up to its receipt.
+/// Creates the span of one call, from the moment at which the agent begins to handle it until its receipt.
 pub(crate) fn call(masker: &Masker, tool: &str) -> Span {
     let tool = masker.text(tool);
     info_span!(

@@ -14,13 +14,13 @@ use crate::{
 };
 use std::{any::Any, fmt, sync::Arc, time::Duration};
 
-/// Settings of an agent's place in a team, beside the profile of the agent itself.
+/// Settings of an agent's place in a team, together with the profile of the agent itself.
 #[derive(Clone)]
 pub(crate) struct Placement {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) profile: Profile,
-    /// Tools that are granted here; `None` if nothing was said, so that the agent has all its
+    /// Tools that are granted at this place; `None` if the place has no grants, so that the agent has all its own
     /// tools.
     pub(crate) granted: Option<Vec<Pattern>>,
     pub(crate) confirmed: Vec<Pattern>,
@@ -60,7 +60,8 @@ impl Placement {
         tool.innate() || admitted.any(|pattern| tool.may_match(pattern))
     }
 
-    /// Returns `true` if the agent may use this tool, or each tool that will be listed, without a person's approval.
+    /// Returns `true` if the agent may use this tool without a person's approval. For tools that a source will list, it
+    /// holds for each of them.
     pub(crate) fn frees(&self, tool: &OwnTool) -> bool {
         let mut confirmed = self.confirmed.iter();
         self.admits(tool.name()) && !confirmed.any(|pattern| tool.may_match(pattern))
@@ -80,7 +81,7 @@ impl Placement {
             .map(|below| below as SharedTool)
     }
 
-    /// Returns the tool names of the delegates.
+    /// Returns the names by which a model calls the delegates.
     pub(crate) fn delegate_names(&self) -> impl Iterator<Item = String> {
         let delegates = self.delegates.iter();
         delegates.map(|below| tool_name(&below.placement().name))

@@ -27,13 +27,13 @@ pub struct Profile {
     pub(crate) tools: Vec<OwnTool>,
     pub(crate) skills: Vec<OwnSkill>,
     pub(crate) budget: Budget,
-    /// Effects on the outside world beside those of the tools.
+    /// Effects on the outside world that the agent's own code has, in addition to those of the tools.
     pub(crate) code: Effects,
     /// Is `true` if the agent is made of other agents: the grants of a place do not reach those.
     pub(crate) is_composite: bool,
     /// Root of the team, if the agent is a team.
     pub(crate) team: Option<Arc<Placement>>,
-    /// Teams among the parts of a composite; each has grants of its own.
+    /// Teams among the parts of a composite; each team has grants of its own.
     pub(crate) teams: Vec<Arc<Placement>>,
     /// Defects that keep the agent from working.
     pub(crate) defects: Vec<Defect>,
@@ -43,9 +43,9 @@ pub struct Profile {
     pub(crate) needs_model: Vec<String>,
     /// Form of the input as a repair agent.
     pub(crate) repair_input: RepairInput,
-    /// Name of the input, for models that ask the agent.
+    /// Name of the input, for models that call the agent as a delegate.
     pub(crate) input_name: Cow<'static, str>,
-    /// Digest of the type of its answer, if a model gives the answer.
+    /// Digest of the type of the agent's answer, if a model gives the answer.
     pub(crate) answer: Option<Arc<str>>,
 }
 
@@ -70,12 +70,12 @@ impl Defect {
     }
 }
 
-/// Tool of an agent.
+/// Tool in an agent's profile: the tool itself, or what is known of it before the agent runs.
 #[derive(Clone)]
 pub(crate) enum OwnTool {
     /// The tool itself.
     Held(SharedTool),
-    /// Description of a tool by an agent that was written by hand.
+    /// Name and effects of a tool, from the profile of an agent that was written by hand.
     Named { name: String, effects: Effects },
     /// Tools that a source will list, with names that match the pattern.
     Listed(Pattern),
@@ -98,7 +98,7 @@ impl OwnTool {
         }
     }
 
-    /// Returns the version of the tool; `None` if an agent that was written by hand has not said it.
+    /// Returns the version of the tool; `None` if the profile of an agent that was written by hand does not name it.
     fn version(&self) -> Option<&str> {
         self.tool().map(|tool| &*tool.spec().version)
     }
@@ -111,7 +111,7 @@ impl OwnTool {
         }
     }
 
-    /// Returns `true` if the tool belongs to the agent as such: no grant has to name it.
+    /// Returns `true` if the agent may use the tool without a grant that names it.
     pub(crate) fn innate(&self) -> bool {
         self.tool().is_some_and(|tool| tool.spec().innate)
     }
@@ -143,7 +143,7 @@ impl std::fmt::Debug for OwnTool {
 }
 
 impl Placement {
-    /// Finds a tool here or below.
+    /// Returns the first tool for which `is` returns `true`, at this place or below.
     fn find_tool(&self, is: &dyn Fn(&SharedTool) -> bool) -> Option<SharedTool> {
         let place = self.inner();
         let mut own = place.usable().filter_map(OwnTool::tool);
@@ -199,7 +199,7 @@ impl KnownTool {
 }
 
 impl Placement {
-    /// Adds the tools here and below.
+    /// Adds the tools at this place and below to `known`.
     fn known_tools(&self, known: &mut Vec<KnownTool>) {
         let place = self.inner();
         known.extend(place.usable().map(KnownTool::from));
@@ -227,8 +227,8 @@ impl Default for Profile {
 }
 
 impl Profile {
-    /// Creates the profile of an agent of which nothing is known: no tools and no skills. Its effects are taken
-    /// for [`Effects::Writes`](crate::Effects), because code declares none.
+    /// Creates the profile of an unknown agent: no tools and no skills. Its effects count as
+    /// [`Effects::Writes`](crate::Effects), because code declares none.
     pub fn new() -> Self {
         Profile {
             tools: Vec::new(),
@@ -355,8 +355,8 @@ impl Profile {
         self
     }
 
-    /// Sets the agent's input as a [repair agent](crate::recovery::Fixer): the text alone, or the report. The
-    /// default is the text, because an agent of which nothing is known is code.
+    /// Sets the agent's input as a [repair agent](crate::recovery::Fixer): the text alone, or the report. The default
+    /// is the text, because an unknown agent counts as code.
     #[must_use]
     pub fn repair_input(mut self, input: RepairInput) -> Self {
         self.repair_input = input;
@@ -369,7 +369,7 @@ impl Profile {
         self
     }
 
-    /// Creates the profile of the team with this place for its root.
+    /// Creates the profile of the team whose root has this place.
     pub(crate) fn of_team(root: Arc<Placement>) -> Self {
         let mut profile = root.profile.clone();
         profile.tools.retain(|tool| root.has(tool));

@@ -204,7 +204,7 @@ pub struct ModelCall<'a> {
     pub agent: &'a str,
     /// Number of the agent's turn, from 1.
     pub turn: u32,
-    /// Id of the model.
+    /// Id of the model that would be asked.
     pub model: &'a str,
     /// Tokens and requests that the run has used so far.
     pub usage: Usage,
@@ -241,7 +241,7 @@ impl Policies {
         self.0.push(Arc::new(policy));
     }
 
-    /// Puts the policies of the run around this one first; they hold here too.
+    /// Puts the policies of the outer run first; they hold in this run, too.
     pub(crate) fn inherit(&mut self, outer: &Policies) {
         self.0.splice(..0, outer.0.iter().cloned());
     }

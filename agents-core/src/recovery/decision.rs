@@ -27,7 +27,7 @@ pub enum PlanStep {
     },
     /// Reports the failure to the model, with this hint.
     Feedback(String),
-    /// Hands the failure up to the agent above.
+    /// Escalates the failure to the agent above.
     Escalate {
         /// Reason of the escalation.
         reason: String,

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// Id of the request in its run. It is the same when the run goes on in another process, and another one when the
+    /// Id of the request in its run. It stays the same when the run goes on in another process, and changes when the
     /// arguments change.
     #[serde(default)]
     pub id: String,
@@ -63,7 +63,8 @@ pub struct ApprovalRequest {
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub irreversible: bool,
-    /// Id of the request that this one follows: its approver gave these arguments, and may not approve their risk.
+    /// Id of the earlier request that this one follows. Its approver gave these arguments, but may not approve calls of
+    /// their risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
 }
@@ -120,8 +121,8 @@ impl ApprovalRequest {
 pub enum Approval {
     /// The call may run.
     Approve,
-    /// The call may run with these arguments in the place of its own; [`approve_with`](Approval::approve_with) makes
-    /// one.
+    /// The call may run with other arguments than its own; [`approve_with`](Approval::approve_with) creates this
+    /// approval.
     ///
     /// The arguments are read strictly, and pass the run's policies. If they do not fit, the call is denied.
     ApproveWith {
@@ -133,7 +134,7 @@ pub enum Approval {
         /// Reason of the denial.
         reason: String,
     },
-    /// The call may not run like this; the model is told what to change and may ask again.
+    /// The call may not run with these arguments. The model is told what to change, and may make a changed call.
     Revise {
         /// Change that is asked for, in words for the model.
         note: String,
@@ -199,7 +200,7 @@ impl Approval {
         }
     }
 
-    /// Returns the reason that the error of a call has which was decided like this.
+    /// Returns the reason for the call's error that follows from this decision; `None` if the call may run.
     pub(crate) fn denial_reason(&self) -> Option<DenialReason> {
         match self {
             Approval::Deny { .. } => Some(DenialReason::ApprovalDenied),
@@ -209,16 +210,16 @@ impl Approval {
     }
 }
 
-/// Decision with the name of its author, if that is given; [`Approval::by`] makes one of an [`Approval`].
+/// Decision of an approver, with the name of its author if that is known; [`Approval::by`] creates one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalDecision {
-    /// Decision that was taken.
+    /// Answer of the approver.
     pub approval: Approval,
     /// Name of the person or program that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
-    /// Highest risk that its author may approve; `None` if there is no bound. If the arguments of an
+    /// Highest risk that the author of the decision may approve; `None` if there is no bound. If the arguments of an
     /// [`ApproveWith`](Approval::ApproveWith) have a higher risk, the call asks again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at_most: Option<Risk>,

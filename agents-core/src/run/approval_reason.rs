@@ -21,9 +21,9 @@ pub enum ApprovalReason {
     External,
     /// The condition of the tool holds for these arguments: `approval = when(..)`.
     Condition,
-    /// The place of the agent in its team demands it: `.confirm([..])`.
+    /// The agent's place in its team demands approval: `.confirm([..])`.
     Place,
-    /// A policy of the run demands it.
+    /// A policy of the run demands approval.
     Policy,
     /// An earlier execution of the tool may have taken effect.
     InDoubt,
@@ -34,8 +34,8 @@ pub enum ApprovalReason {
 }
 
 impl ApprovalReason {
-    /// Returns `true` if a rule demands the approval, and not this very call or its author: an operator may decide about
-    /// such calls beforehand.
+    /// Returns `true` if a rule demands the approval. Returns `false` if this very call or its author is the reason. An
+    /// operator may decide about calls of a rule beforehand.
     pub fn is_of_a_rule(&self) -> bool {
         match self {
             ApprovalReason::External | ApprovalReason::Condition | ApprovalReason::Policy => true,
@@ -72,8 +72,8 @@ impl fmt::Display for ApprovalReason {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlierExecution {
-    /// Id of the execution: the id that a request about it has, and the number of the attempt. A runtime gives it the
-    /// id of the stored execution.
+    /// Id of the execution: the id of its request for approval, and the number of the attempt. A runtime replaces it by
+    /// the id of the stored execution.
     pub id: String,
     /// Time at which the execution began; `None` if it has not begun yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,7 +82,7 @@ pub struct EarlierExecution {
     pub outcome: EarlierOutcome,
     /// Id of the receipt of its call.
     pub call_id: String,
-    /// Id that a request about that call has.
+    /// Id of the request for approval that belongs to that call.
     pub request: String,
     /// Number of the execution among those of its call, from 1.
     pub attempt: u32,

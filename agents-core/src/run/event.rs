@@ -153,9 +153,9 @@ pub enum EventKind {
         /// Is `true` if the model is asked to choose one of the agent's skills.
         choosing: bool,
     },
-    /// A fragment of the model's text, as it is streamed.
+    /// A piece of the model's text, while the model writes it.
     Text(String),
-    /// A fragment of the model's reasoning, as it is streamed.
+    /// A piece of the model's reasoning, while the model writes it.
     Thinking(String),
     /// A model replied.
     ModelReplied {
@@ -168,7 +168,7 @@ pub enum EventKind {
         /// Tokens that the reply used.
         usage: Usage,
     },
-    /// A tool call is taken up.
+    /// The agent begins to handle a tool call.
     CallStarted {
         /// Id by which the model knows the call. The call's receipt has another id, the `call_id`.
         tool_call_id: String,
@@ -267,7 +267,7 @@ pub enum EventKind {
     },
     /// The model was given a piece of the agent's knowledge.
     KnowledgeUsed {
-        /// Name of the knowledge.
+        /// Name under which the agent offers this piece of knowledge to its model.
         knowledge: String,
     },
     /// A call is settled; the event holds its receipt.

@@ -20,7 +20,7 @@ use std::{
 pub struct Finding {
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
-    /// Name of the person.
+    /// Name of the person who found it out, if it was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Reason or particulars, in words for the model.
@@ -37,17 +37,17 @@ impl Finding {
         }
     }
 
-    /// Says that the tool took effect.
+    /// Creates the finding that the tool took effect.
     pub fn took_effect() -> Self {
         Self::new(true)
     }
 
-    /// Says that the tool had no effect.
+    /// Creates the finding that the tool had no effect.
     pub fn had_no_effect() -> Self {
         Self::new(false)
     }
 
-    /// Sets the name of the person.
+    /// Sets the name of the person who found it out.
     #[must_use]
     pub fn by(mut self, name: impl Into<String>) -> Self {
         self.by = Some(name.into());

@@ -16,9 +16,9 @@ pub struct ToolCallMetadata {
     /// Class of the error, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_class: Option<Class>,
-    /// Id of the trace.
+    /// Id of the trace that the call belongs to.
     pub trace_id: String,
-    /// Time at which the call was taken up.
+    /// Time at which the agent began to handle the call.
     pub started_at: Timestamp,
     /// Time at which the call was settled.
     pub ended_at: Timestamp,

@@ -56,7 +56,7 @@ pub struct Outcome<T> {
     /// Total cost by the [prices](crate::agent::Run::price) given; `None` if a model that was asked
     /// has no price.
     pub cost: Option<Cost>,
-    /// Id of the run, as in logs and traces.
+    /// Id of the run, the same as in logs and traces.
     pub run_id: String,
     /// Timed steps of the run.
     pub trace: Trace,
@@ -102,9 +102,9 @@ pub enum Stopped {
     },
     /// An agent is put together wrongly and cannot work.
     Unfit {
-        /// Name of the agent.
+        /// Name of the agent that cannot work.
         agent: String,
-        /// Description of what is wrong with it.
+        /// Description of what is wrong with the agent.
         reason: String,
     },
     /// The journal could not be written.
@@ -114,7 +114,7 @@ pub enum Stopped {
     },
     /// A run on recorded replies made a request that the recorded run did not make.
     Diverged {
-        /// First difference between the two.
+        /// First difference between the requests of the two runs.
         reason: String,
     },
     /// The cancellation token was triggered.
@@ -123,7 +123,7 @@ pub enum Stopped {
     Thrown {
         /// Name of the tool or agent that threw.
         source: String,
-        /// Reason that was given.
+        /// Reason that was given with the `throw`.
         reason: String,
     },
     /// A critical escalation was not handled.
@@ -281,7 +281,7 @@ pub struct ToolEnvelope {
     /// Error of the call, if it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Box<ErrorRecord>>,
-    /// Time at which the call was taken up.
+    /// Time at which the agent began to handle the call.
     pub t_start: Timestamp,
     /// Time at which the call was settled.
     pub t_end: Timestamp,

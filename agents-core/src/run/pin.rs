@@ -21,11 +21,11 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PinnedHandle {
-    /// Name of the handle.
+    /// Name of the handle, under which [`AgentOutputs::pinned`](super::AgentOutputs::pinned) returns its result.
     pub name: String,
     /// Selector of the call that the handle refers to.
     pub selector: Selector,
-    /// Result of the handle if there is no such call.
+    /// Rule for the result of the handle if there is no such call.
     #[serde(default)]
     pub on_missing: OnMissing,
 }
@@ -46,7 +46,7 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Name of the tool.
+    /// Name of the tool whose calls are looked at.
     pub tool: String,
     /// Rule by which one of the tool's calls is selected.
     #[serde(default)]

@@ -25,7 +25,7 @@ pub(crate) enum Stop {
     Journal {
         reason: String,
     },
-    /// The run was to repeat a recorded one, and did something else.
+    /// The run was to repeat a recorded run, and made a request that the recording does not have.
     Diverged {
         reason: String,
     },

@@ -133,8 +133,7 @@ impl TraceStep {
 /// installs them.
 #[derive(Clone, Copy, Debug)]
 pub struct Tracing {
-    /// Returns a span's position among all traces as a W3C `traceparent`, or `None` if the span is
-    /// not traced.
+    /// Returns a span's position in its trace as a W3C `traceparent`, or `None` if the span is not traced.
     pub place: fn(&Span) -> Option<String>,
     /// Makes a new span a child of the position that this `traceparent` describes.
     pub set_parent: fn(&Span, &str),
@@ -147,7 +146,7 @@ pub fn trace_with(tracing: Tracing) {
 
 static TRACING: OnceLock<Tracing> = OnceLock::new();
 
-/// Returns the position of the span among all traces, if it is traced.
+/// Returns the position of the span in its trace, if it is traced.
 pub(crate) fn place(span: &Span) -> Option<String> {
     (TRACING.get()?.place)(span)
 }

@@ -42,7 +42,7 @@ enum Why {
 }
 
 impl SecretError {
-    /// Creates the error for a secret that no scope has.
+    /// Creates the error for a secret that was found in no scope.
     pub fn missing(name: impl Into<String>) -> Self {
         SecretError {
             name: name.into(),

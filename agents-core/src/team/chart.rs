@@ -43,7 +43,7 @@ impl Chart {
         Chart::at(root, &mut Vec::new(), &mut found)
     }
 
-    /// Returns the chart of an agent that is no team; below it are the teams among its parts.
+    /// Returns the chart of an agent that is no team. If it is a composite, the teams among its parts are below it.
     fn of_one(name: &str, profile: &Profile) -> Self {
         let tools = profile.tools.iter().map(|tool| tool.name().to_owned());
         let defects = profile.defects.iter().map(|defect| defect.text.clone());
@@ -58,8 +58,8 @@ impl Chart {
         }
     }
 
-    /// Returns the chart of a place and of all places below it. `found` yields the defects in the
-    /// same order.
+    /// Returns the chart of a place and of all places below it. `found` has the defects of the places in the same
+    /// order.
     fn at<'t>(
         placement: &'t Placement,
         above: &mut Vec<&'t Placement>,

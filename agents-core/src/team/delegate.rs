@@ -93,7 +93,7 @@ impl<I: Data + JsonSchema> Form<I> {
     }
 }
 
-/// Gives the field of the input this name in the schema of the arguments.
+/// Renames the field of the input in the schema of the arguments to `name`.
 fn named(mut schema: Value, name: &str) -> Value {
     let fields = schema.get_mut("properties").and_then(Value::as_object_mut);
     if let Some(fields) = fields
@@ -107,8 +107,8 @@ fn named(mut schema: Value, name: &str) -> Value {
     schema
 }
 
-/// Returns arguments with the name that the field of the input has in the program. Arguments that call it `input` are
-/// left as they are.
+/// Returns arguments in which the field of the input has the name that the program uses. Returns `None` if there is
+/// nothing to rename, because the arguments call the field `input` already.
 fn renamed(arguments: &str, name: &str) -> Option<String> {
     let fields: IndexMap<&str, &RawValue> = serde_json::from_str(arguments).ok()?;
     let is_named = fields.contains_key(name) && !fields.contains_key(INPUT);
@@ -134,7 +134,7 @@ pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,
     read: fn(&str) -> Result<A::In, ReadError>,
-    /// Name of the field of the input, if it differs from that in the program.
+    /// Name of the field of the input for the model, if it differs from the name in the program.
     input_name: Option<Cow<'static, str>>,
 }
 

@@ -48,7 +48,8 @@ impl<A: Agent> Member<A> {
     }
 }
 
-/// Returns the placement of an agent without any settings yet.
+/// Returns the [`Placement`] of an agent, which is its position in a team with the settings there. No settings are made
+/// yet: all its own tools, no limits and no delegates.
 fn unsaid(agent: &impl Agent) -> Placement {
     Placement {
         name: agent.name().to_owned(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Description of a tool as data: what its [`ToolSpec`] says, for whoever does not have the tool itself.
+/// Description of a tool as data, for people and programs that do not have the tool: the data of its [`ToolSpec`].
 ///
 /// ```
 /// # use agents_core as agents;
@@ -37,11 +37,11 @@ pub struct ToolDescription {
     pub category: Category,
     /// Risk of the calls.
     pub risk: Risk,
-    /// Need of calls for a person's approval.
+    /// Rule by which calls need a person's approval.
     pub approval: NeedsApproval,
-    /// Status of this version.
+    /// Status of this version of the tool: active, deprecated or blocked.
     pub status: Status,
-    /// Reuse of results.
+    /// Rule by which results of the tool are reused.
     pub cache: Cache,
     /// Timeout of one execution; `None` for the run's default.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -243,8 +243,8 @@ pub(crate) fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, ReadError>
     Ok(value)
 }
 
-/// Returns the known part of a path. `.` stands for the whole, and `?` for a place without a name, such as a key
-/// that is not a string.
+/// Returns the part of a path that is known. In a path of serde, `.` stands for the whole, and `?` for a place without
+/// a name, such as a key that is not a string.
 fn known(path: &str) -> &str {
     match path {
         "." | "?" => "",

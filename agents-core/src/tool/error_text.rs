@@ -3,8 +3,8 @@
 use crate::error::chain;
 use std::{borrow::Cow, error::Error, fmt::Display};
 
-/// Bound on the error type of a [`FnTool`](super::FnTool)'s body: an error, a holder of one such as
-/// `anyhow::Error` or a box, or a text. The model is told the error's text and those of its causes.
+/// Bound on the error type of a [`FnTool`](super::FnTool)'s body: an error, a type that holds one, such as
+/// `anyhow::Error` or a box, or a text. The model is told the texts of the error and of its causes.
 ///
 /// The compiler infers `How`.
 #[diagnostic::on_unimplemented(

@@ -41,7 +41,7 @@ impl Execution {
         token
     }
 
-    /// Ends the execution: cancels the token that the tool may have handed to tasks that it spawned.
+    /// Ends the execution: cancels its token, which the tool may have handed to tasks that it spawned.
     fn end(&self) {
         self.ended.store(true, SeqCst);
         if let Some(token) = self.cancellation.get() {

@@ -3,10 +3,10 @@
 use crate::{error::ReadError, recovery};
 use serde_json::{Map, Value, json};
 
-/// Depth to which references within each other are resolved.
+/// Maximum depth to which nested references are resolved.
 const DEEPEST: usize = 8;
 
-/// Maximum number of parts of a schema that are shown. The model has read the rest where the tool was offered.
+/// Maximum number of parts of a schema that are shown. The model has seen the whole schema with the tool.
 const MOST_PARTS: usize = 200;
 
 /// Returns the part of the schema that applies at a path of these arguments, as text with its references resolved.
@@ -76,7 +76,7 @@ fn may_have(schema: &Value, whole: &Value, path: &str, field: &str) -> bool {
     }) || says_nothing
 }
 
-/// Returns the schemas that may apply at a path of these arguments.
+/// Returns the schemas that may apply to the value at a path of these arguments.
 pub(super) fn places<'a>(schema: &'a Value, whole: &Value, path: &str) -> Vec<&'a Value> {
     let mut at = Some(whole);
     recovery::path_parts(path).fold(vec![schema], |places, part| {
@@ -101,7 +101,7 @@ fn choices(schema: &Value) -> Option<Vec<&Value>> {
     }
 }
 
-/// Returns the schema of a member or an element of this schema.
+/// Returns the schema of the member or the element `part` of this schema.
 fn step<'a>(schema: &'a Value, part: &str) -> Option<&'a Value> {
     let element = || {
         let index: usize = part.parse().ok()?;
@@ -204,7 +204,8 @@ fn resolved(whole: &Value, schema: &Value, deep: usize, left: &mut usize) -> Val
     }
 }
 
-/// Adds members of another schema. A member that is present already, such as a description, is closer and stays.
+/// Adds members of another schema. If a member of the same name is present, such as a description, the present one
+/// stays.
 fn merge(into: &mut Map<String, Value>, other: Value) {
     if let Value::Object(members) = other {
         for (key, value) in members {

@@ -1,4 +1,4 @@
-//! Misfits in the words of the schema: the format that a text misses, and the variants of which none fits.
+//! Misfits in the words of the schema: a text that misses its format, and a value that fits none of the variants.
 
 use super::{expected::places, wording};
 use crate::{
@@ -183,7 +183,7 @@ fn required(variant: &Value) -> impl Iterator<Item = &str> {
     required.into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// Returns the fields of a variant that have one value.
+/// Returns the fields of a variant that have a single allowed value: its tags.
 fn tags(variant: &Value) -> Vec<(&String, &Value)> {
     let fields = variant.get("properties").and_then(Value::as_object);
     let fields = fields.into_iter().flatten();
@@ -192,7 +192,7 @@ fn tags(variant: &Value) -> Vec<(&String, &Value)> {
         .collect()
 }
 
-/// Returns a variant as a model may write it, in short: `"Unclear"`, `{"reason": ..}`.
+/// Returns the short form of a variant, as a model may write it: `"Unclear"`, `{"reason": ..}`.
 fn name_of(variant: &Value) -> String {
     if let Some(only) = variant.get("const") {
         return only.to_string();

@@ -49,7 +49,7 @@ pub fn not_done<T>() -> InDoubt<T> {
     InDoubt::NotDone
 }
 
-/// Creates the outcome of an interrupted execution of which the tool cannot find out whether it took effect.
+/// Creates the outcome of an interrupted execution if the tool cannot find out whether the execution took effect.
 pub fn unknown<T>() -> InDoubt<T> {
     InDoubt::Unknown
 }

@@ -13,7 +13,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Number of misfits that the model is told; the rest is counted.
+/// Maximum number of misfits that the model is told; further ones are only counted.
 const MOST: usize = 8;
 
 /// Maximum length in bytes of one misfit among several. A longer one loses the schema, which the model has
@@ -95,7 +95,8 @@ pub(crate) fn as_read(
     }
 }
 
-/// Returns all misfits, the first error among them; an empty list if the first error is the only one.
+/// Returns all misfits, which are the places where a text does not fit its schema, with `first` among them. If `first`
+/// is the only misfit, the list is empty, because the error of the call names that one already.
 pub(crate) fn misfits(
     first: &ReadError,
     schema: &Value,

@@ -21,8 +21,8 @@ impl OutputSchema {
     }
 }
 
-/// Allows keys that a schema does not name, unless the schema forbids them itself. Such keys are a
-/// mistake in arguments, but none in a result.
+/// Makes a schema allow keys that it does not name, unless it forbids them explicitly. An unknown key is a mistake in
+/// arguments, and harmless in a result.
 fn open(schema: &mut Value) {
     let Value::Object(members) = schema else {
         return;

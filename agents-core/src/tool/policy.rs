@@ -145,7 +145,7 @@ impl fmt::Debug for ToolPolicy {
 struct Judged {
     tool: SharedTool,
     when: When,
-    /// Is `true` if the tool itself also decides which calls need approval.
+    /// Is `true` if the tool's own condition also decides whether a call needs approval.
     asks_itself: bool,
 }
 

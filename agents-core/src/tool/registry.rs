@@ -5,7 +5,7 @@ use super::{
 use crate::{Error, ErrorKind};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
-/// Tools by `name@version`, from which agents pick theirs.
+/// Collection of tools by `name@version`, from which agents pick their tools.
 ///
 /// Several versions of one name may be registered. A second registration of the same version is refused.
 ///

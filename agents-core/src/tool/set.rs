@@ -120,7 +120,7 @@ impl ToolSet {
         self
     }
 
-    /// Returns the tools that are known.
+    /// Returns the tools of the set, without those that sources may list later.
     pub(crate) fn known(&self) -> impl Iterator<Item = &SharedTool> {
         self.tools.iter()
     }
@@ -147,7 +147,7 @@ impl ToolSet {
             || sources.any(|source| source.names().overlaps(pattern))
     }
 
-    /// Returns the set of the tools that are to be kept.
+    /// Returns the set of the tools for which `keep` returns `true`. Sources stay.
     pub(crate) fn only(&self, keep: impl Fn(&ToolSpec) -> bool) -> ToolSet {
         let kept = self.tools.iter().filter(|tool| keep(tool.spec()));
         ToolSet {
@@ -162,7 +162,7 @@ impl ToolSet {
         self.tools.is_empty() && self.sources.is_empty()
     }
 
-    /// Returns the number of tools that are known.
+    /// Returns the number of tools, without those that sources may list later.
     pub fn len(&self) -> usize {
         self.tools.len()
     }

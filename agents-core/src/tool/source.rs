@@ -103,7 +103,7 @@ pub trait IntoTools<Kind> {
     fn add_to(self, set: &mut ToolSet);
 }
 
-/// Marker of tools that are iterated over.
+/// Marks the implementation of [`IntoTools`] for iterators of tools; without such markers, the implementations overlap.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Each;

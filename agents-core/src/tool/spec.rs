@@ -117,7 +117,7 @@ pub enum NeedsApproval {
 pub struct ToolSpec {
     /// Name by which the model calls the tool.
     pub name: Cow<'static, str>,
-    /// Version, as written into receipts; `1.0.0` by default.
+    /// Version, which is written into receipts; `1.0.0` by default.
     pub version: Cow<'static, str>,
     /// Description for the model.
     pub description: Cow<'static, str>,
@@ -135,16 +135,17 @@ pub struct ToolSpec {
     pub category: Category,
     /// Timeout of one execution; `None` for the run's default.
     pub timeout: Option<Duration>,
-    /// Reuse of results.
+    /// Rule by which results of the tool are reused.
     pub cache: Cache,
-    /// Need of calls for a person's approval.
+    /// Rule by which calls need a person's approval.
     pub approval: NeedsApproval,
     /// Is `true` if arguments are read strictly, without repairs.
     pub strict: bool,
     /// Is `true` if the tool runs alone: after the calls that the model made before it, and before the calls after
     /// it.
     pub sequential: bool,
-    /// Is `true` if the tool is made for being asked the same again and again, until its result changes.
+    /// Is `true` if the tool polls: it is made to be called with the same arguments again and again, until its result
+    /// changes.
     pub polls: bool,
     /// Status of this version: active, deprecated or blocked.
     pub status: Status,
@@ -167,9 +168,9 @@ pub struct ToolSpec {
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
-    /// Is `true` if the tool belongs to its agent as such: it needs to be named in no list and no grant.
+    /// Is `true` if every agent with the tool may use it, without a list or a grant that names it.
     pub(crate) innate: bool,
-    /// Is `true` if the tool does no work, but is a way out for a model that cannot do its task, as `escalate` is.
+    /// Is `true` if the tool only lets a model give up a task that it cannot do, as `escalate` does.
     pub(crate) last_resort: bool,
     /// The tool's own name, if `name` is an alias.
     own_name: Option<Cow<'static, str>>,
@@ -282,7 +283,7 @@ impl ToolSpec {
         self.idempotent()
     }
 
-    /// Returns `true` if a second execution does no more than the first one.
+    /// Returns `true` if a second execution with the same arguments has no further effect.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.effects != Effects::Writes || self.idempotent
     }
@@ -401,16 +402,16 @@ impl ToolSpec {
         self
     }
 
-    /// Sets the reuse of results: see [`cache`](crate::cache). By default, results are not reused. Those of a tool that
-    /// writes never are.
+    /// Sets the rule by which results are reused: see [`cache`](crate::cache). By default, results are not reused.
+    /// Results of a tool that writes never are.
     #[must_use]
     pub fn cache(mut self, cache: Cache) -> Self {
         self.cache = cache;
         self
     }
 
-    /// Sets whether calls need approval; this counts as the author's own declaration. By default, those of a tool that
-    /// writes [outside of the organisation](Self::external) do, and no others.
+    /// Sets whether calls need approval; this counts as the author's own declaration. By default, calls need approval
+    /// if the tool writes [outside of the organisation](Self::external), and not otherwise.
     #[must_use]
     pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = approval;
@@ -425,13 +426,13 @@ impl ToolSpec {
         self
     }
 
-    /// Marks the tool as belonging to its agent as such: it needs to be named in no list and no grant.
+    /// Marks the tool as usable by every agent that has it, without a list or a grant that names it.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
         self
     }
 
-    /// Marks the tool as a way out that does no work.
+    /// Marks the tool as one by which a model gives up.
     pub(crate) fn last_resort(mut self) -> Self {
         self.last_resort = true;
         self
@@ -444,8 +445,8 @@ impl ToolSpec {
         self
     }
 
-    /// Declares that the tool is made for being asked the same again and again, until its result changes: the state of a
-    /// build, or of an order. Its calls may be identical without end; see
+    /// Declares that the tool polls: it is made to be called with the same arguments again and again, until its result
+    /// changes. Examples are the state of a build, or of an order. Its calls may be identical without a bound; see
     /// [`Budget::max_identical_calls`](crate::Budget::max_identical_calls).
     ///
     /// ```

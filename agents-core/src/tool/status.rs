@@ -27,7 +27,7 @@ pub enum Status {
     /// The tool does not run: its calls are refused with `POLICY_DENIED`, and no model is offered
     /// the tool.
     Blocked {
-        /// Reason of the block.
+        /// Reason why the tool is blocked, in words for people and models.
         reason: Cow<'static, str>,
     },
 }

@@ -36,7 +36,7 @@ pub(crate) fn without_modules(name: &str) -> String {
     short
 }
 
-/// Name of a type about which its schema says nothing.
+/// Name of a type if its schema says nothing about it.
 const ANY: &str = "any";
 
 /// Returns the name of a schema's type; of a referenced schema only the name, not its members.

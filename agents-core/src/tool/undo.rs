@@ -51,7 +51,7 @@ pub enum Undone {
     Done,
     /// The effect of the call cannot be undone, because something else has happened since; nothing was changed.
     Conflict {
-        /// Description of what stands in the way.
+        /// Description of the change that prevents the undo.
         what: String,
     },
 }
@@ -74,7 +74,7 @@ pub fn undone() -> Undone {
     Undone::Done
 }
 
-/// Creates the outcome of an undo that has changed nothing, because of what happened since.
+/// Creates the outcome of an undo that has changed nothing, because something else has changed the same data since.
 pub fn conflict(what: impl Into<String>) -> Undone {
     Undone::Conflict { what: what.into() }
 }

@@ -55,15 +55,15 @@ enum Role {
 struct Called {
     id: String,
     name: String,
-    /// Is `true` if the id is the server's own.
+    /// Is `true` if the server gave the call its id.
     has_id: bool,
 }
 
 /// Place of results in the contents.
 struct Results {
-    /// Number of messages before them.
+    /// Number of messages before the results.
     message_count: usize,
-    /// Length of the contents before them.
+    /// Length of the encoded contents before the results.
     length: usize,
     role: Option<Role>,
 }
@@ -431,7 +431,7 @@ fn put_result(out: &mut Vec<u8>, call: &Called, content: Option<&Content>, media
     out.extend_from_slice(if media.is_empty() { b"}}" } else { b"]}}" });
 }
 
-/// Ends a part, with its signature.
+/// Ends a part, and adds its signature if it has one.
 fn end_part(out: &mut Vec<u8>, signature: Option<&str>) {
     if let Some(signature) = signature {
         field(out, b",\"thoughtSignature\":", signature);

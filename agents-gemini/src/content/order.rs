@@ -29,7 +29,7 @@ pub(super) enum Place {
 /// A stretch of a text.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stretch {
-    /// Number of bytes.
+    /// Number of bytes of the stretch.
     pub(super) length: usize,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) signature: Option<String>,
@@ -50,7 +50,7 @@ pub(super) enum Piece<'a> {
     Part(&'a RawValue),
 }
 
-/// Returns the parts in their order, or `None` if the message is not the one that the order was made for.
+/// Returns the parts in their order, or `None` if the order was made for another message.
 pub(super) fn pieces<'a>(
     order: &'a [Place],
     mut text: &'a str,

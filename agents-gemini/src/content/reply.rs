@@ -325,7 +325,7 @@ fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     (!thinking.is_empty()).then_some(thinking)
 }
 
-/// Converts an error that the server reports in place of a reply, or behind its beginning.
+/// Converts an error that the server reports instead of a reply, or after its beginning.
 fn reported(error: &RawValue) -> Problem {
     #[derive(Deserialize, Default)]
     struct Reported {

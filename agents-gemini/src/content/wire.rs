@@ -88,12 +88,13 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
+    /// the usage.
     pub(super) fn of(json: &RawValue) -> Option<Self> {
         serde_json::from_str(json.get()).ok()
     }
 
-    /// Takes over the counts that this event leaves out.
+    /// Takes the counts that this event does not have from an earlier event.
     pub(super) fn or(self, before: Option<Usage>) -> Usage {
         let Some(before) = before else { return self };
         Usage {
@@ -111,7 +112,8 @@ impl Usage {
         }
     }
 
-    /// Returns the tokens in our words: thoughts are written, and results of the server's own tools are read.
+    /// Returns the tokens as `agents` counts them: thoughts count as written, and results of the server's own tools as
+    /// read.
     pub(super) fn read(&self) -> agents_core::model::Usage {
         let sum = |one: Option<u64>, other: Option<u64>| {
             one.unwrap_or_default()

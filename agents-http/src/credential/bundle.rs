@@ -151,7 +151,7 @@ impl Bundle {
     }
 }
 
-/// Answer of a token server.
+/// Reply of a token server to a request for a new token.
 #[derive(Deserialize)]
 struct Granted {
     access_token: String,

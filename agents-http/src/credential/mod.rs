@@ -35,7 +35,7 @@ enum Source {
     OAuth(OAuth),
 }
 
-/// Way in which a provider takes a key: the header, and the text before the key.
+/// Form in which a provider takes a key: the header, and the text before the key.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyHeader {
     /// Name of the header, in lower case.
@@ -61,8 +61,8 @@ impl KeyHeader {
 }
 
 impl Call<'_> {
-    /// Adds the credential of a client, if it has one. A token goes into `Authorization: Bearer`, and a key where the
-    /// provider takes it. The key of all requests is not sent beside it.
+    /// Adds the credential of a client to a request, if the client has one. A token is sent as `Authorization: Bearer`,
+    /// and a key in the header that the provider takes. The client's usual key is then left out.
     ///
     /// # Errors
     /// When the run has no such secret, when the organisation has no token, or when a token cannot be refreshed.

@@ -14,7 +14,7 @@ pub struct Event<'a> {
     pub id: &'a str,
 }
 
-/// An error: an event is longer than the maximum.
+/// Error of an event that is longer than the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
     /// Maximum number of bytes.
@@ -53,12 +53,13 @@ impl std::error::Error for FrameTooLong {}
 pub struct Events {
     /// Beginning of a line whose end has not arrived.
     line: Vec<u8>,
-    /// Data of the event so far; each line has a line feed behind it.
+    /// Data of the event so far; a line feed follows each line.
     data: String,
     name: String,
     id: String,
     retry: Option<Duration>,
-    /// `true` if a piece ended with a carriage return: a line feed that follows belongs to it.
+    /// `true` if the last piece ended with a carriage return: a line feed at the beginning of the next piece then
+    /// belongs to it.
     held_return: bool,
     /// `true` before the first line, where a byte-order mark may stand.
     at_start: bool,

@@ -83,7 +83,7 @@ pub trait Format {
     fn into_reply(self) -> Reply;
 }
 
-/// Amount of a reply that was read.
+/// Part of a reply that was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
     /// No part of the reply itself.
@@ -108,10 +108,10 @@ pub enum Framing {
     Lines,
 }
 
-/// End of a body.
+/// Way in which a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The server ended it.
+    /// The server ended the body.
     Closed,
     /// The connection broke, or a limit was reached.
     BrokeOff,
@@ -122,9 +122,9 @@ pub enum Ending {
 pub enum Problem {
     /// The bytes do not follow the format.
     Malformed {
-        /// The reason.
+        /// Reason why the bytes do not follow the format.
         why: String,
-        /// Beginning of the bytes.
+        /// Beginning of the bytes, for the message.
         excerpt: String,
     },
     /// The server reported an error instead of the reply, or after the reply had begun.
@@ -344,7 +344,7 @@ fn read_line(format: &mut impl Format, line: &[u8], sink: Sink<'_>) -> Result<()
     format.event(&event, sink)
 }
 
-/// Takes an event that has arrived whole, and whose JSON ends too early, for one that does not follow the format.
+/// Turns an early end of JSON into [`Problem::Malformed`], for an event that has arrived as a whole.
 fn whole(read: Result<(), Problem>, data: &str) -> Result<(), Problem> {
     match read {
         Err(Problem::Unfinished) => Err(Problem::malformed(
@@ -355,7 +355,7 @@ fn whole(read: Result<(), Problem>, data: &str) -> Result<(), Problem> {
     }
 }
 
-/// Takes a last event that does not follow the format for one whose end is missing.
+/// Turns a wrong format into [`Problem::Unfinished`], for the last event: its end may be missing.
 fn unless_cut(read: Result<(), Problem>) -> Result<(), Problem> {
     match read {
         Err(Problem::Malformed { .. }) => Err(Problem::Unfinished),

@@ -134,7 +134,8 @@ pub(crate) struct Arms {
     /// The attributes of the whole macro call, in an `impl`.
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) keyword: Ident,
-    /// The tool whose failures these are. Without it they are those of every tool, or of the tool beside.
+    /// The tool whose failures the arms are for. Without it, they are for every tool of the agent, or for the tool that
+    /// the block stands beside.
     pub(crate) tool: Option<Path>,
     /// The pattern for the names of the tools.
     pub(crate) named: Option<LitStr>,
@@ -148,7 +149,7 @@ pub(crate) struct Arms {
 /// The code of an `in_doubt(key) => ..`, or of an `in_doubt!(Tool, |key| ..)`.
 pub(crate) struct InDoubt {
     pub(crate) keyword: Ident,
-    /// The tool whose executions these are. Without it they are those of the tool beside.
+    /// The tool whose executions the code is for. Without it, it is for the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
     /// The name of the idempotency key; `None` for `_`.
     pub(crate) key: Option<Ident>,
@@ -158,7 +159,7 @@ pub(crate) struct InDoubt {
 /// The code of an `undo(output) => ..`, or of an `undo!(Tool, |output| ..)`.
 pub(crate) struct Undo {
     pub(crate) keyword: Ident,
-    /// The tool whose calls these are. Without it they are those of the tool beside.
+    /// The tool whose calls the code is for. Without it, it is for the tool that the block stands beside.
     pub(crate) tool: Option<Path>,
     /// The pattern for the output of the call; `None` for `_`.
     pub(crate) output: Option<Pat>,

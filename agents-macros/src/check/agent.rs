@@ -167,7 +167,7 @@ fn knowledge(function: &Function, mark: &Attribute, errors: &Errors) {
     }
 }
 
-/// Checks the one input of an agent: its type can be named, and borrows nothing.
+/// Checks the one input of an agent: its type is written in full, without `impl` or `_`, and borrows nothing.
 fn input(sig: &Signature, errors: &Errors) {
     let (contexts, inputs): (Vec<_>, Vec<_>) = typed(sig).partition(|typed| is_context(&typed.ty));
     for context in contexts {
@@ -305,7 +305,7 @@ fn among_skills(agent: &Agent, errors: &Errors) {
     }
 }
 
-/// Returns the message about a tool that is not in this list.
+/// Returns the message about a tool that is not in this list. `message` writes it from the tools of the list.
 fn among(listed: &[&Path], message: impl Fn(&[&str]) -> String) -> String {
     let listed: Vec<String> = listed.iter().map(written).collect();
     message(&listed.iter().map(String::as_str).collect::<Vec<_>>())
@@ -515,7 +515,7 @@ fn last(path: &Path) -> Option<String> {
         .map(|segment| segment.ident.to_string())
 }
 
-/// Checks that `#[knowledge]` is described, and told to a model.
+/// Checks that `#[knowledge]` is described, and that a model is there to be told of it.
 fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     let name = &knowledge.function.sig.ident;
     is_plain("method", &knowledge.function, errors);
@@ -527,7 +527,8 @@ fn known(agent: &Agent, knowledge: &Knowledge, errors: &Errors) {
     }
 }
 
-/// Checks that all skills take and return the same types, as far as tokens tell.
+/// Checks that all skills take and return the same types, as far as tokens tell. Returns `false` if a skill is
+/// reported.
 fn alike(skills: &[Skill], errors: &Errors) -> bool {
     let Some((first, others)) = skills.split_first() else {
         return true;

@@ -37,7 +37,8 @@ pub(super) fn entries(
     }
 }
 
-/// Reports unknown keys, and keys given twice at both places. Of two the first counts.
+/// Reports unknown keys, and each key that is given twice, at both places. Of two entries with the same key, the first
+/// is kept.
 fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], errors: &Errors) {
     let names: Vec<&str> = known.iter().map(|key| key.name).collect();
     let mut kept: Vec<Entry> = Vec::new();
@@ -78,7 +79,8 @@ fn known_once(attribute: &str, entries: &mut Vec<Entry>, known: &'static [Key], 
     *entries = kept;
 }
 
-/// Checks the form of a value. A key that takes nothing counts without the value that it is given.
+/// Checks the form of a value. Returns `false` if the entry is reported and to be left out. A key that takes no value
+/// is kept, without the value that it is given.
 fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
     let fits = match (key.takes, &entry.value) {
         (Takes::Nothing, Value::Nothing) => true,
@@ -116,7 +118,7 @@ fn fits(entry: &mut Entry, key: &Key, errors: &Errors) -> bool {
     fits
 }
 
-/// Checks `idempotent` and `idempotent(for = hours(24))`.
+/// Checks `idempotent` and `idempotent(for = hours(24))`. Returns `false` if the value is reported.
 fn is_for_a_time(key: &Ident, value: &Value, name: &str, errors: &Errors) -> bool {
     let time = match value {
         Value::Nothing => return true,
@@ -137,7 +139,7 @@ fn is_for_a_time(key: &Ident, value: &Value, name: &str, errors: &Errors) -> boo
     false
 }
 
-/// Checks that the value of `crate = path::to::agents` is a path.
+/// Checks that the value of `crate = path::to::agents` is a path. Returns `false` if it is none, and is reported.
 fn is_path(value: &Expr, errors: &Errors) -> bool {
     let is_path = matches!(value, Expr::Path(path) if path.qself.is_none());
     if !is_path {
@@ -146,7 +148,7 @@ fn is_path(value: &Expr, errors: &Errors) -> bool {
     is_path
 }
 
-/// Checks the value of one key, if it is there. A value that does not fit is left out with its key.
+/// Checks the value of one key, if the key is there. If `fits` returns `false`, the key is left out with its value.
 pub(super) fn value(entries: &mut Vec<Entry>, key: &str, mut fits: impl FnMut(&mut Expr) -> bool) {
     entries.retain_mut(|entry| match &mut entry.value {
         Value::Is(value) if plain(&entry.key) == key => fits(value),

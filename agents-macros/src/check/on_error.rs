@@ -28,7 +28,7 @@ use syn::{
 pub(crate) enum Of<'a> {
     /// A tool. Its arms see the injected values of these names.
     Tool(&'a [Ident]),
-    /// All tools of an agent, or some by their names. Of their errors no type is known.
+    /// All tools of an agent, or some of them by their names. The types of their errors are not known.
     Tools,
 }
 
@@ -87,7 +87,8 @@ fn meant(written: &Arm, of: Of<'_>, errors: &Errors) -> Option<Arm> {
 
 /// The rules for verbs and their arguments, after suggestions have mended each expression.
 struct Verbs<'a> {
-    /// The number of closures, async blocks and functions around: an `.await` in there belongs to them.
+    /// The number of closures, async blocks and functions around the current expression: an `.await` within one of them
+    /// belongs to it.
     inner: usize,
     /// The names that the arm binds, which mean nothing outside of it.
     bound: Vec<Ident>,
@@ -269,7 +270,8 @@ impl<'ast> Visit<'ast> for Steps<'_> {
     }
 }
 
-/// Finds each `?` that leaves the arms before the next step of a plan.
+/// Reports each `?` in a step before `.or(..)`: it would return from the `on_error!` before the next step of the
+/// decision is tried.
 struct Questions<'e>(&'e Errors);
 
 impl<'ast> Visit<'ast> for Questions<'_> {
@@ -293,7 +295,8 @@ impl<'ast> Visit<'ast> for Questions<'_> {
     fn visit_item_fn(&mut self, _: &'ast syn::ItemFn) {}
 }
 
-/// Returns the verb at the end of a chain. The step behind a chain runs only if that verb gives nothing.
+/// Returns the verb at the end of a chain. The step after the chain is taken only if that verb does not settle the
+/// failure.
 fn verb(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => verb(&inner.expr),

@@ -28,7 +28,7 @@ pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
     elements(entries, "fixers", |element| agent(element, errors));
 }
 
-/// Checks each element of the list of one key.
+/// Checks each element of the list of one key. An element for which `fits` returns `false` is left out.
 pub(super) fn elements(entries: &mut [Entry], key: &str, mut fits: impl FnMut(&Element) -> bool) {
     for entry in entries.iter_mut().filter(|entry| plain(&entry.key) == key) {
         if let Value::List(elements) = &mut entry.value {
@@ -37,7 +37,8 @@ pub(super) fn elements(entries: &mut [Entry], key: &str, mut fits: impl FnMut(&E
     }
 }
 
-/// Checks that a model is more than its name: `model = ollama("qwen3:4b")`.
+/// Checks that a model is more than its name: `model = ollama("qwen3:4b")`. Returns `false` if it is only a name, and
+/// is reported.
 fn model(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(ExprLit {
@@ -51,7 +52,7 @@ fn model(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks that a purpose is no text: `purpose = PurposeKey::Reasoning`.
+/// Checks that a purpose is no text: `purpose = PurposeKey::Reasoning`. Returns `false` if it is text, and is reported.
 pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(ExprLit {
@@ -66,6 +67,7 @@ pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
 }
 
 /// Checks an element of `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
+/// Returns `false` if the element is reported.
 fn tool(element: &Element, errors: &Errors) -> bool {
     let Element::One(tool) = element else {
         return true;
@@ -85,7 +87,7 @@ fn tool(element: &Element, errors: &Errors) -> bool {
     true
 }
 
-/// Checks an element of `[SqlFixer]`.
+/// Checks an element of `[SqlFixer]`. Returns `false` if the element is reported.
 fn agent(element: &Element, errors: &Errors) -> bool {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let function = function(agent);
@@ -96,7 +98,7 @@ fn agent(element: &Element, errors: &Errors) -> bool {
     function.is_none()
 }
 
-/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`.
+/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`. Returns `false` if the element is reported.
 fn policy(element: &Element, errors: &Errors) -> bool {
     match element {
         Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => true,

@@ -41,7 +41,8 @@ fn said(one: &mut Said, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `.delegates(Coder, Tester)`.
+/// Checks `.delegates(Coder, Tester)`, and the places of the delegates. Returns `false` if the setting is reported and
+/// to be left out.
 fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     if one.args.is_empty() {
         errors.at(&one.method, messages::says_nothing(key.name, key.usage));
@@ -65,7 +66,7 @@ fn delegates(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     true
 }
 
-/// Checks `.budget(tokens(500_000))`.
+/// Checks that `.budget(tokens(500_000))` has one value. Returns `false` if the setting is reported and to be left out.
 fn budget(one: &Said, errors: &Errors) -> bool {
     let values: Vec<&Expr> = one.values().collect();
     let is_bound = |value: &Expr| {
@@ -94,7 +95,8 @@ fn calls(bounds: &[&Expr]) -> String {
     calls.collect()
 }
 
-/// Checks `.grants([ReadFile])` and `.confirm(["mcp_*"])`.
+/// Checks the list of tools in `.grants([ReadFile])` or `.confirm(["mcp_*"])`, and removes elements that it reports.
+/// Returns `false` if the whole setting is to be left out.
 fn tools(one: &mut Said, key: &Key, errors: &Errors) -> bool {
     let at = all(one);
     let span = one.paren.span.join();

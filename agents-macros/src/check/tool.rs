@@ -57,7 +57,7 @@ pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
     }
 }
 
-/// Splits a value into one of the `known` words and what it is given.
+/// Splits a value such as `ttl(time)` into one of the `known` words and its argument. Any other value is reported.
 fn word<'v>(
     what: &str,
     value: &'v Expr,
@@ -75,7 +75,7 @@ fn word<'v>(
     found
 }
 
-/// Checks an element of `secrets = ["crm"]`: a name.
+/// Checks that an element of `secrets = ["crm"]` is a name. Returns `false` if it is none, and is reported.
 fn secret(element: &Element, errors: &Errors) -> bool {
     let (Element::One(name) | Element::Spread(_, name)) = element;
     let text = match (element, name) {
@@ -95,7 +95,8 @@ fn secret(element: &Element, errors: &Errors) -> bool {
     is_name
 }
 
-/// Checks `timeout = Duration::from_secs(2)`.
+/// Checks that `timeout = Duration::from_secs(2)` is no number without a unit. Returns `false` if the value is
+/// reported.
 fn timeout(value: &Expr, errors: &Errors) -> bool {
     match value {
         Expr::Lit(number) => {
@@ -107,7 +108,7 @@ fn timeout(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `risk = high`.
+/// Checks `risk = high`: one of the known words. Returns `false` if the value is reported.
 fn risk(value: &Expr, errors: &Errors) -> bool {
     match word("risk", value, RISKS, errors) {
         None => false,
@@ -119,7 +120,7 @@ fn risk(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `cache = forever` and `cache = ttl(Duration::from_secs(60))`.
+/// Checks `cache = forever` and `cache = ttl(Duration::from_secs(60))`. Returns `false` if the value is reported.
 fn cache(value: &Expr, errors: &Errors) -> bool {
     if let Some(lifetime) = suggest::lifetime(value) {
         errors.at(value, messages::cache_for_a_time(lifetime));
@@ -139,7 +140,8 @@ fn cache(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `approval = always` and `approval = when(|args, cx| args.amount > 100)`.
+/// Checks `approval = always` and `approval = when(|args, cx| args.amount > 100)`. Returns `false` if the value is
+/// reported.
 fn approval(value: &mut Expr, errors: &Errors) -> bool {
     if matches!(value, Expr::Closure(_)) {
         errors.at(value, messages::approval_by_closure());

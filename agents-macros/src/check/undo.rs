@@ -47,7 +47,7 @@ pub(super) fn irreversible(tool: &Tool, errors: &Errors) {
     }
 }
 
-/// Checks that a text is not blank.
+/// Checks that a text is not blank. Returns `false` if it is, and is reported with the message `otherwise`.
 pub(super) fn said(value: &Expr, otherwise: &str, errors: &Errors) -> bool {
     match text(value) {
         Some(text) if text.value().trim().is_empty() => {
@@ -58,8 +58,8 @@ pub(super) fn said(value: &Expr, otherwise: &str, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `effect_description = "pay {amount} cents"`: there is a text, and values are not formatted. rustc checks the
-/// names.
+/// Checks `effect_description = "pay {amount} cents"`: there is a text, and no value is formatted. Returns `false` if
+/// the text is reported. rustc checks the names.
 pub(super) fn effect_description(value: &Expr, errors: &Errors) -> bool {
     if !said(value, messages::EFFECT_WITHOUT_WORDS, errors) {
         return false;

@@ -43,7 +43,8 @@ pub(super) fn definition(
     }
 }
 
-/// Prints `impl __rt::GeneratedType for ReadFile {}`. Where there are two types of the name, this is of the other.
+/// Prints `impl __rt::GeneratedType for ReadFile {}`. If there are two types of that name, the implementation is for
+/// the other one.
 pub(super) fn marked(ty: &Ident) -> TokenStream {
     quote! {
         #[automatically_derived]

@@ -36,7 +36,7 @@ pub(crate) fn alone(doubt: &InDoubt, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &quote!(impl #tool { #finds_out }))
 }
 
-/// Prints an `in_doubt` beside its tool. It sees the parameters of the function.
+/// Prints an `in_doubt` beside its tool. Its code sees the parameters of the function.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let doubt = tool.in_doubt.as_ref()?;
     let (ty, sent, bounds) = (&tool.ty, sent(tool), all_bounds(tool));

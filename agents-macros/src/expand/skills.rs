@@ -52,7 +52,7 @@ pub(super) fn agent(agent: &Agent, block: &Impl, skills: &[Skill]) -> TokenStrea
     quote!(#docs #kept #items)
 }
 
-/// Prints the user's block without our blocks and without functions that have no body.
+/// Prints the user's block without `on_error!`, without `on_escalation!` and without functions that have no body.
 pub(crate) fn block(block: &Impl) -> TokenStream {
     let members: TokenStream = block
         .members

@@ -50,7 +50,7 @@ pub(crate) fn alone(undo: &Undo, rt: &Rt) -> TokenStream {
     hidden(rt, &[], &items)
 }
 
-/// Prints an `undo` beside its tool. It sees the parameters of the function.
+/// Prints an `undo` beside its tool. Its code sees the parameters of the function.
 pub(super) fn of_tool(tool: &Tool) -> Option<TokenStream> {
     let undo = tool.undo.as_ref()?;
     let (ty, sent) = (&tool.ty, sent(tool));

@@ -177,7 +177,8 @@ fn references(listed: Vec<Element>) -> Vec<ToolRef> {
     listed.into_iter().filter_map(reference).collect()
 }
 
-/// Lowers `#[knowledge] fn style(&self) -> String { .. }`, if its signature is that of text at hand. The rules report any other.
+/// Lowers `#[knowledge] fn style(&self) -> String { .. }`, if the function takes `&self` alone, is not async, has a
+/// body and returns no `Result`. The rules report any other.
 fn knowledge(function: &Function) -> Option<Knowledge> {
     let sig = &function.sig;
     let fits = !function.is_async()
@@ -198,7 +199,7 @@ fn knowledge(function: &Function) -> Option<Knowledge> {
     })
 }
 
-/// Returns the type of the one input, or `()` if there is none. An input that cannot be had has no type.
+/// Returns the type of the one input, or `()` if there is none. An input that is refused has no type.
 fn input(sig: &Signature) -> Option<Type> {
     let mut inputs = typed(sig);
     let Some(first) = inputs.next() else {

@@ -14,7 +14,7 @@ pub(crate) fn in_doubt(mut doubt: InDoubt) -> InDoubt {
     doubt
 }
 
-/// Rewrites each `return` out of the expression.
+/// Rewrites each `return` that leaves the expression; a `return` of a closure or an async block within it stays.
 struct Outs;
 
 impl VisitMut for Outs {

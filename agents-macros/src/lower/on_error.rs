@@ -128,7 +128,8 @@ fn under<T>(cfgs: &[Attribute], all: Vec<T>) -> impl Iterator<Item = Under<T>> {
 
 struct Sugar<'a> {
     variant: &'a Ident,
-    /// The number of closures, async blocks and functions around: a `return` in there belongs to them.
+    /// The number of closures, async blocks and functions around the current expression: a `return` within one of them
+    /// belongs to it.
     inner: usize,
     /// The names that the arm binds. They mean nothing outside of it.
     bound: Vec<Ident>,

@@ -9,7 +9,7 @@ use crate::{
 };
 use syn::{Attribute, PatType, Signature, Type};
 
-/// Lowers the parameters that can be had. The rules report the others.
+/// Lowers the parameters that a tool may have. The rules report the others.
 pub(super) fn params(sig: &Signature) -> Vec<Param> {
     typed(sig).filter_map(param).collect()
 }

@@ -20,7 +20,7 @@ pub(crate) fn undo(mut undo: Undo) -> Undo {
     undo
 }
 
-/// Rewrites each `return` out of the expression.
+/// Rewrites each `return` that leaves the expression; a `return` of a closure or an async block within it stays.
 struct Outs;
 
 impl VisitMut for Outs {

@@ -21,7 +21,7 @@ pub(crate) enum Said {
 
 /// A tool, as a place names it.
 pub(crate) enum ToolRef {
-    /// `ReadFile`
+    /// Type of a tool: `ReadFile`.
     Type(Path),
     /// `"mcp_*"`
     Named(LitStr),

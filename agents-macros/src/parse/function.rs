@@ -19,7 +19,7 @@ use syn::{
     ext::IdentExt, parenthesized, parse::ParseStream, token,
 };
 
-/// Tells whether a function comes next, behind its attributes.
+/// Returns `true` if a function comes next, without reading it. Its attributes must have been read already.
 pub(super) fn is_next(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let Ok(_) = ahead.parse::<Visibility>() else {

@@ -46,7 +46,8 @@ fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     entries.filter(|entry| !entry.is_empty()).collect()
 }
 
-/// Reports `defualt`, which resembles a key. Any other word is left to the derive, which may be a newer one.
+/// Reports `defualt`, which resembles a key. Any other unknown word is left to the derive macro, whose version may be
+/// newer and know it.
 fn misspelt(of: &str, entry: &[TokenTree], known: &[&str]) -> Option<syn::Error> {
     let key = unknown_key(entry, known)?;
     nearest(&key.to_string(), known)?;

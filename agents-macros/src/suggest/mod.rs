@@ -135,7 +135,8 @@ pub(crate) fn lifetime(value: &Expr) -> Option<String> {
     }
 }
 
-/// Mends `when(|args| ..)` to `when(|args, _| ..)`.
+/// Reports `approval = when(|args| ..)`, whose closure does not take the context, and adds the missing parameter:
+/// `when(|args, _| ..)`. So the rest of the tool is checked and expanded.
 pub(crate) fn asked_with_both(asked: &mut Expr, errors: &Errors) {
     if let Expr::Closure(closure) = asked
         && let (Some(args), 1) = (closure.inputs.first(), closure.inputs.len())

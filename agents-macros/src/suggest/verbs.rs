@@ -74,8 +74,8 @@ pub(crate) fn keep_decision(body: &mut Expr, errors: &Errors) {
     }
 }
 
-/// Mends text among decisions: `match why { .. => "file not found" }`. Of text alone its type says what is wrong.
-/// Among decisions rustc would report the decisions.
+/// Mends text in the place of a decision: `match why { .. => "file not found" }`. If all values are text, their type
+/// says what is wrong. Among decisions, rustc would report the decisions instead.
 pub(crate) fn say_what_text_is(value: &mut Expr, is_among_others: bool, errors: &Errors) {
     let last_of = |block: &mut Block, is_among_others| {
         if let Some(Stmt::Expr(last, None)) = block.stmts.last_mut() {

@@ -40,7 +40,7 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// Connects, and introduces us. The caller bounds the time.
+    /// Connects to the server, with the handshake of the protocol. The caller bounds the time.
     pub(super) async fn open(
         server: &Server,
         name: &str,
@@ -242,7 +242,7 @@ impl Connection {
 
 /// Failure of a call.
 pub(super) enum Failure {
-    /// The server itself, or whoever stands before it, has answered: the call had no effect, or the server says which.
+    /// The server, or a proxy in front of it, has answered: the call had no effect, or the answer says which.
     Answered(McpError),
     /// The server was lost: it is not known what became of the call.
     Lost(McpError),

@@ -37,7 +37,7 @@ pub struct Server {
     pub(super) max_tools: usize,
 }
 
-/// Way to a server.
+/// Means by which a server is reached.
 #[derive(Clone)]
 pub(super) enum Reached {
     Child(Child),
@@ -131,7 +131,7 @@ impl Server {
         self
     }
 
-    /// Lets a child process inherit this variable of our environment.
+    /// Lets a child process inherit this environment variable of the current process.
     pub fn inherit_env(mut self, name: impl Into<String>) -> Self {
         match &mut self.reached {
             Reached::Child(child) => child.inherited.push(name.into()),
@@ -167,8 +167,8 @@ impl Server {
         self.header("authorization", format!("Bearer {token}"))
     }
 
-    /// Sets how we are authorized at a server that is reached by HTTP, by OAuth. Without it, a server that wants to know who
-    /// asks has to be given a token: see [`Server::bearer`].
+    /// Sets how this client is authorized by OAuth, at a server that is reached by HTTP. Without it, a server that
+    /// demands authorization has to be given a token: see [`Server::bearer`].
     #[cfg(feature = "auth")]
     pub fn oauth(mut self, oauth: super::OAuth) -> Self {
         match &mut self.reached {
@@ -178,8 +178,8 @@ impl Server {
         self
     }
 
-    /// Trusts the server's hints about its tools: a tool for which it hints so only reads, may be repeated, or stays within
-    /// the organisation.
+    /// Trusts the server's hints about its tools. A tool then only reads, may be repeated, or stays within the
+    /// organisation, if the server hints so.
     ///
     /// By default, every tool of a server counts as one that writes outside of the organisation. So its calls need approval,
     /// and a hint can only make that stricter.

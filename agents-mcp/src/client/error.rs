@@ -54,7 +54,7 @@ impl McpError {
         }
     }
 
-    /// Sets what the error says.
+    /// Sets the message of the error.
     pub(super) fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self
@@ -65,13 +65,13 @@ impl McpError {
         self
     }
 
-    /// Sets the challenge with which the server asked who we are.
+    /// Sets the challenge with which the server demanded authorization.
     pub(super) fn challenged(mut self, challenge: Option<&str>) -> Self {
         self.challenge = challenge.map(str::to_owned);
         self
     }
 
-    /// Returns the challenge with which the server asked who we are, if it said more than that.
+    /// Returns the challenge with which the server demanded authorization, if it sent one.
     #[cfg(feature = "auth")]
     pub(super) fn challenge(&self) -> Option<&str> {
         self.challenge.as_deref()

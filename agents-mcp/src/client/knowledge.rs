@@ -1,4 +1,4 @@
-//! Resources of a server as knowledge: tools without arguments, each of which reads one.
+//! Resources of a server as knowledge: each resource is a tool without arguments, which reads it.
 
 use super::{
     ListedResource, names,

@@ -90,7 +90,7 @@ impl Link {
         }
     }
 
-    /// Asks the server, and once more if a person has allowed us in between.
+    /// Sends a request to the server, and sends it once more if a person has authorized this client in between.
     pub(super) async fn asks<T, Fut>(
         &self,
         ask: impl Fn(Arc<Connection>) -> Fut,
@@ -104,7 +104,7 @@ impl Link {
         }
     }
 
-    /// Returns `true` if this error is that of a server that wants to know who asks, and a person has now allowed us.
+    /// Returns `true` if the server has demanded authorization with this error, and a person has now given it.
     #[cfg(feature = "auth")]
     pub(super) async fn authorize(&self, error: &McpError) -> Result<bool, McpError> {
         let Some(authorization) = &self.authorization else {
@@ -122,14 +122,14 @@ impl Link {
         Ok(false)
     }
 
-    /// Returns our authorization at the server.
+    /// Returns the authorization of this client at the server.
     #[cfg(feature = "auth")]
     pub(super) fn authorization(&self) -> Result<&Authorization, McpError> {
         let authorization = self.authorization.as_ref();
         authorization.ok_or_else(|| wording::no_oauth(&self.name))
     }
 
-    /// Closes the connection, so that the next one has the tokens that we have now.
+    /// Closes the connection, so that the next one uses the current tokens.
     #[cfg(feature = "auth")]
     pub(super) async fn forget(&self) {
         let mut state = self.state.lock().await;
@@ -198,8 +198,8 @@ impl Link {
             .await
     }
 
-    /// Returns the tools that may be offered: those that are as they were admitted. A tool that is seen for the first time
-    /// is admitted.
+    /// Returns the tools that may be offered: those that have not changed since they were admitted. A tool that is seen
+    /// for the first time is admitted.
     pub(super) async fn offered(&self) -> Result<Vec<RemoteTool>, McpError> {
         let listing = self.listing().await?;
         let mut admitted = self.admitted();
@@ -239,8 +239,8 @@ impl Link {
         Ok(())
     }
 
-    /// Returns a connection, and the tool as its server lists it, if the server has the tool as it was listed
-    /// and admitted.
+    /// Returns a connection and the tool in the server's list, if the tool has not changed since it was listed and
+    /// admitted.
     pub(super) async fn find(
         &self,
         tool: &str,

@@ -63,7 +63,7 @@ impl<'a> Pages<'a> {
         self.next.take()
     }
 
-    /// Takes note of a page with `count` entries.
+    /// Counts a page with `count` entries, and keeps the request for the page after it.
     ///
     /// # Errors
     /// When the server lists more than is read, or lists in a circle.

@@ -41,7 +41,8 @@ pub(super) fn add_resource(
     Ok(())
 }
 
-/// Adds a part of a message.
+/// Adds a block of a server's message or result to the content: text, media, a resource or a link. Fails with the reason if
+/// the block cannot be read.
 pub(super) fn add_block(content: &mut Content, block: &ContentBlock) -> Result<(), String> {
     match block {
         ContentBlock::Text(text) => add_text(content, &text.text),

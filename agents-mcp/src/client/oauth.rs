@@ -31,7 +31,7 @@ type Visit =
 /// Error of a [`TokenStore`], of any type.
 pub type TokenError = Box<dyn Error + Send + Sync>;
 
-/// Store for the tokens that servers have given us.
+/// Store for the tokens that authorization servers have given this client.
 ///
 /// ```
 /// use agents::{async_trait, tool::Scope};
@@ -80,12 +80,12 @@ pub trait TokenStore: Send + Sync + 'static {
     ) -> Result<(), TokenError>;
 }
 
-/// Way in which we are authorized at a server by OAuth: who we are, where the server leads people back to, and where tokens
-/// are kept.
+/// Settings for the authorization of this client at a server by OAuth: who the client is, where people are led back to,
+/// and where tokens are kept.
 ///
 /// The rest is discovered: the server names its authorization server, which names its addresses. If no client is
-/// [given](OAuth::client), we present [ourselves by a URL](OAuth::client_metadata_url) where the authorization server reads
-/// that, and register otherwise. Tokens are refreshed when they expire.
+/// [given](OAuth::client), this client presents [its URL](OAuth::client_metadata_url) where the authorization server
+/// reads such documents, and registers otherwise. Tokens are refreshed when they expire.
 ///
 /// ```
 /// use agents_mcp::{self as mcp, Mcp, OAuth};
@@ -113,13 +113,13 @@ pub struct OAuth {
     client: Option<(String, Option<String>)>,
     metadata_url: Option<String>,
     scopes: Vec<String>,
-    /// Store of our own; without one, the tokens are in memory.
+    /// Store of the application; without one, the tokens are in memory.
     store: Option<Arc<dyn TokenStore>>,
     visit: Option<Arc<Visit>>,
 }
 
 impl OAuth {
-    /// Creates the way to be authorized, with the address of our own to which people are led back.
+    /// Creates the settings, with the address of the application to which people are led back.
     pub fn new(redirect_uri: impl Into<String>) -> Self {
         OAuth {
             redirect_uri: redirect_uri.into(),
@@ -132,26 +132,27 @@ impl OAuth {
         }
     }
 
-    /// Sets the name by which people are asked to allow us; `agents` by default.
+    /// Sets the name of this client, which people see when they are asked to authorize it; `agents` by default.
     pub fn client_name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Sets the id, and the secret if there is one, under which the authorization server already knows us.
+    /// Sets the id of this client, and the secret if there is one, with which it is already registered at the
+    /// authorization server.
     pub fn client(mut self, id: impl Into<String>, secret: Option<String>) -> Self {
         self.client = Some((id.into(), secret));
         self
     }
 
-    /// Sets the HTTPS address of the document that describes us, which some authorization servers read in the place of a
-    /// registration.
+    /// Sets the HTTPS address of the document that describes this client. Some authorization servers read it instead of
+    /// a registration.
     pub fn client_metadata_url(mut self, url: impl Into<String>) -> Self {
         self.metadata_url = Some(url.into());
         self
     }
 
-    /// Sets what we ask to be allowed. By default it is what the server says that it needs.
+    /// Sets the OAuth scopes that are asked for. By default, they are those that the server says it needs.
     pub fn scopes<S: Into<String>>(mut self, scopes: impl IntoIterator<Item = S>) -> Self {
         self.scopes = scopes.into_iter().map(Into::into).collect();
         self
@@ -220,24 +221,24 @@ impl TokenStore for InMemory {
     }
 }
 
-/// Our authorization at one server, for one scope.
+/// Authorization of this client at one server, for one scope.
 pub(super) struct Authorization {
     server: String,
     url: String,
     oauth: OAuth,
     kept: Kept,
     state: Mutex<State>,
-    /// Is held while a person is at the authorization server.
+    /// Lock that is held while a person is at the authorization server.
     visits: Mutex<()>,
-    /// Number of times that we were allowed.
+    /// Number of times that a person has authorized this client.
     allowed: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
-    /// Client with the tokens, once the store was looked into.
+    /// Client with its tokens, once the store was asked for them.
     client: Option<AuthClient<Client>>,
-    /// Challenge with which the server refused us last.
+    /// Challenge of the server's last refusal.
     challenge: Option<String>,
     /// Authorization that waits for a person.
     pending: Option<AuthorizationManager>,
@@ -269,7 +270,7 @@ impl Authorization {
         }
     }
 
-    /// Returns the client that sends our token with each request, if we have one.
+    /// Returns the HTTP client that sends the token with each request, if there is a token.
     pub(super) async fn client(&self) -> Result<AuthClient<Client>, McpError> {
         let mut state = self.state.lock().await;
         if let Some(client) = &state.client {
@@ -299,9 +300,9 @@ impl Authorization {
         Ok(client)
     }
 
-    /// Takes note of a challenge. Returns `true` if a person was brought to the authorization server and has allowed us, so
-    /// that the request can be made again. Of requests that are refused at once, one brings the person there and then
-    /// forgets the old connection, and the others wait for that.
+    /// Keeps a challenge. Returns `true` if a person was brought to the authorization server and has authorized this
+    /// client, so that the request can be made again. If several requests are refused at once, one of them brings the
+    /// person there and then forgets the old connection; the others wait for that.
     pub(super) async fn answer(
         &self,
         challenge: Option<&str>,
@@ -326,7 +327,8 @@ impl Authorization {
         Ok(true)
     }
 
-    /// Begins an authorization: discovers where, registers us if nobody has, and returns the address for the person.
+    /// Begins an authorization: discovers the authorization server, registers this client if it is not registered, and
+    /// returns the address for the person.
     pub(super) async fn begin(&self) -> Result<String, McpError> {
         let mut state = self.state.lock().await;
         let challenge = state.challenge.clone();
@@ -368,7 +370,7 @@ impl Authorization {
         Ok(url)
     }
 
-    /// Ends the authorization that was begun last, with the address to which the person was led back.
+    /// Completes the authorization that was begun last. `back` is the address to which the person was led back.
     pub(super) async fn finish(&self, back: &str) -> Result<(), McpError> {
         let mut state = self.state.lock().await;
         let manager = state.pending.take();
@@ -386,7 +388,7 @@ impl Authorization {
         Ok(())
     }
 
-    /// Returns what we ask to be allowed: what we were allowed before, and what the server now needs.
+    /// Returns the OAuth scopes to ask for: those that were granted before, and those that the server now needs.
     async fn wanted(&self, manager: &AuthorizationManager, challenge: Option<&str>) -> Vec<String> {
         if !self.oauth.scopes.is_empty() {
             return self.oauth.scopes.clone();
@@ -434,7 +436,7 @@ struct Kept {
     client: Arc<SyncMutex<Option<Registered>>>,
 }
 
-/// Client as an authorization server knows us.
+/// Registration of this client at an authorization server.
 #[derive(Clone, Serialize, Deserialize)]
 struct Registered {
     id: String,
@@ -442,7 +444,7 @@ struct Registered {
     secret: Option<String>,
 }
 
-/// Text that is stored.
+/// Form in which the tokens are stored.
 #[derive(Serialize, Deserialize)]
 struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]

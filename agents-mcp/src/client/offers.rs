@@ -49,7 +49,7 @@ pub struct PromptArgument {
     pub name: String,
     /// Description; empty if the server gives none.
     pub description: String,
-    /// Is `true` if the prompt cannot be written without it.
+    /// Is `true` if the prompt cannot be written without this argument.
     pub is_required: bool,
 }
 

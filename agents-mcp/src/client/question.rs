@@ -14,7 +14,7 @@ use std::{convert::Infallible, fmt, future::Future, pin::Pin, sync::Arc};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Question {
-    /// Name of the server.
+    /// Name of the server that asks.
     pub server: String,
     /// Text of the question, in the words of the server.
     pub message: String,
@@ -32,7 +32,7 @@ impl Question {
         defaults.collect()
     }
 
-    /// Returns the values with the suggested ones in the place of those that are missing.
+    /// Returns the values, completed by those that the server suggests.
     ///
     /// # Errors
     /// When they do not follow the schema.

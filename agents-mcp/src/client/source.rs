@@ -63,7 +63,7 @@ impl Describe {
 /// Part of an [`Mcp`] that its clones share.
 struct Shared {
     describe: Describe,
-    /// Description for the empty scope, of which the name of the server is taken.
+    /// Description of the server for the empty scope; `name` is taken from it.
     server: Server,
     name: String,
     links: Mutex<Links>,
@@ -226,22 +226,25 @@ impl Mcp {
         .await
     }
 
-    /// Returns the address at which a person can allow us to use the server for this scope; [`Mcp::authorize`] ends what begins
-    /// here. An address is valid for this process, and until another one is asked for.
+    /// Returns the address at which a person authorizes this client to use the server for this scope;
+    /// [`Mcp::authorize`] completes the authorization. The address is valid in this process only, and until the next
+    /// address is asked for.
     ///
     /// # Errors
-    /// When the server has no [`oauth`](Server::oauth), or its authorization server cannot be found or does not take us.
+    /// When the server has no [`oauth`](Server::oauth), or its authorization server cannot be found or refuses this
+    /// client.
     #[cfg(feature = "auth")]
     pub async fn authorization_url(&self, scope: &Scope) -> Result<String, McpError> {
         let link = self.shared().link(scope);
         link.authorization()?.begin().await
     }
 
-    /// Ends the authorization for this scope, with the address to which the person was led back, query included. Runs have
-    /// the server's tools from now on.
+    /// Completes the authorization for this scope. `back` is the whole address to which the authorization server led
+    /// the person back, with its query. From now on, runs have the server's tools.
     ///
     /// # Errors
-    /// When no authorization was begun, the person did not allow us, or the address is not an answer to ours.
+    /// When no authorization was begun, when the person refused, or when the address does not belong to the
+    /// authorization that was begun.
     #[cfg(feature = "auth")]
     pub async fn authorize(&self, scope: &Scope, back: &str) -> Result<(), McpError> {
         let link = self.shared().link(scope);

@@ -162,7 +162,8 @@ impl Host {
         HostModel(self.clone())
     }
 
-    /// Tells the host how the work goes on, as a line of its log. A host that wants to hear of failures only is not told.
+    /// Tells the host how the work goes on, as a line of its log. A host that only wants to hear of failures is not
+    /// told.
     pub async fn log(&self, message: impl Into<String>) {
         if self.session.level() > LoggingLevel::Info as u8 {
             return;
@@ -185,7 +186,7 @@ impl Host {
         self.progress.is_some()
     }
 
-    /// Tells the host of one more step, of which nobody knows how many there are.
+    /// Tells the host of one more step, without a total: the number of steps is not known.
     pub(super) async fn step(&self, message: String) {
         let next = |last: Option<f64>| Some(last.unwrap_or_default() + 1.0);
         self.report(next, None, message).await;

@@ -155,7 +155,7 @@ impl Prompt {
         }
     }
 
-    /// Returns values for an argument of which this much is written.
+    /// Returns suggestions for the value of an argument that begins with the text `begun`.
     pub(super) fn suggestions(&self, argument: &str, begun: &str) -> Vec<String> {
         let argument = self.arguments.iter().find(|one| one.name == argument);
         let complete = argument.and_then(|argument| argument.complete.as_ref());

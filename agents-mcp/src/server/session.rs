@@ -127,8 +127,8 @@ impl Session {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins to tell the host of changes, which it is until it leaves. A host for which that has begun is told no more than
-    /// before.
+    /// Starts the task that tells the host of changes until the host leaves. If the task was started before, nothing
+    /// happens.
     pub(super) fn tell_of(self: &Arc<Self>, changes: &Changes, peer: Peer<RoleServer>) {
         self.told.get_or_init(|| {
             let mut told = JoinSet::new();
@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// Tells the host of every change that there may have been.
+    /// Tells the host that all lists, and all resources that it has subscribed to, may have changed.
     async fn tell_all(&self, peer: &Peer<RoleServer>) -> Result<(), ServiceError> {
         for change in [Change::Tools, Change::Resources, Change::Prompts] {
             self.tell(change, peer).await?;

@@ -82,7 +82,7 @@ impl Calls {
     }
 }
 
-/// Returns `true` if a piece with the index of `held` begins another call: some servers give every call the same index,
+/// Returns `true` if a piece with the index of `held` begins another call. Some servers give every call the same index,
 /// and some give no ids.
 fn is_another(held: &ToolCall, id: &str, name: &str, arguments: &str) -> bool {
     if name.is_empty() || held.name.is_empty() {

@@ -112,7 +112,8 @@ struct Details {
 }
 
 impl Usage {
-    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
+    /// the usage.
     pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
         let usage: Usage = serde_json::from_str(json.get()).ok()?;
         Some(usage.read())
@@ -135,8 +136,8 @@ impl Usage {
     }
 }
 
-/// A text, borrowed if it has no escapes. `null` and a missing field are the empty text. Mistral sends a list of parts,
-/// of which some are reasoning.
+/// A text, borrowed if it has no escapes. `null` and a missing field are the empty text. Mistral sends a list of parts;
+/// some of them are reasoning.
 #[derive(Default)]
 pub(super) struct Text<'a> {
     pub(super) text: Cow<'a, str>,

@@ -16,7 +16,7 @@ use serde_json::{json, value::RawValue};
 struct Encoded {
     message_count: usize,
     items: Vec<u8>,
-    /// Tools as the request offers them, and as they are sent.
+    /// Declarations of the tools, as the request offers them; `tools` has them as they are sent.
     declared: String,
     tools: String,
 }

@@ -28,7 +28,7 @@ use serde_json::value::RawValue;
 pub struct ResponsesReply {
     /// Items that are complete.
     items: Items,
-    /// Pieces of the items that are not.
+    /// Text of the items that are not complete.
     text: String,
     thinking: String,
     refusal: String,
@@ -44,7 +44,7 @@ struct Items {
     thinking: String,
     refusal: String,
     calls: Vec<ToolCall>,
-    /// Items in their order, as JSON: marks for the text and the calls, and all others as they came.
+    /// Items in their order, as JSON: a mark for the text and for each call, and every other item as it came.
     order: Vec<String>,
     has_reasoning: bool,
 }

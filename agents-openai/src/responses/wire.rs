@@ -82,7 +82,8 @@ struct Details {
 }
 
 impl Usage {
-    /// Reads what a server says; `None` if some count is not a number of tokens. Nothing is known of the usage then.
+    /// Reads the counts of a server; `None` if one of them is not a number of tokens. In that case nothing is known of
+    /// the usage.
     pub(super) fn of(json: &RawValue) -> Option<agents_core::model::Usage> {
         let usage: Usage = serde_json::from_str(json.get()).ok()?;
         Some(usage.read())

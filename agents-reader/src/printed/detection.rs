@@ -15,7 +15,7 @@ use super::table::{
 use super::text::{Cursor, Text};
 use super::tools::Tools;
 
-/// Number of bytes that a single look may examine free of charge.
+/// Number of bytes that one look may examine without using up the allowance.
 const FREE_WORK: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -29,13 +29,13 @@ pub(super) enum Mode {
 
 /// Result of a look at one place: the next step of the scanner.
 pub(super) enum Step {
-    /// Content, up to this place.
+    /// Content up to this offset.
     Say(usize),
-    /// Content in which no call was found, with its end and its cost.
+    /// Content in which no call was found, up to the first offset; the second number is the cost of the look.
     Failed(usize, usize),
-    /// A marker that is no content.
+    /// A marker up to this offset, which is no content.
     Drop(usize),
-    /// The header of a message, or the marker that ends it.
+    /// The header of a message, or the marker that ends a header, up to this offset.
     Header(usize),
     Think {
         to: usize,

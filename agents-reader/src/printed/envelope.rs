@@ -74,7 +74,7 @@ pub(super) enum Bare {
         body: Body,
         calls: Vec<Call>,
     },
-    /// Data that is no call, up to this place.
+    /// Data up to this offset, which is no call.
     Data(usize),
     Prose,
 }
@@ -165,10 +165,10 @@ fn may_be_call(mut cursor: Cursor<'_, '_>, tools: Tools<'_>) -> bool {
 /// Degree of certainty that the surroundings give.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trust {
-    /// In a wrapper, which marks a call; a name alone is a call without arguments.
+    /// The text is in a wrapper, which marks a call. A name alone is then a call without arguments.
     Wrapped,
     Bare,
-    /// In a text that ends inside the call.
+    /// The text ends inside the call.
     CutOff,
 }
 

@@ -135,14 +135,14 @@ impl Place {
         }
     }
 
-    /// Notes that a marker or a call was taken out here.
+    /// Records that a marker or a call was taken out at this place.
     pub(super) fn cut(&mut self) {
         self.start = false;
         self.previous = None;
         self.ticks = 0;
     }
 
-    /// Notes that a message of its own begins here.
+    /// Records that a new message begins at this place.
     pub(super) fn open_message(&mut self) {
         *self = Self {
             start: false,
@@ -172,7 +172,7 @@ impl Place {
         }
     }
 
-    /// Returns true if only a header stands before in its message.
+    /// Returns true if nothing but a header stands before this place in its message.
     pub(super) fn opens_message(&self) -> bool {
         self.message == Message::Opening
     }
@@ -181,7 +181,7 @@ impl Place {
         self.in_fence || self.in_ticks
     }
 
-    /// Returns true if JSON here is no part of something else.
+    /// Returns true if JSON at this place is not a part of something else.
     pub(super) fn stands_free(&self) -> bool {
         let apart = self.previous.is_none_or(char::is_whitespace);
         apart && self.data.is_none() && !self.in_fence

@@ -128,7 +128,7 @@ fn key<'t>(cursor: &mut Cursor<'_, 't>) -> &'t str {
     cursor.take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.'))
 }
 
-/// Returns a Python literal as JSON, if the text has nothing else.
+/// Returns the JSON for a text that is exactly one Python literal; `None` for any other text.
 pub(super) fn literal(raw: &str) -> Option<String> {
     let text = Text::new(raw, true);
     let mut cursor = Cursor::new(&text, 0);

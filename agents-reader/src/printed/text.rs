@@ -37,7 +37,7 @@ impl<'t> Text<'t> {
         self.all.len()
     }
 
-    /// Starts a new question.
+    /// Starts a new question: from now on, looks at the text are counted anew.
     pub(super) fn ask(&self) {
         self.touched.set(false);
         self.work.set(0);

@@ -111,8 +111,8 @@ impl Parser<'_> {
         Ok(Want::Nothing)
     }
 
-    /// Marks a list as uncertain if some elements have quotes and several have none: a comma between these may belong
-    /// to a text.
+    /// Marks a list as uncertain if some elements have quotes and several have none: a comma between elements without
+    /// quotes may belong to a text.
     fn judge_quotes(&mut self, list: Frame) {
         let node = list.node as usize;
         let (mut quoted, mut others) = (0, 0);

@@ -92,7 +92,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// Returns the place behind the mark of a list item, if marks are possible: `- key: value`.
+    /// Returns the place after the mark of a list item, such as `- ` in `- key: value`, if items may have marks.
     pub(super) fn past_mark(&self, at: usize) -> usize {
         match self.bytes.get(at..at + 2) {
             Some(b"- " | b"* ") if self.loose && self.frames.len() == 1 => at + 2,

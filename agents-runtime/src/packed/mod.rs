@@ -8,19 +8,20 @@ use crate::RuntimeError;
 use agents_core::journal::Entry;
 use std::{collections::HashMap, sync::OnceLock};
 
-/// Words of entries. It is a part of the format: another dictionary is another format.
+/// Dictionary of words that entries have in common. It is a part of the format: with any other dictionary, stored
+/// entries cannot be read.
 const WORDS: &[u8] = include_bytes!("words.txt");
 
 /// First byte of packed entries. Entries that are stored as JSON begin with a bracket.
 const FORMAT: u8 = 1;
 
-/// Shortest piece that is found in the dictionary.
+/// Minimum length of a piece of the dictionary, in bytes.
 const SHORTEST: usize = 4;
 
-/// Longest piece.
+/// Maximum length of any piece, in bytes.
 const LONGEST: usize = 127;
 
-/// Mark of a piece that is found in the dictionary.
+/// Bit that marks a piece of the dictionary, in the byte with the length of the piece.
 const FOUND: u8 = 0x80;
 
 /// Packs entries, which have to follow each other.
@@ -111,7 +112,7 @@ fn parts(text: &str) -> Option<Parts<'_>> {
     })
 }
 
-/// Writes a text as pieces.
+/// Writes a text as pieces: parts of the dictionary, and the text between them.
 fn said_or_found(packed: &mut Vec<u8>, text: &[u8]) {
     let (mut at, mut said) = (0, 0);
     while at < text.len() {
@@ -135,7 +136,7 @@ fn say(packed: &mut Vec<u8>, text: &[u8]) {
     }
 }
 
-/// Returns the longest piece of the dictionary that the text begins with: its place, and its length.
+/// Returns the position and the length of the longest piece of the dictionary with which the text begins.
 fn found(text: &[u8]) -> Option<(u16, usize)> {
     let places = places().get(text.first_chunk::<SHORTEST>()?)?;
     let length = |place: u16| {
@@ -147,7 +148,7 @@ fn found(text: &[u8]) -> Option<(u16, usize)> {
     found.max_by_key(|(_, length)| *length)
 }
 
-/// Returns the places of the dictionary by the bytes that begin there.
+/// Returns the positions in the dictionary, by the bytes that begin there.
 fn places() -> &'static HashMap<[u8; SHORTEST], Vec<u16>> {
     static PLACES: OnceLock<HashMap<[u8; SHORTEST], Vec<u16>>> = OnceLock::new();
     PLACES.get_or_init(|| {
@@ -162,7 +163,7 @@ fn places() -> &'static HashMap<[u8; SHORTEST], Vec<u16>> {
     })
 }
 
-/// Takes the next piece.
+/// Removes the next piece from `rest`, and returns it.
 fn piece<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (head, tail) = rest.split_first()?;
     let length = usize::from(head & !FOUND);

@@ -10,7 +10,7 @@ use crate::{
     audit::reason,
     data::{RunData, UndoData, entries, key_of},
     error::RuntimeErrorKind,
-    journal::execution_of,
+    ids::execution_of,
     keys::RunKey,
     wording::in_words,
     work::PAUSE,
@@ -55,24 +55,24 @@ pub enum UndoOutcome {
     AlreadyUndone,
     /// The tool says that its effect cannot be undone, or not how. Nothing was changed.
     Irreversible {
-        /// Reason.
+        /// Reason, in the words of the tool or of the runtime.
         why: String,
     },
-    /// Refused, since something else has happened meanwhile. No value was changed.
+    /// The undo was refused, because something else has changed the same data meanwhile. No value was changed.
     Conflict {
-        /// Description of what stands in the way.
+        /// Description of the change that prevents the undo.
         what: String,
     },
     /// The undo has failed, or was denied.
     Failed {
-        /// Error in words.
+        /// Text of the error, or of the denial.
         error: String,
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
     /// In doubt: the execution, or its undo, may or may not have taken effect.
     InDoubt {
-        /// Description of the doubt.
+        /// Description of what is not known.
         what: String,
     },
 }
@@ -83,7 +83,8 @@ impl UndoOutcome {
         matches!(self, UndoOutcome::Undone | UndoOutcome::AlreadyUndone)
     }
 
-    /// Returns `true` if what was done before may not be undone yet, since this is still there and may depend on it.
+    /// Returns `true` if earlier executions may not be undone yet, because this effect still exists and may depend on
+    /// them.
     fn stops(&self) -> bool {
         !self.is_undone() && !matches!(self, UndoOutcome::Irreversible { .. })
     }
@@ -297,18 +298,18 @@ impl Runtime {
     }
 }
 
-/// Stored run whose executions are undone, with what it was given.
+/// Stored run whose executions are undone, with its key and its data.
 struct Opened {
     stored: Run,
     key: RunKey,
     data: RunData,
 }
 
-/// Answer to the wish to undo an execution.
+/// Answer to the request to undo an execution.
 enum Asked {
     /// The outcome is known.
     Told(UndoOutcome),
-    /// A run with this id undoes it.
+    /// The run with this id undoes the execution.
     Run(String),
 }
 
@@ -347,7 +348,7 @@ impl Client {
         own.ok_or_else(|| crate::wording::no_execution(id))
     }
 
-    /// Opens what a run was given.
+    /// Decrypts the data of a stored run.
     fn opened(&self, stored: Run) -> Result<Opened, RuntimeError> {
         let key = key_of(&stored, &*self.keys()?)?;
         let data = RunData::of(&stored, &key)?;
@@ -460,6 +461,7 @@ impl Client {
             budget: None,
             by: Some(by.clone()),
             conversation: None,
+            unchecked: false,
             streamed: false,
             undo: Some(undo.clone()),
             call: None,
@@ -529,7 +531,7 @@ fn event(
     }
 }
 
-/// Returns what the receipt of an undo tells.
+/// Returns the outcome of an undo, from the receipt of its call.
 fn told(receipt: &ToolEnvelope, is_doubtful: bool) -> UndoOutcome {
     let failed = |error: String| match is_doubtful {
         true => UndoOutcome::InDoubt { what: error },

@@ -49,8 +49,8 @@ impl Runtime {
         Ok(OneCall::saying(UNDO, why))
     }
 
-    /// Puts secrets in the place of their references. They get names of their own: the undo asks for the secrets of today
-    /// under the names that it knows.
+    /// Replaces references to secrets by their values, under names of their own. Under the usual names, the undo looks
+    /// up the secrets of today.
     async fn restored(&self, value: &Json, data: &RunData) -> Result<(Json, Given), RuntimeError> {
         let none = SecretStore::new();
         let secrets = self.settings.secrets.as_deref().unwrap_or(&none);

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use reqwest::{Client, StatusCode, Url, header::CONTENT_TYPE, redirect::Policy};
 use std::{fmt, time::Duration};
 
-/// Time within which the other system has to answer, unless another one is set.
+/// Default time within which the other system has to answer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(15);
 
 /// Delivery over HTTP (feature `webhooks`), with the headers of the Standard Webhooks specification. HTTPS needs the feature

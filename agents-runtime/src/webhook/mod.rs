@@ -22,7 +22,7 @@ use agents_store::AuditKind;
 use async_trait::async_trait;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// Times between the tries to deliver an event, unless others are set: two days in all.
+/// Default times between the tries to deliver an event: two days in all.
 const RETRIES: [Duration; 8] = [
     Duration::from_secs(5),
     Duration::from_secs(5 * 60),
@@ -76,7 +76,7 @@ pub struct Webhook {
     way: Arc<dyn Deliver>,
 }
 
-/// Way on which the messages of a webhook are delivered: `HttpDelivery` (feature `webhooks`), or one of yours.
+/// Transport that delivers the messages of a webhook: `HttpDelivery` (feature `webhooks`), or a type of your own.
 ///
 /// ```
 /// use agents_core::async_trait;
@@ -115,8 +115,8 @@ pub trait Deliver: Send + Sync + 'static {
     async fn deliver(&self, message: &WebhookMessage) -> Result<(), DeliveryError>;
 }
 
-/// Reason why a message was not taken, and whether there is another try: after [`new`](DeliveryError::new), not after
-/// [`permanent`](DeliveryError::permanent).
+/// Reason why a message was not taken. It also says whether there is another try: yes after
+/// [`new`](DeliveryError::new), no after [`permanent`](DeliveryError::permanent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryError {
     message: String,
@@ -124,7 +124,7 @@ pub struct DeliveryError {
 }
 
 impl DeliveryError {
-    /// Creates the error of a try that is made again later.
+    /// Creates the error of a try after which there will be another one.
     pub fn new(message: impl Into<String>) -> Self {
         DeliveryError {
             message: message.into(),
@@ -150,7 +150,7 @@ impl fmt::Display for DeliveryError {
 impl std::error::Error for DeliveryError {}
 
 impl Webhook {
-    /// Creates a webhook. Under its name the store knows which events it was told of.
+    /// Creates a webhook. By its name, the store knows which events the webhook was told of.
     pub fn new(name: impl Into<String>, way: impl Deliver) -> Self {
         Webhook {
             name: name.into(),

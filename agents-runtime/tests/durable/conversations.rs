@@ -5,7 +5,7 @@ use crate::{
     stores::{Place, each},
 };
 use agents::{
-    AgentBuilder, Effects, ErrorKind,
+    AgentBuilder, Effects, ErrorKind, Json,
     agent::{KeepLast, ModelAgent, Summarize},
     model::{Message, Model, ModelError, Reply, Request},
     testing::{Script, ScriptedModel},
@@ -107,6 +107,48 @@ async fn messages_are_answered_in_order_and_each_begins_with_what_was_said_befor
             !has("three") && !has("You serve customers."),
             "contents are encrypted"
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_process_without_the_agent_sends_messages_by_its_name() {
+    each(async |place| {
+        let (runtime, _, _, _) = office(place, ["A", "B"].map(Script::text)).await;
+        let worker = Worker::start(&runtime);
+        let json = |text: &str| Json::parse(text).unwrap();
+        let chat = place.client().await.agent("clerk").chat("42").scope("acme");
+        // An input that does not fit ends its run, and the conversation goes on.
+        let misfit = chat.send(json("7")).by(&ada()).start().await.unwrap();
+        let first = chat.send(json("\"one\"")).by(&ada()).start().await.unwrap();
+        let error = done(&misfit).await.result.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(
+            error.to_string().contains("does not fit the agent"),
+            "{error}"
+        );
+        assert_eq!(done(&first).await.result.unwrap(), json("\"A\""));
+        // What is awaited is worked by the worker.
+        assert_eq!(chat.send(json("\"two\"")).await.unwrap(), json("\"B\""));
+        let said_there = said(&chat.messages().await.unwrap());
+        let expected = ["user: one", "model: A", "user: two", "model: B"];
+        assert_eq!(said_there, expected);
+        worker.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_input_that_fitted_where_its_run_was_started_holds_the_run() {
+    each(async |place| {
+        let earlier = place.runtime().await;
+        let clerk = AgentBuilder::<u32, String>::new("clerk").build();
+        let run = earlier.agent(clerk).run(7_u32).start().await.unwrap();
+        let (runtime, _, _, _) = office(place, []).await;
+        let worker = Worker::start(&runtime);
+        let why = held(&run).await;
+        assert!(why.contains("does not fit the agent"), "{why}");
+        worker.stop().await;
     })
     .await;
 }

@@ -1,8 +1,8 @@
 //! An office with a payer, for tests.
 
 use agents::{
-    AgentBuilder, Effects, Error,
-    agent::ModelAgent,
+    AgentBuilder, Effects, Error, Outcome,
+    agent::{Data, ModelAgent},
     testing::{Script, ScriptedModel},
     tool::{FnTool, NeedsApproval, Risk, ToolSpec},
 };
@@ -13,6 +13,7 @@ use agents_store::Store;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use std::{
+    fmt::Debug,
     fs,
     path::PathBuf,
     sync::{Arc, Mutex},
@@ -218,7 +219,7 @@ pub(crate) async fn waiting(run: &RunRef<String>) -> Vec<Request> {
     panic!("the run does not wait")
 }
 
-pub(crate) async fn done(run: &RunRef<String>) -> agents::Outcome<String> {
+pub(crate) async fn done<Out: Data + Debug>(run: &RunRef<Out>) -> Outcome<Out> {
     match run.wait(LONG).await.unwrap() {
         Progress::Done(outcome) => outcome,
         other => panic!("the run is not over: {other:?}"),

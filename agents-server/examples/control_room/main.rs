@@ -76,7 +76,9 @@ async fn serve(options: Options) -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::open(store)
         .control(&control)
         .lease(Duration::from_secs(2));
-    let room = ControlRoom::of(runtime.as_client()).control(&control);
+    let room = ControlRoom::of(runtime.as_client())
+        .control(&control)
+        .agent("office");
     let server = Server::bind(room, &*options.listen).await?;
     let paid = format!(
         "approved payments are added to {}",

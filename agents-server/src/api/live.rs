@@ -19,16 +19,17 @@ use axum::{
 use futures_util::stream;
 use std::{collections::VecDeque, convert::Infallible};
 
-/// Event of a reader who has missed some: what is shown has to be loaded again.
+/// Name of the event for a reader that has missed some: it has to load the page again.
 const MISSED: &str = "missed";
 
 struct Reader {
     client: Client,
     listening: Listening,
     tenant: Option<String>,
-    /// Number behind which the store is read, until it has no more: a reader has come back, or was too slow.
+    /// Number of the event after which events are read from the store: the reader has come back, or was too slow.
+    /// `None` once the store has no more of them.
     behind: Option<u64>,
-    /// Events that were read there.
+    /// Events that were read from the store, and are still to be sent.
     earlier: VecDeque<AuditRecord>,
     /// Number of the last event that was sent.
     last: u64,

@@ -4,6 +4,7 @@ pub(crate) mod agents;
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod calls;
+pub(crate) mod conversations;
 pub(crate) mod costs;
 pub(crate) mod live;
 pub(crate) mod models;

@@ -18,7 +18,7 @@ use serde::Deserialize;
 pub(crate) struct Change {
     action: String,
     version: u64,
-    /// Version that has to be active until then.
+    /// Version that has to be active until the change is made.
     replaces: Option<u64>,
 }
 

@@ -52,7 +52,7 @@ pub(crate) struct Act {
     note: String,
 }
 
-/// Run that undoes an execution; missing if that was undone before or the action was no undo.
+/// Run that undoes an execution; missing if the execution was undone before, or if the action was no undo.
 #[derive(Serialize)]
 struct Acted {
     execution: shown::Executed,

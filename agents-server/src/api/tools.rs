@@ -18,7 +18,7 @@ use axum::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Call of a tool.
+/// Body of a request to call a tool.
 #[derive(Deserialize)]
 pub(crate) struct Call {
     arguments: Text,

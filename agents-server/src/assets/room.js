@@ -32,6 +32,20 @@
     before.replaceChildren(...after.childNodes);
   };
 
+  /// Keeps a connection open while the page is seen, and returns what ends it. Browsers allow six connections to a server,
+  /// those of pages in other tabs and of pages that were left a moment ago included.
+  const connect = (open) => {
+    let source = null;
+    const look = () => {
+      if (!document.hidden) { source ??= open(); return; }
+      source?.close();
+      source = null;
+    };
+    document.addEventListener("visibilitychange", look);
+    look();
+    return () => { document.removeEventListener("visibilitychange", look); source?.close(); };
+  };
+
   // The answer as it is written: pieces come, and a list that is loaded anew does not lose them.
   let written = null;
   const show = () => {
@@ -41,11 +55,14 @@
     section.querySelector("bdi").textContent = written;
   };
   const follow = (address) => {
-    const text = new EventSource(address);
-    text.onopen = () => { written = ""; };
-    text.addEventListener("piece", (event) => { written += JSON.parse(event.data); show(); });
-    text.addEventListener("reset", () => { written = ""; show(); });
-    text.addEventListener("end", () => { text.close(); load(); });
+    const end = connect(() => {
+      const text = new EventSource(address);
+      text.onopen = () => { written = ""; };
+      text.addEventListener("piece", (event) => { written += JSON.parse(event.data); show(); });
+      text.addEventListener("reset", () => { written = ""; show(); });
+      text.addEventListener("end", () => { end(); load(); });
+      return text;
+    });
   };
 
   let isLoading = false, again = false;
@@ -68,13 +85,17 @@
     const kinds = ["started", "paused", "held", "released", "cancelled", "finished", "requested", "approved", "denied",
       "revision_requested", "expired", "withdrawn", "refused", "began", "ran", "ended", "in_doubt", "settled", "undo_asked",
       "undone", "not_undone", "erased", "mode", "missed"];
-    const events = new EventSource(live);
     let isOpen = false;
-    events.onopen = () => { if (isOpen) load(); isOpen = true; };
     // The page of a run hears of this run alone.
     const own = main.dataset.run;
     const hear = (event) => { if (!own || event.type === "missed" || JSON.parse(event.data).run_id === own) load(); };
-    for (const kind of kinds) events.addEventListener(kind, hear);
+    connect(() => {
+      const events = new EventSource(live);
+      // What has happened meanwhile is on the page.
+      events.onopen = () => { if (isOpen) load(); isOpen = true; };
+      for (const kind of kinds) events.addEventListener(kind, hear);
+      return events;
+    });
   }
 
   if (main && main.dataset.every) {

@@ -127,7 +127,7 @@ fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
     }
 }
 
-/// Returns the exact arguments, and the way from what the model wrote to them.
+/// Returns the exact arguments, and the repairs that led from the text of the model to them.
 fn arguments(args: &Args<'_>) -> Markup {
     let Args {
         detail,

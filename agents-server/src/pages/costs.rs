@@ -89,7 +89,8 @@ fn table(visitor: &Visitor, costs: &Costs) -> Markup {
     let most = costs.rows.iter().map(|row| row.cost_nanos).max();
     let most = most.unwrap_or(0).max(1);
     html! {
-        table.costs {
+        // On a small screen it scrolls, also by the keys of whoever has no pointer.
+        table.costs tabindex="0" aria-label="Costs" {
             thead { tr { th scope="col" { (name) } th scope="col" { "Cost" } th.number scope="col" { "Requests" } th.number scope="col" { "Tokens read" } th.number scope="col" { "Tokens written" } } }
             tbody {
                 @for row in &costs.rows {

@@ -1,9 +1,9 @@
-//! The chart of escalations: for each one its way from the source to whoever settled it.
+//! The chart of escalations: for each escalation, its path from the source to the agent that settled it.
 
 use crate::{inert, shown::escalations::Climb};
 use maud::{Markup, html};
 
-/// Returns the chart; nothing without an escalation.
+/// Returns the chart; empty without an escalation.
 pub(super) fn chart(climbs: &[Climb]) -> Markup {
     if climbs.is_empty() {
         return html! {};
@@ -14,7 +14,7 @@ pub(super) fn chart(climbs: &[Climb]) -> Markup {
     }
 }
 
-/// Returns the way of one escalation.
+/// Returns the path of one escalation, as a list of agents.
 pub(super) fn way(climb: &Climb) -> Markup {
     let escalation = &climb.escalation;
     let severity = escalation.severity.to_string();

@@ -24,7 +24,7 @@ pub(super) enum Live<'a> {
     All,
     /// Changes of one run.
     Run(&'a str),
-    /// Changes of which the trail does not tell: the page is loaded again after so many seconds.
+    /// Changes without events in the trail: the page is loaded again after this number of seconds.
     Every(u32),
 }
 

@@ -29,9 +29,9 @@ const CARDS: u32 = 50;
 pub(crate) struct Choice {
     status: Option<String>,
     after: Option<String>,
-    /// Number of requests that were decided a moment ago.
+    /// Number of requests that the visitor has just decided.
     decided: Option<u32>,
-    /// Decision about them, in a word.
+    /// Decision about these requests, in a word.
     how: Option<String>,
 }
 
@@ -211,7 +211,7 @@ pub(crate) async fn decide_all(
     }
 }
 
-/// Leads back to the inbox, which tells what was done.
+/// Redirects to the inbox, which then shows what was done.
 fn back(visitor: &Visitor, count: u32, how: &str) -> Response {
     let address = format!("{}/approvals?decided={count}&how={how}", visitor.base);
     Redirect::to(&address).into_response()

@@ -30,7 +30,8 @@ pub(crate) struct Change {
     token: Option<String>,
 }
 
-/// Returns the page of a control room without a control plane.
+/// Returns the page that stands in place of models or costs in a control room without a control plane. It says how to
+/// add one.
 pub(super) fn without(visitor: &Visitor, title: &str, tab: Tab) -> Response {
     let body = html! {
         p.empty {
@@ -144,7 +145,7 @@ fn rate(limit: Option<RateLimit>) -> String {
 
 fn budgets(budgets: &[Budget]) -> Markup {
     html! {
-        table.budgets {
+        table.budgets tabindex="0" aria-label="Budgets" {
             thead { tr { th scope="col" { "Today" } th scope="col" { "Spent" } th scope="col" { "Held" } th scope="col" { "Of the cap" } th scope="col" { "Rate" } } }
             tbody {
                 @for one in budgets {
@@ -206,7 +207,7 @@ fn history(visitor: &Visitor, versions: &Versions) -> Markup {
         h2 { "Versions" }
         @if versions.versions.is_empty() { p.empty { "There are no versions that you may change." } }
         @else {
-            table.versions {
+            table.versions tabindex="0" aria-label="Versions" {
                 thead { tr { th scope="col" { "Version" } th scope="col" { "For" } th scope="col" { "Models" } th scope="col" { "Limits" } th scope="col" { "By" } th scope="col" { "Active" } th scope="col" { "Roll back" } } }
                 tbody { @for one in &versions.versions { (version(visitor, &versions.purpose, one)) } }
             }
@@ -214,7 +215,7 @@ fn history(visitor: &Visitor, versions: &Versions) -> Markup {
         h2 { "Changes" }
         @if versions.changes.is_empty() { p.empty { "There are no changes." } }
         @else {
-            table.changes {
+            table.changes tabindex="0" aria-label="Changes" {
                 thead { tr { th scope="col" { "Time" } th scope="col" { "Change" } th scope="col" { "Version" } th scope="col" { "For" } th scope="col" { "By" } th scope="col" { "Reason" } } }
                 tbody {
                     @for one in &versions.changes {

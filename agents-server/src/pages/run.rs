@@ -207,7 +207,7 @@ fn executions(visitor: &Visitor, whole: &Whole) -> Markup {
     }
     html! {
         h2 { "What it has done" }
-        table.executions {
+        table.executions tabindex="0" aria-label="Executions" {
             thead { tr { th scope="col" { "Tool" } th scope="col" { "Arguments, in short" } th scope="col" { "State" } th scope="col" { "Time" } th scope="col" { "Undo" } } }
             tbody {
                 @for one in changing { (execution(visitor, one)) }

@@ -59,7 +59,7 @@ fn receipt_of(kind: &EventKind) -> Option<&str> {
     }
 }
 
-/// Returns what an event is recognised by when it comes again.
+/// Returns the key of an event. If a resumed run reports the same thing again, that event has the same key.
 fn again(event: &Event) -> (&str, String) {
     match &event.kind {
         EventKind::RunStarted { .. } => ("run", String::new()),
@@ -69,7 +69,7 @@ fn again(event: &Event) -> (&str, String) {
     }
 }
 
-/// Returns the line of an event. `is_again` says that the same was told before the run went on.
+/// Returns the line of an event; `None` if it has none. `is_again` is `true` if an event with the same key came before.
 fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
     let (mark, class, text, more) = match kind {
         EventKind::RunStarted { .. } => match is_again {

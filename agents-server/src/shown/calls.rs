@@ -43,7 +43,7 @@ pub(crate) struct Pinned {
 }
 
 impl Pin {
-    /// Returns the handle. Without a name it has that of its tool, followed by `_result`.
+    /// Returns the handle. Without a name, it is named after its tool: the tool's name, followed by `_result`.
     pub(crate) fn handle(&self) -> Result<PinnedHandle, Failure> {
         if self.tool.is_empty() {
             return Err(Failure::invalid(wording::PIN_WITHOUT_TOOL));

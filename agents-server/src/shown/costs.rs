@@ -11,7 +11,7 @@ use agents_control::{ControlPlane, UsageBy, UsageFilter, UsageSum};
 use agents_core::run::{Cost, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Days that are summed up if no day is named.
+/// Number of days that are summed up if no first day is named.
 const DAYS: u64 = 30;
 /// Number of rows of a page.
 const ROWS: u32 = 500;
@@ -30,9 +30,9 @@ pub(crate) const KINDS: [(&str, &str); 6] = [
 pub(crate) struct Choice {
     /// Value that costs are summed up by.
     by: Option<String>,
-    /// First day.
+    /// First day that is summed up, such as `2026-11-25`.
     since: Option<String>,
-    /// Tenant, for an operator.
+    /// Tenant whose costs an operator asks for; all tenants if it is missing.
     tenant: Option<String>,
     purpose: Option<String>,
     limit: Option<u32>,

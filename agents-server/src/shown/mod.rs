@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod calls;
+pub(crate) mod conversations;
 pub(crate) mod costs;
 pub(crate) mod escalations;
 pub(crate) mod models;

@@ -29,13 +29,13 @@ pub(crate) struct Profile {
     pub(crate) org_id: Option<String>,
     pub(crate) domain_id: Option<String>,
     pub(crate) version: u64,
-    /// Principal who stored the profile; missing for whoever may not change it.
+    /// Principal who stored the profile; missing for a visitor who may not change the profile.
     pub(crate) created_by: Option<String>,
     pub(crate) activated_at: Timestamp,
     /// Is `false` if the global profile does not permit this override, so that it does not count.
     pub(crate) applies: bool,
     pub(crate) models: Vec<Circuit>,
-    /// Name of the credential; missing for whoever may not change the profile.
+    /// Name of the credential with which the models are asked; missing for a visitor who may not change the profile.
     pub(crate) credential: Option<String>,
     pub(crate) rate_limit: Option<RateLimit>,
     pub(crate) daily_cap_nanos: Option<u64>,
@@ -77,7 +77,7 @@ pub(crate) struct Version {
     pub(crate) version: u64,
     pub(crate) created_by: String,
     pub(crate) activated_at: Timestamp,
-    /// Time from which the version is active no more; missing for the active one.
+    /// Time at which the version was deactivated; missing for the active one.
     pub(crate) deactivated_at: Option<Timestamp>,
     /// Version that is active in its tier now.
     pub(crate) active: Option<u64>,
@@ -90,12 +90,12 @@ pub(crate) struct Change {
     pub(crate) number: u64,
     pub(crate) at: Timestamp,
     pub(crate) action: &'static str,
-    /// Version; 0 for a refusal.
+    /// Version that the change is about; 0 for a refusal.
     pub(crate) version: u64,
     pub(crate) org_id: String,
     pub(crate) domain_id: String,
     pub(crate) by: String,
-    /// Reason of a refusal.
+    /// Reason why the change was refused; missing if it was not.
     pub(crate) reason: Option<String>,
 }
 

@@ -25,7 +25,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 /// Time after which a run that is ready should have been taken by a worker.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Number of events of its trail, the newest ones, in which news of undos are looked for.
+/// Number of the newest events of a run's trail in which news of undos are looked for.
 const NEWS: u32 = 1000;
 
 /// Stored run, as a list shows it.
@@ -116,7 +116,7 @@ pub(crate) struct UndoNews {
     pub(crate) reason: Option<String>,
 }
 
-/// Contents of a run.
+/// Contents of a run, for visitors who may see them.
 #[derive(Serialize)]
 pub(crate) struct Contents {
     pub(crate) events: Vec<Event>,

@@ -75,6 +75,7 @@ impl Browser {
         let capabilities = json!({"capabilities": {"alwaysMatch": {
             "browserName": "chrome",
             "goog:chromeOptions": options,
+            "timeouts": {"pageLoad": 30_000, "script": 60_000},
             "goog:loggingPrefs": {"browser": "ALL"},
         }}});
         let session = browser.try_ask("POST", "", &capabilities).unwrap();
@@ -105,7 +106,7 @@ impl Browser {
         let mut stream =
             TcpStream::connect(("127.0.0.1", *port)).map_err(|error| error.to_string())?;
         stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
+            .set_read_timeout(Some(Duration::from_secs(90)))
             .unwrap();
         stream
             .write_all((head + &body).as_bytes())
@@ -170,14 +171,74 @@ impl Browser {
         self.ask("/actions", &json!({"actions": [keyboard]}));
     }
 
-    /// Clicks the first element that a selector finds.
-    pub(crate) fn click(&self, selector: &str) {
+    /// Returns the path of the first element that a selector finds.
+    fn element(&self, selector: &str) -> String {
         let found = self.ask(
             "/element",
             &json!({"using": "css selector", "value": selector}),
         );
-        let id = found[ELEMENT].as_str().unwrap();
-        self.ask(&format!("/element/{id}/click"), &json!({}));
+        format!("/element/{}", found[ELEMENT].as_str().unwrap())
+    }
+
+    /// Clicks the first element that a selector finds.
+    pub(crate) fn click(&self, selector: &str) {
+        let element = self.element(selector);
+        self.ask(&format!("{element}/click"), &json!({}));
+    }
+
+    /// Types into the first field that a selector finds, in the place of what is there.
+    pub(crate) fn fill(&self, selector: &str, text: &str) {
+        let element = self.element(selector);
+        self.ask(&format!("{element}/clear"), &json!({}));
+        self.ask(&format!("{element}/value"), &json!({"text": text}));
+    }
+
+    /// Returns the number of elements that a selector finds.
+    pub(crate) fn count(&self, selector: &str) -> usize {
+        let selector = json!({"using": "css selector", "value": selector});
+        let found = self.try_ask("POST", "/elements", &selector);
+        found.map_or(0, |found| found.as_array().map_or(0, Vec::len))
+    }
+
+    /// Returns the text of the first element that a selector finds, as it is seen; `None` while there is none.
+    pub(crate) fn text(&self, selector: &str) -> Option<String> {
+        let selector = json!({"using": "css selector", "value": selector});
+        let found = self.try_ask("POST", "/element", &selector).ok()?;
+        let path = format!("/element/{}/text", found[ELEMENT].as_str()?);
+        let text = self.try_ask("GET", &path, &json!({})).ok()?;
+        text.as_str().map(str::to_owned)
+    }
+
+    /// Returns the width of the first element that a selector finds.
+    pub(crate) fn width(&self, selector: &str) -> f64 {
+        let path = format!("{}/rect", self.element(selector));
+        let rect = self.try_ask("GET", &path, &json!({})).unwrap();
+        rect["width"].as_f64().unwrap()
+    }
+
+    /// Shows pages in this width, light or dark.
+    pub(crate) fn show(&self, width: u32, is_dark: bool) {
+        let shade = match is_dark {
+            true => "dark",
+            false => "light",
+        };
+        let scheme = json!({"name": "prefers-color-scheme", "value": shade});
+        let size = json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
+        for (command, values) in [
+            ("Emulation.setEmulatedMedia", json!({"features": [scheme]})),
+            ("Emulation.setDeviceMetricsOverride", size),
+        ] {
+            self.ask(
+                "/goog/cdp/execute",
+                &json!({"cmd": command, "params": values}),
+            );
+        }
+    }
+
+    /// Runs a script in the page, and returns the value that it gives to its argument `done`.
+    pub(crate) fn run_until_done(&self, script: &str) -> Value {
+        let script = format!("const done = arguments[0]; {script}");
+        self.ask("/execute/async", &json!({"script": script, "args": []}))
     }
 
     /// Returns the HTML of the page.

@@ -1,4 +1,4 @@
-//! The control room in Chromium: with JavaScript and without, live, by the keyboard, and on a small screen.
+//! The control room in Chromium: with JavaScript and without, live, by the keyboard, on a small screen, and for everybody.
 //!
 //! Debian's `chromium` and `chromium-driver` are needed. Where they are missing, the tests say so in one line.
 
@@ -6,11 +6,16 @@
 #![allow(clippy::unwrap_used)]
 #![cfg(unix)]
 
+mod axe;
 #[path = "../../../tests/examples/built.rs"]
 mod built;
+mod controls;
+mod desk;
 mod driver;
+mod hostile;
 #[path = "../room/mod.rs"]
 mod room;
+mod selector;
 
 use driver::Browser;
 use room::{Program, folder, ledger, until};

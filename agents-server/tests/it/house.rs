@@ -91,7 +91,7 @@ impl House {
 
     /// Creates the house of a runtime, without a worker.
     pub(crate) fn of(runtime: Runtime, control: Option<&ControlPlane>) -> House {
-        let room = ControlRoom::of(runtime.as_client());
+        let room = ControlRoom::of(runtime.as_client()).agent("payer");
         let room = match control {
             Some(control) => room.control(control),
             None => room,

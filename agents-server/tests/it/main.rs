@@ -3,8 +3,10 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod approving;
 #[path = "../../../tests/examples/built.rs"]
 mod built;
+mod conversations;
 mod deciding;
 mod house;
 mod live;

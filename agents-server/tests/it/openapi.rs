@@ -264,7 +264,21 @@ async fn answers_about_runs_are_as_the_document_says() {
     document.get(&house, who, "/api/openapi.json").await;
     document.get(&house, who, "/api/models").await;
     document.get(&house, who, "/api/costs.csv").await;
-    assert!(document.checked.len() >= 21, "{:#?}", document.checked);
+    let talk = "/api/conversations/c1";
+    let pay = json!({"agent": "payer", "input": "{\"amount\": 1}"});
+    document.get(&house, who, talk).await;
+    document.get(&house, who, &format!("{talk}/events")).await;
+    document.post(&house, who, talk, &pay).await;
+    document
+        .post(&house, who, talk, &json!({"agent": "payer"}))
+        .await;
+    let clerk = json!({"agent": "clerk", "input": 1});
+    document.post(&house, who, talk, &clerk).await;
+    document.get(&house, who, talk).await;
+    document
+        .get(&house, who, &format!("{talk}/events?after=1"))
+        .await;
+    assert!(document.checked.len() >= 27, "{:#?}", document.checked);
 
     let (house, run) = with_a_doubt("document").await;
     let ran = document.get(&house, who, &format!("/api/runs/{run}")).await;

@@ -398,9 +398,9 @@ async fn an_escalation_is_drawn_from_its_source_to_whoever_settled_it() {
 
 /// Model that writes its words one by one: each needs a permit.
 #[derive(Clone)]
-struct Writer {
-    words: Arc<Mutex<Vec<&'static str>>>,
-    permits: Arc<Semaphore>,
+pub(crate) struct Writer {
+    pub(crate) words: Arc<Mutex<Vec<&'static str>>>,
+    pub(crate) permits: Arc<Semaphore>,
 }
 
 #[async_trait]

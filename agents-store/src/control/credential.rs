@@ -7,14 +7,14 @@ pub struct CredentialKey {
     pub org_id: String,
     /// Id of the workspace; empty for the organisation itself.
     pub domain_id: String,
-    /// Name.
+    /// Name of the credential.
     pub name: String,
 }
 
 /// Contents of a credential. A store knows nothing of them: they are encrypted.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoredCredential {
-    /// Version, which is another one for other contents.
+    /// Version of the contents, such as a UUID: each write of new contents comes with a new version.
     pub version: String,
     /// Key of the contents, wrapped.
     pub data_key: Vec<u8>,
@@ -30,12 +30,12 @@ impl fmt::Debug for StoredCredential {
     }
 }
 
-/// Lease on a credential that is to be asked for: for the holder alone, for a time.
+/// Lease on a credential that is to be asked for. Only its holder may refresh the credential, until the time is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CredentialLease {
     /// Version of the contents that the holder has read.
     pub version: String,
-    /// Name of the holder, which nobody else has.
+    /// Name of the holder, which no other holder has.
     pub holder: String,
     /// Time after which another holder gets the lease.
     pub time: Duration,
@@ -51,6 +51,6 @@ pub enum CredentialAnswer {
         /// Time until the lease ends.
         wait: Duration,
     },
-    /// The credential has other contents by now, or is gone.
+    /// The credential has new contents by now, or was removed.
     Changed,
 }

@@ -124,8 +124,8 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Opens a circuit for this time. Returns `true` if it was closed before.
     async fn open_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
-    /// Lets one request through an open circuit whose time is over, and nobody else for this time. Returns `false` if
-    /// another request was let through, or the circuit is closed.
+    /// Lets one request pass an open circuit whose time is over, and no other request for this time. Returns `false` if
+    /// another request was let pass, or the circuit is closed.
     async fn probe_circuit(&self, name: &str, time: Duration) -> Result<bool, StoreError>;
 
     /// Closes a circuit. Returns `true` if it was open before.

@@ -15,9 +15,9 @@ pub struct NewProfile {
     pub domain_id: String,
     /// The profile, as the control plane encodes it.
     pub profile: String,
-    /// Principal who stores it.
+    /// Principal who stores the profile.
     pub by: String,
-    /// Version that has to be active; any or none if it is `None`.
+    /// Version that has to be active until now; `None` if any version or none may be.
     pub replaces: Option<u64>,
 }
 
@@ -34,11 +34,11 @@ pub struct StoredProfile {
     pub domain_id: String,
     /// The profile, as the control plane encodes it.
     pub profile: String,
-    /// Principal who stored it.
+    /// Principal who stored the version.
     pub created_by: String,
-    /// Time of the last activation.
+    /// Time at which the version was last activated.
     pub activated_at: Timestamp,
-    /// Time from which it is active no more.
+    /// Time at which the version was deactivated; `None` while it is active.
     pub deactivated_at: Option<Timestamp>,
 }
 
@@ -63,7 +63,7 @@ words!(ProfileAction {
     Refused = "refused",
 });
 
-/// Refuses a change that was meant to take the place of another version than the one that is active.
+/// Refuses a change if `expected` is set and another version than that one is active.
 pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Result<(), StoreError> {
     match expected {
         Some(expected) if active != Some(expected) => Err(wording::other_profile(expected, active)),
@@ -74,13 +74,13 @@ pub(crate) fn check_replaced(expected: Option<u64>, active: Option<u64>) -> Resu
 /// Change of a profile: a row that is never changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileChange {
-    /// Number of the change.
+    /// Number of the change in the store. Later changes have greater numbers.
     pub number: u64,
-    /// Time.
+    /// Time of the change, by the clock of the store.
     pub at: Timestamp,
-    /// Action.
+    /// Kind of the change.
     pub action: ProfileAction,
-    /// Version; 0 if it was refused.
+    /// Version that the change is about; 0 if the change was refused.
     pub version: u64,
     /// Purpose.
     pub purpose: String,
@@ -88,8 +88,8 @@ pub struct ProfileChange {
     pub org_id: String,
     /// Id of the workspace; empty for the organisation itself.
     pub domain_id: String,
-    /// Principal who did it.
+    /// Principal who made the change, or wanted to.
     pub by: String,
-    /// The profile, or why it was refused.
+    /// Profile, as the control plane encodes it; for a refusal, the reason.
     pub detail: String,
 }

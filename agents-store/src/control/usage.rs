@@ -3,7 +3,7 @@
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Subject of a limit.
+/// Key of a limit: the organisation, the workspace and the purpose that it holds for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BudgetKey {
     /// Id of the organisation.
@@ -14,37 +14,38 @@ pub struct BudgetKey {
     pub purpose: String,
 }
 
-/// Number of calls in a time: a bucket that holds so many, and is full again after this time.
+/// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRule {
-    /// Number of calls.
+    /// Number of calls that the bucket holds.
     pub calls: u32,
-    /// Time in milliseconds.
+    /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
 }
 
-/// Money that is held for a request which is about to be sent.
+/// Order to hold money for a request that is about to be sent. It also counts the call for the rate limit, and stores who is
+/// about to ask which model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
     /// Id of the request.
     pub id: String,
-    /// Subject of the limits.
+    /// Organisation, workspace and purpose whose limits apply.
     pub key: BudgetKey,
-    /// Limit of the rate, if this request counts for it.
+    /// Rate limit; `None` if there is none, or if an earlier request of the same call has counted for it.
     pub rate: Option<RateRule>,
     /// Cap of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
     /// Largest cost of the request, in billionths of a dollar; `None` if its price is not known.
     pub amount_nanos: Option<u64>,
-    /// Time after which it counts as spent if nobody settles it.
+    /// Time after which the hold counts as spent if nobody settles it.
     pub expires_in: Duration,
-    /// Bounded context that the call comes from.
+    /// Bounded context that the call comes from: see [`Scope`](agents_core::tool::Scope).
     pub bc: String,
     /// Name of the provider.
     pub provider: String,
     /// Name of the model.
     pub model: String,
-    /// Version of the profile.
+    /// Version of the profile that named the model.
     pub profile_version: u64,
     /// Id of the run; empty outside of a run.
     pub run_id: String,
@@ -67,7 +68,7 @@ pub enum HoldAnswer {
         /// Time until the next call may be made.
         wait: Duration,
     },
-    /// The cap does not permit it.
+    /// Refused: with the largest cost of the request, the day's sum would pass the cap.
     CapReached {
         /// Amounts that are spent and held.
         budget: Budget,
@@ -113,19 +114,19 @@ pub struct Settlement {
 pub struct UsageRow {
     /// Id of the request.
     pub id: String,
-    /// Time of the hold.
+    /// Time at which the money was held.
     pub at: Timestamp,
     /// Day of the hold, in UTC.
     pub date: String,
-    /// Subject of the limits.
+    /// Organisation, workspace and purpose whose limits applied.
     pub key: BudgetKey,
-    /// Bounded context.
+    /// Bounded context that the call came from.
     pub bc: String,
     /// Name of the provider.
     pub provider: String,
     /// Name of the model.
     pub model: String,
-    /// Version of the profile.
+    /// Version of the profile that named the model.
     pub profile_version: u64,
     /// Id of the run; empty outside of a run.
     pub run_id: String,
@@ -219,7 +220,7 @@ impl UsageBy {
 /// Sum of rows of the log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageSum {
-    /// Value that the rows have in common.
+    /// Value of the column that the rows of the sum have in common.
     pub of: String,
     /// Number of requests.
     pub call_count: u64,
@@ -238,9 +239,9 @@ pub struct UsageSum {
 pub struct UsageDay {
     /// Day, in UTC.
     pub date: String,
-    /// Subject of the limits.
+    /// Organisation, workspace and purpose whose requests are summed up.
     pub key: BudgetKey,
-    /// Bounded context.
+    /// Bounded context that the calls came from.
     pub bc: String,
     /// Name of the model.
     pub model: String,
@@ -270,7 +271,7 @@ pub(crate) fn amount_of(hold: &Hold) -> u64 {
     }
 }
 
-/// Returns the time until a bucket has a call, which had `left` calls some milliseconds ago.
+/// Returns the time until a bucket has a call again. It had `left` calls `passed_ms` milliseconds ago.
 pub(crate) fn after_refill(rate: RateRule, left: f64, passed_ms: u64) -> Duration {
     let per_call = rate.per_ms as f64 / f64::from(rate.calls.max(1));
     let missing = (1.0 - left) * per_call - passed_ms as f64;

@@ -49,7 +49,7 @@ fn read(row: &Row) -> Result<Approval, StoreError> {
     })
 }
 
-/// Stores a request. One for the same call with the same arguments stays as it is.
+/// Stores a request. If a request for the same call with the same arguments is stored already, that one is not changed.
 pub(super) async fn ask(
     db: &Transaction<'_>,
     now: u64,
@@ -110,7 +110,7 @@ pub(super) async fn ask(
     }
 }
 
-/// Approves a request for a mode, if the mode is in effect.
+/// Approves a request in the name of a mode, if the mode is in effect.
 async fn decided_by_mode(
     db: &Transaction<'_>,
     now: u64,
@@ -174,7 +174,8 @@ pub(super) async fn consume(
     Ok(approval.decided_by)
 }
 
-/// Decides about a request. The error is returned within, since an expiry that is found on the way stays.
+/// Decides about a request. A refused decision is an inner error, so that the transaction still stores an expiry that
+/// it has found.
 pub(super) async fn decide(
     db: &Transaction<'_>,
     decision: &Decision,

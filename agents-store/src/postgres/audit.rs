@@ -14,7 +14,7 @@ use crate::{
 };
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 
-/// Number that stands for no run where events have the number of their run.
+/// Number in place of a run's number for events that belong to no run.
 const OF_NO_RUN: i64 = 0;
 
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
@@ -71,7 +71,7 @@ pub(super) async fn append(
     Ok(())
 }
 
-/// Locks the trail of what belongs to no run, and returns its end.
+/// Locks the trail for everything that belongs to no run, and returns its end.
 pub(super) async fn end_of_platform(db: &Transaction<'_>) -> Result<TrailEnd, StoreError> {
     let sql = "SELECT audit_seq, audit_digest FROM agent_platform FOR UPDATE";
     let missing = || StoreError::new(ErrorKind::Failed, "PostgreSQL: agent_platform has no row");
@@ -82,7 +82,7 @@ pub(super) async fn end_of_platform(db: &Transaction<'_>) -> Result<TrailEnd, St
     })
 }
 
-/// Adds an event to the trail of what belongs to no run; it is about a tenant, or about all.
+/// Adds an event about a tenant, or about all tenants, to the trail for everything that belongs to no run.
 pub(super) async fn append_to_platform(
     db: &Transaction<'_>,
     now: u64,
@@ -211,7 +211,7 @@ pub(super) async fn is_tied_to(db: &Transaction<'_>, key: &AuditKey) -> Result<b
     Ok(db.row(sql, &[&key.id()]).await?.is_some())
 }
 
-/// Ties a store to its first key, and refuses another one.
+/// Ties a store to the first key that it is given, and refuses any other key from then on.
 pub(super) async fn tie(db: &Transaction<'_>, key: &AuditKey) -> Result<(), StoreError> {
     let sql = "INSERT INTO agent_audit_key (id) VALUES ($1) ON CONFLICT DO NOTHING";
     let known = "SELECT id FROM agent_audit_key";

@@ -67,7 +67,7 @@ impl Connections {
         done.unwrap_or_else(|error| Err(wording::thread_failed(&error)))
     }
 
-    /// Does work with a connection that is closed afterwards, so that nothing is left of its session.
+    /// Carries out work with a connection that is closed afterwards, so that the state of its session goes with it.
     pub(super) async fn once<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a mut Object) -> Work<'a, T> + Send + 'static,
@@ -96,7 +96,7 @@ impl Connections {
         .await
     }
 
-    /// Does work in a transaction. If it fails, nothing is left of it.
+    /// Carries out work in a transaction. If the work fails, the transaction is rolled back.
     pub(super) async fn write<T: Send + 'static>(
         &self,
         clock: &Clock,

@@ -59,7 +59,7 @@ pub(super) async fn add(db: &Transaction<'_>, now: u64, run: &NewRun) -> Result<
     }
 }
 
-/// Leaves a conversation as it is after this run.
+/// Stores the messages of a conversation after this run.
 pub(super) async fn leave(
     db: &Transaction<'_>,
     now: u64,
@@ -81,7 +81,7 @@ pub(super) async fn leave(
     }
 }
 
-/// Removes what a run has left, since its key goes.
+/// Removes the messages that a run has stored in its conversation, because the key that encrypts them is destroyed.
 pub(super) async fn erase(db: &Transaction<'_>, now: u64, run: &str) -> Result<(), StoreError> {
     let sql = "UPDATE agent_conversations SET run_id = NULL, contents = NULL, updated_at = $2 WHERE run_id = $1";
     db.execute(sql, &[&run, &signed(now)]).await.map(drop)

@@ -75,7 +75,7 @@ pub(super) async fn claim(
     found.iter().map(read).collect()
 }
 
-/// Lets a webhook see the events that have come: those that it is told of become deliveries.
+/// Makes deliveries for a webhook of the events since the last look, as far as the webhook is told of them.
 async fn see(db: &Transaction<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let DeliveryClaim {
         webhook,

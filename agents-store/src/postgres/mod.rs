@@ -192,7 +192,7 @@ impl PostgresStore {
         set.unwrap_or(AuditKey::new([0; 32]))
     }
 
-    /// Ties the store to its first key, and refuses another one.
+    /// Ties the store to the first key that it is given, and refuses any other key from then on.
     async fn tie(&self, key: AuditKey) -> Result<(), StoreError> {
         self.connections
             .write(&self.clock, key, move |db| {

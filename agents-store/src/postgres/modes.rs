@@ -70,7 +70,7 @@ pub(super) async fn set(db: &Transaction<'_>, change: &ModeChange) -> Result<(),
     append_to_platform(db, now, tenant.as_deref(), AuditKind::Mode, about).await
 }
 
-/// Returns the modes that whoever asks may see, with the end of the trail if it may see all of it.
+/// Returns all modes, and the end of the trail for everything that belongs to no run.
 pub(super) async fn platform(db: &impl GenericClient) -> Result<Platform, StoreError> {
     let sql = "SELECT * FROM agent_modes ORDER BY tenant_id <> '*', tenant_id";
     let found = rows(db, sql, &[]).await?;

@@ -7,11 +7,12 @@
 use super::connections::Transaction;
 use crate::StoreError;
 
-/// Announces a row, in the statement that adds it: the lock in the server's own table of such locks has a class and a
-/// number.
+/// Takes the shared lock, as an expression in the statement that adds a numbered row. A lock in the server's own table
+/// of such locks has two numbers.
 pub(super) const ANNOUNCE: &str = "pg_advisory_xact_lock_shared(1634168437, 0)";
 
-/// Announces rows with numbers. Take it after all locks on runs: nobody may wait for a run and keep it.
+/// Takes the shared lock before rows with numbers are added. Take all locks on runs first: whoever holds the shared
+/// lock may not wait for a run.
 pub(super) async fn announce(db: &Transaction<'_>) -> Result<(), StoreError> {
     let sql = format!("SELECT {ANNOUNCE}");
     db.row(&sql, &[]).await.map(drop)

@@ -34,7 +34,7 @@ pub(super) fn text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Locks a run until the transaction ends. Whatever changes a run or a request of it locks the run first.
+/// Locks a run until the transaction ends. Every change of a run, or of its requests for approval, takes this lock first.
 pub(super) async fn lock(db: &Transaction<'_>, id: &str) -> Result<(), StoreError> {
     let sql = "SELECT 1 FROM agent_runs WHERE id = $1 FOR UPDATE";
     db.row(sql, &[&id]).await.map(drop)

@@ -49,7 +49,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Approval> {
     })
 }
 
-/// Stores a request. One for the same call with the same arguments stays as it is.
+/// Stores a request. If a request for the same call with the same arguments is stored already, that one is not changed.
 pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(), StoreError> {
     let run = &lease.run;
     let mut followed = tx.prepare_cached(
@@ -100,7 +100,7 @@ pub(super) fn ask(tx: &Tx<'_>, lease: &Lease, asked: &NewApproval) -> Result<(),
     }
 }
 
-/// Approves a request for a mode, if the mode is in effect.
+/// Approves a request in the name of a mode, if the mode is in effect.
 fn decided_by_mode(tx: &Tx<'_>, run: &Run, id: &str, mode: &ByMode) -> Result<(), StoreError> {
     if modes::in_effect(tx, &run.tenant)? != Some(mode.seq) {
         return Ok(());
@@ -163,7 +163,8 @@ pub(super) fn consume(
     Ok(approval.decided_by)
 }
 
-/// Decides about a request. The error is returned within, since an expiry that is found on the way stays.
+/// Decides about a request. A refused decision is an inner error, so that the transaction still stores an expiry that
+/// it has found.
 pub(super) fn decide(
     tx: &Tx<'_>,
     decision: &Decision,

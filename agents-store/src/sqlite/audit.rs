@@ -12,7 +12,7 @@ use crate::{
 };
 use rusqlite::{Connection, OptionalExtension, Row, named_params, params};
 
-/// Number that stands for no run where events have the number of their run.
+/// Number in place of a run's number for events that belong to no run.
 const OF_NO_RUN: u64 = 0;
 
 const COLUMNS: &str = "event.number, coalesce(run.id, 'platform') AS run_id, seq, event.tenant_id, at, kind, actor, subject, tool_name, detail, \
@@ -66,7 +66,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// Returns the end of the trail of what belongs to no run.
+/// Returns the end of the trail for everything that belongs to no run.
 pub(super) fn end_of_platform(db: &Connection) -> Result<TrailEnd, StoreError> {
     let mut last = db.prepare_cached("SELECT audit_seq, audit_digest FROM agent_platform")?;
     Ok(last.query_row([], |row| {
@@ -77,7 +77,7 @@ pub(super) fn end_of_platform(db: &Connection) -> Result<TrailEnd, StoreError> {
     })?)
 }
 
-/// Adds an event to the trail of what belongs to no run; it is about a tenant, or about all.
+/// Adds an event about a tenant, or about all tenants, to the trail for everything that belongs to no run.
 pub(super) fn append_to_platform(
     tx: &Tx<'_>,
     tenant: Option<&str>,
@@ -157,7 +157,7 @@ pub(super) fn is_tied_to(db: &Connection, key: &AuditKey) -> Result<bool, StoreE
     Ok(known.exists([key.id()])?)
 }
 
-/// Ties a store to its first key, and refuses another one.
+/// Ties a store to the first key that it is given, and refuses any other key from then on.
 pub(super) fn tie(tx: &Tx<'_>, key: &AuditKey) -> Result<(), StoreError> {
     let known = tx.query_row("SELECT id FROM agent_audit_key", [], |row| {
         row.get::<_, String>(0)

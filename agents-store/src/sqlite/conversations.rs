@@ -53,7 +53,7 @@ pub(super) fn add(tx: &Tx<'_>, run: &NewRun) -> Result<(), StoreError> {
     }
 }
 
-/// Leaves a conversation as it is after this run.
+/// Stores the messages of a conversation after this run.
 pub(super) fn leave(tx: &Tx<'_>, run: &Run, contents: &[u8]) -> Result<(), StoreError> {
     let mut left = tx.prepare_cached(
         "UPDATE agent_conversations SET run_id = ?3, contents = ?4, updated_at = ?5 WHERE tenant_id = ?1 AND id = ?2",
@@ -65,7 +65,7 @@ pub(super) fn leave(tx: &Tx<'_>, run: &Run, contents: &[u8]) -> Result<(), Store
     }
 }
 
-/// Removes what a run has left, since its key goes.
+/// Removes the messages that a run has stored in its conversation, because the key that encrypts them is destroyed.
 pub(super) fn erase(tx: &Tx<'_>, run: &str) -> Result<(), StoreError> {
     let mut erased = tx.prepare_cached(
         "UPDATE agent_conversations SET run_id = NULL, contents = NULL, updated_at = ?2 WHERE run_id = ?1",

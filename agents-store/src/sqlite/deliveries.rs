@@ -63,7 +63,7 @@ pub(super) fn claim(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<Vec<Delivery>,
     Ok(deliveries)
 }
 
-/// Lets a webhook see the events that have come: those that it is told of become deliveries.
+/// Makes deliveries for a webhook of the events since the last look, as far as the webhook is told of them.
 fn see(tx: &Tx<'_>, claim: &DeliveryClaim) -> Result<(), StoreError> {
     let mut begin = tx.prepare_cached(
         "INSERT INTO agent_webhooks (name, seen)

@@ -120,7 +120,7 @@ fn insert(tx: &Tx<'_>, lease: &Lease, begin: &Begin, at: u64) -> Result<Executio
     known(tx, &begin.id)
 }
 
-/// Stores the end of an execution in its row. Without a time that it took, it is the time since its begin.
+/// Stores the end of an execution in its row. `took` is its duration; without it, the time since the begin counts.
 fn update(tx: &Tx<'_>, finish: &Finish, took: Option<u64>) -> Result<Execution, StoreError> {
     let mut update = tx.prepare_cached(
         "UPDATE agent_tool_executions

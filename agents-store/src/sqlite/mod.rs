@@ -70,7 +70,7 @@ pub struct SqliteStore {
     file: Option<(u64, u64)>,
 }
 
-/// Transaction, with the time and the key that go into it.
+/// Transaction, with its time and the key of the audit trail.
 struct Tx<'a> {
     connection: &'a Connection,
     now: u64,
@@ -197,7 +197,7 @@ impl SqliteStore {
         self.write_apart(work).await
     }
 
-    /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
+    /// Carries out work that adds no event to the audit trail, so that the store need not know the trail's key.
     async fn write_apart<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -217,7 +217,7 @@ impl SqliteStore {
         Err(wording::file_gone(path))
     }
 
-    /// Returns this work, to be done with the time at which it is done.
+    /// Wraps work in a function of a connection, which carries out the work in a transaction with the time and the key.
     fn in_tx<T>(
         &self,
         work: impl FnOnce(&Tx<'_>) -> Result<T, StoreError> + Send + 'static,

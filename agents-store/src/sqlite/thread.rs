@@ -10,17 +10,18 @@ use tokio::sync::oneshot;
 /// Maximum number of jobs in one transaction.
 const MOST: usize = 256;
 
-/// Way to the thread. The thread ends when the last of them is dropped.
+/// Channel to the thread. The thread ends when the last clone of the channel is dropped.
 #[derive(Clone)]
 pub(super) struct Thread(mpsc::Sender<Job>);
 
-/// Job: does its work, and says how it went. Without a transaction it is told why there is none.
+/// Job for the thread: carries out its work with the connection. If no transaction could be begun, it is given the
+/// error.
 type Job = Box<dyn FnOnce(Result<&Connection, StoreError>) -> Done + Send>;
 
 /// Work that was done, and is not committed yet.
 struct Done {
     failed: Option<StoreError>,
-    /// Tells the caller, with the error if the transaction came to nothing.
+    /// Tells the caller the result, with the error if the transaction could not be committed.
     tell: Box<dyn FnOnce(Option<StoreError>) + Send>,
 }
 
@@ -58,7 +59,7 @@ impl Thread {
         Ok(Thread(to))
     }
 
-    /// Does this work on the thread, and returns its result when it is durable.
+    /// Carries out this work on the thread, and returns its result when the result is durable.
     pub(super) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
@@ -82,7 +83,7 @@ impl Thread {
     }
 }
 
-/// Does the jobs in one transaction. A job that fails leaves nothing behind, and the others stay.
+/// Carries out the jobs in one transaction. A job that fails is rolled back alone, and the other jobs stay.
 fn transaction(connection: &Connection, jobs: Vec<Job>) {
     let mut done: Vec<Done> = Vec::with_capacity(jobs.len());
     let begun = connection.execute_batch("BEGIN IMMEDIATE");

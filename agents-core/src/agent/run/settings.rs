@@ -152,7 +152,7 @@ impl<A: Agent> Run<'_, A> {
         self.root()
     }
 
-    /// Adds a token that ends the run when it is cancelled. Of several tokens, each one ends the run.
+    /// Adds a cancellation token: the run ends when it is cancelled. If several are added, any of them ends the run.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -4,7 +4,7 @@ use super::{Cause, Origin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Doubt whether a tool that writes has done so.
+/// Kind of doubt whether a tool that writes took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Doubt {

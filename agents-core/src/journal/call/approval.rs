@@ -24,7 +24,7 @@ pub(super) struct Approved {
 }
 
 impl Call {
-    /// Records that the text at hand fits, and may run unless a policy or a person refuses it.
+    /// Records that the current text fits, and may run unless a policy or a person refuses it.
     pub(super) fn accepted(&mut self, accepted: Accepted) -> After {
         let Accepted {
             args,
@@ -57,8 +57,8 @@ impl Call {
         }
     }
 
-    /// Takes the approval away from arguments that the approver gave, if it does not cover them. Returns `true` if it
-    /// did so.
+    /// Takes the approval away from arguments that the approver gave, if it does not cover them: a person is asked
+    /// anew. Returns `true` if it took the approval away.
     fn asks_anew(&mut self) -> bool {
         let risk = self.risk();
         let is_too_risky = |approved: &Approved| approved.at_most.is_some_and(|most| risk > most);
@@ -139,7 +139,7 @@ impl Call {
         self.denied(args, Cause::denied(wording::edit_misread(error)))
     }
 
-    /// Records that the text at hand may not run. The model is told if the text is its own. If the text was given for a
+    /// Records that the current text may not run. The model is told if the text is its own. If the text was given for a
     /// failure, that failure is open again.
     fn denied(&mut self, args: Json, cause: Cause) -> After {
         let text = args.as_str().to_owned();
@@ -160,17 +160,17 @@ impl Call {
         After::default()
     }
 
-    /// Returns `true` if the arguments at hand were approved.
+    /// Returns `true` if the current arguments were approved.
     pub(crate) fn is_approved(&self) -> bool {
         self.approved.is_some()
     }
 
-    /// Returns `true` if the text at hand is what the approver gave, and was not read yet.
+    /// Returns `true` if the current text is what the approver gave, and was not read yet.
     pub(crate) fn is_edited(&self) -> bool {
         self.edited.is_some()
     }
 
-    /// Returns the name of the person or program that approved the arguments at hand, if the approver gave one.
+    /// Returns the name of the person or program that approved the current arguments, if the approver gave one.
     pub(crate) fn approver(&self) -> Option<String> {
         self.approved.as_ref()?.by.clone()
     }

@@ -18,8 +18,8 @@ impl Call {
         tool.is_some_and(|tool| tool.writes && !tool.repeatable && !tool.goes_on)
     }
 
-    /// Returns the news of an execution, after a fact that was this step of it. `before` is the number of executions
-    /// before the fact.
+    /// Returns what later calls have to know of an execution, after a fact that was the step `step` of it. `before` is
+    /// the number of executions before the fact.
     pub(super) fn execution_news(
         &self,
         step: Step,
@@ -106,16 +106,16 @@ impl Call {
         });
     }
 
-    /// Records that the run was put down while the call was in progress. An execution that goes on is begun again,
-    /// which is no other execution.
+    /// Records that the run was put down, which means stopped in this process to go on later, while the call was in
+    /// progress. An execution under way begins again then, and does not count as a second one.
     pub(crate) fn put_down(&mut self) {
         if let Stage::Running { args } = &self.stage {
             self.stage = Stage::Execute { args: args.clone() };
         }
     }
 
-    /// Returns the execution of the call with these arguments that is about to happen or goes on, for a call that comes
-    /// after it.
+    /// Returns the execution of the call with these arguments that is about to begin or under way, for a call that
+    /// comes after it.
     pub(crate) fn about_to_run(&self, tool: &str, args: &Json) -> Option<EarlierExecution> {
         let own = match &self.stage {
             Stage::Approve { args }

@@ -19,13 +19,13 @@ use std::{borrow::Cow, sync::Arc, time::Duration};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CallFact {
-    /// The call is taken up; `tool` describes the tool, if the agent has it.
+    /// The agent begins to handle the call; `tool` describes the tool, if the agent has it.
     TakenUp { tool: Option<Called> },
     /// The call may not be made.
     Refused(Box<ToolError>),
     /// User code panicked while the call was handled.
     Panicked(String),
-    /// The text at hand was read: it fits, or it does not. Before another execution the text is read again. A fact
+    /// The current text was read: it fits, or it does not. Before another execution the text is read again. A fact
     /// records that reading only if the text may not run at once.
     Read(Result<Accepted, Box<Refused>>),
     /// A person is asked whether the call may run.
@@ -50,13 +50,13 @@ pub(crate) enum CallFact {
         result: Result<Json, Cause>,
         partial: bool,
     },
-    /// The tool was to run again with its key, but the time in which that does no harm is over.
+    /// The tool was to run again with its idempotency key, but the time within which that does no harm is over.
     TooLate,
-    /// The process ended while the tool ran; the value holds the knowledge about the effect.
+    /// The process ended while the tool ran; the value says what is known about the effect.
     Interrupted(Interrupted),
     /// The output was in the cache.
     Cached(Json),
-    /// The arms were asked about the failure at hand.
+    /// The arms were asked about the current failure.
     Planned(Option<Plan>),
     /// The repair agent that is to answer is asked.
     Repairing,
@@ -85,9 +85,9 @@ pub(crate) enum CallFact {
     FinalOutput(Json),
     /// The execution that is about to end has returned these images, files and tables.
     Attached(Vec<Attached>),
-    /// The whole output is stored elsewhere.
+    /// The whole output is stored outside of the journal, in a blob store.
     Kept(Attachment),
-    /// The work around the call ends for this reason; `calls` is the number of calls made within the call.
+    /// The work that the call is a part of ends for this reason; `calls` is the number of calls made within the call.
     Abandoned { why: String, calls: usize },
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct Intent {
     pub(crate) attempt: u32,
     /// Name and version of the tool.
     pub(crate) tool: String,
-    /// Key by which services know the call.
+    /// Idempotency key, by which services recognise the call.
     pub(crate) key: String,
     /// Digest of the exact arguments.
     pub(crate) digest: Arc<str>,
@@ -210,13 +210,13 @@ pub(crate) struct Accepted {
     /// Is `true` if a person has to approve the arguments.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) approval: bool,
-    /// Reasons why a person has to approve them.
+    /// Reasons why a person has to approve the arguments.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) reasons: Vec<ApprovalReason>,
-    /// Risk of the call, if these arguments have another one than the tool.
+    /// Risk of the call, if its risk with these arguments differs from the tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<Risk>,
-    /// Reason for which a rule of the run refuses them.
+    /// Reason for which a rule of the run refuses the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) denied: Option<String>,
 }
@@ -224,11 +224,11 @@ pub(crate) struct Accepted {
 /// Arguments that do not fit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refused {
-    /// Error of the text.
+    /// Error that says why the arguments do not fit.
     pub(crate) error: ToolError,
     /// Text that the error is about: the JSON that was read, if an object was read.
     pub(crate) text: String,
-    /// Changes that the reader made on the way.
+    /// Changes that the reader made before it found the error.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
 }
@@ -238,17 +238,17 @@ pub(crate) struct Refused {
 pub(crate) struct After {
     /// Stop of the run that follows from the fact.
     pub(crate) stop: Option<Box<Stop>>,
-    /// News for subscribers.
+    /// News of the call, from which events for subscribers are made.
     pub(crate) news: Option<News>,
-    /// Doubt, if the call is settled and the effect of an interrupted execution is not known.
+    /// Call in doubt, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<Doubt>,
-    /// News of an execution of a tool that writes and is not idempotent.
+    /// News of an execution, for later calls, if the tool writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
 }
 
-/// Settled call of which it is not known whether its tool took effect.
+/// Call in doubt: it is settled, and it is not known whether its tool took effect.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Doubt {
     /// Id of the call.
@@ -259,14 +259,14 @@ pub(crate) struct Doubt {
     pub(crate) args: Json,
 }
 
-/// News of a fact for subscribers.
+/// News of a call for subscribers, after a fact about the call.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The text at hand failed, with this error.
+    /// The current text failed, with this error.
     Failed(Box<ErrorRecord>),
     /// A repair agent gave a text that failed before, as the candidate with this index.
     Again(usize),
-    /// The text at hand is about to be used.
+    /// The current text is about to be used.
     Accepted,
 }
 

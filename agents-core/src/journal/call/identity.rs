@@ -1,4 +1,4 @@
-//! Id of a call, and the key by which services know it.
+//! Id of a call, and the idempotency key by which services recognise it.
 
 use super::{Call, Stage};
 use crate::{hex::id, journal::RunKey, json::canonical};
@@ -36,7 +36,7 @@ impl Call {
         self.id.as_ref()
     }
 
-    /// Returns the key by which services know the call, with the arguments at hand.
+    /// Returns the idempotency key of the call with the current arguments, by which services recognise the call.
     pub(crate) fn key(&self) -> Option<&Arc<str>> {
         self.key.as_ref().or(self.id.as_ref())
     }

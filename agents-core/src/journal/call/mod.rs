@@ -60,14 +60,14 @@ pub(crate) struct Call {
     /// Idempotency key, if the arguments differ from those that the id was made from.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
-    /// Time at which the tool first began to run with the arguments at hand.
+    /// Time at which the tool first began to run with the current arguments.
     begun: Option<Timestamp>,
     /// Failure of the last execution.
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran, or while the tool was asked about its effect.
     interruptions: u32,
-    /// Number of interrupted executions that are repeated in their round, where work that ran within them is found
-    /// again.
+    /// Number of interrupted executions whose repetition belongs to the same round, so that it finds the work that ran
+    /// within them.
     repeated: u32,
     /// Number of rounds in which a limiter held the call back.
     held_back: u32,
@@ -77,17 +77,17 @@ pub(crate) struct Call {
     shown: Option<Json>,
     /// Wait before the next execution.
     waited: Option<Duration>,
-    /// Reasons why the arguments at hand need approval.
+    /// Reasons why the current arguments need approval.
     pub(crate) reasons: Vec<ApprovalReason>,
-    /// Risk of the call with the arguments at hand, if it is another one than the tool's.
+    /// Risk of the call with the current arguments, if it differs from the tool's.
     risk: Option<Risk>,
-    /// Id of the request whose approver gave the arguments at hand, if another approver has to decide about them.
+    /// Id of the request whose approver gave the current arguments, if another approver has to decide about them.
     pub(crate) follows: Option<String>,
-    /// Approval of the arguments at hand: it holds for each execution with them.
+    /// Approval of the current arguments: it holds for each execution with them.
     approved: Option<Approved>,
-    /// Approval of arguments that the approver gave, until they are read.
+    /// Approval of the arguments that the approver gave in place of the call's, until these arguments are read.
     edited: Option<Box<Approved>>,
-    /// Name of the person or program that refused the arguments at hand, if the approver gave one.
+    /// Name of the person or program that refused the current arguments, if the approver gave one.
     pub(crate) denied_by: Option<String>,
     /// Is `true` if the approver refused the arguments and asks for a change.
     pub(crate) revised: bool,
@@ -121,7 +121,7 @@ pub(crate) struct Call {
 pub(crate) enum Stage {
     /// The call has to be taken up.
     New,
-    /// The text at hand has to be read.
+    /// The current text has to be read.
     Read,
     /// A person has to approve these arguments.
     Approve { args: Json },
@@ -129,7 +129,7 @@ pub(crate) enum Stage {
     Execute { args: Json },
     /// The tool runs.
     Running { args: Json },
-    /// The tool may have taken effect, and may not simply run again.
+    /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
     /// The next execution has to wait.
     BackOff { args: Json, wait: Wait },
@@ -143,7 +143,7 @@ pub(crate) enum Stage {
     Arms,
     /// A repair agent has to answer.
     Repair(RepairAgentRef),
-    /// The failure was handed up, and an agent above has to answer.
+    /// The failure was escalated, and an agent above has to answer.
     Climb { escalation: Box<Escalation> },
     /// The call ends the run.
     EndsRun,
@@ -172,7 +172,7 @@ pub(crate) enum Action {
     AskArms,
     AskFixer(RepairAgentRef),
     Climb(Box<Escalation>),
-    /// End the run: the process ended before it did.
+    /// End the run as the call demands: the earlier process ended before the run did.
     End(Box<Stop>),
     /// Wait: the run is ending.
     Wait,

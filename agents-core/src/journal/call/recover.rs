@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Call {
-    /// Records that the text at hand does not fit.
+    /// Records that the current text does not fit.
     pub(super) fn misread(&mut self, refused: Refused) -> After {
         let Refused {
             error,
@@ -44,7 +44,7 @@ impl Call {
         After::news(news)
     }
 
-    /// Returns `true` if the path is neither the field for which the text at hand was given nor within it.
+    /// Returns `true` if the path is neither the field for which the current text was given nor within it.
     fn is_elsewhere(&self, path: &str) -> bool {
         let before = self.candidates.at_hand().instead_of;
         let failed = before.and_then(|before| self.candidates.get(before).failed());
@@ -112,7 +112,7 @@ impl Call {
         }
     }
 
-    /// Goes on with the candidate before, as no step is left for the failure at hand.
+    /// Goes back to the previous candidate, because no step is left for the current failure.
     pub(super) fn go_back(&mut self) -> After {
         match self.candidates.go_back() {
             true => self.recover(),
@@ -123,7 +123,7 @@ impl Call {
         }
     }
 
-    /// Takes the next step that is not spent.
+    /// Takes the next step of the plan that still applies.
     fn recover(&mut self) -> After {
         let (rounds, repeatable) = (self.rounds(), self.is_repeatable());
         let in_doubt = self.may_have_taken_effect();
@@ -198,7 +198,7 @@ impl Call {
         }
     }
 
-    /// Hands the failure up: the agents above are asked next.
+    /// Escalates the failure: the agents above are asked next.
     fn give_up(&mut self, source: String, reason: String, severity: Severity) {
         let Some(original) = own_failure(&self.candidates) else {
             return;
@@ -259,7 +259,7 @@ impl Call {
     }
 }
 
-/// Returns the failure of the call as the model made it, or of an execution.
+/// Returns the failure that belongs to the call itself: that of the model's own arguments, or that of an execution.
 pub(super) fn own_failure(candidates: &Candidates<ToolError>) -> Option<ToolError> {
     candidates.own_failure().map(|failed| failed.error.clone())
 }

@@ -30,7 +30,7 @@ pub(crate) fn of_answer(candidates: &Candidates<ReadError>, masker: &Masker) -> 
     told(candidates, wording::ANSWER, 0, masker)
 }
 
-/// Returns the steps for each candidate in turn.
+/// Returns the repair steps for each candidate in turn.
 ///
 /// A text that is used is `fixed`, and the reader's changes to it are listed. A text that is not used is `tried`. The
 /// reader's changes to the model's own text are always listed.
@@ -65,7 +65,7 @@ fn told<F: Fault>(
     repairs
 }
 
-/// Returns the error of the candidate `index`, for subscribers, if its text is one that failed before.
+/// Returns the error of the candidate `index`, for an event, if the candidate repeats a text that failed before.
 pub(crate) fn again(
     candidates: &Candidates<ToolError>,
     index: usize,
@@ -86,7 +86,7 @@ pub(crate) fn again(
     })
 }
 
-/// Returns the step of a text that is used: it replaces a whole text, or one value in a text.
+/// Returns the repair step for a text that is used: it replaces a whole text, or one value in a text.
 fn fixed<F: Fault>(
     candidates: &Candidates<F>,
     one: &Candidate<F>,
@@ -119,25 +119,25 @@ fn fixed<F: Fault>(
     }
 }
 
-/// Returns the step of a text that is not used.
+/// Returns the repair step for a text that is not used.
 fn in_vain<F>(one: &Candidate<F>, text: &str, why: &str, masker: &Masker) -> RepairStep {
     let text = in_short(&masker.text(text));
     let by = one.by.name();
     tried(wording::tried_in_vain(by, &text, one.tokens, why))
 }
 
-/// Returns the step of a repair agent that gave no text.
+/// Returns the repair step for a repair agent that gave no text.
 fn gave_none<F>(one: &Candidate<F>, why: &FixError) -> RepairStep {
     tried(wording::gave_nothing(one.by.name(), why, one.tokens))
 }
 
-/// Returns the step of a repair that was withheld, since the tool may have taken effect already.
+/// Returns the repair step for a repair that was withheld, because the tool may have taken effect already.
 fn withheld<F>(one: &Candidate<F>, text: Option<&str>, masker: &Masker) -> RepairStep {
     let text = text.map(|text| in_short(&masker.text(text)));
     tried(wording::withheld(one.by.name(), text.as_deref()))
 }
 
-/// Returns the step of a repair agent whose work ended before it answered.
+/// Returns the repair step for a repair agent whose work ended before it answered.
 fn cut_off<F>(one: &Candidate<F>) -> RepairStep {
     tried(wording::cut_off(one.by.name()))
 }

@@ -154,7 +154,7 @@ impl Call {
         }
     }
 
-    /// Adds a remark behind the earlier ones.
+    /// Adds a remark after the earlier remarks.
     fn remark_beside(&mut self, said: String) {
         self.remark = Some(match self.remark.take() {
             Some(before) => format!("{before}; {said}"),

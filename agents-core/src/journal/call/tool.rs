@@ -1,4 +1,4 @@
-//! The tool of a call, as the call describes it.
+//! Properties of the tool of a call, as the call's facts describe it.
 
 use super::{Call, Called};
 use crate::{
@@ -80,7 +80,7 @@ impl Call {
     }
 }
 
-/// Returns a text in which the values of arguments are put in the place of their names in braces.
+/// Returns the text with each placeholder, such as `{amount}`, replaced by the value of that argument.
 pub(super) fn filled(text: &str, args: &Value) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -112,7 +112,7 @@ pub(super) fn filled(text: &str, args: &Value) -> String {
     filled + &rest.replace("}}", "}")
 }
 
-/// Returns the argument of this name, or the field of an argument at this path: `to.city`.
+/// Returns the argument of this name, or the field of an argument at this path, such as `to.city`.
 fn named<'a>(name: &str, args: &'a Value) -> Option<&'a Value> {
     let within = || {
         name.split('.')

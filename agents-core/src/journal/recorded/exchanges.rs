@@ -45,7 +45,7 @@ pub(super) enum RecordedAnswer {
 }
 
 impl Exchanges {
-    /// Records a fact that is about to be folded.
+    /// Records the requests and the replies that a fact tells of, before the fact is folded.
     pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
         match fact {
             // Another conversation begins.
@@ -68,7 +68,7 @@ impl Exchanges {
         }
     }
 
-    /// Records the end of each run.
+    /// Adds the last messages of each run, and records whether the outermost run has ended.
     pub(super) fn end(&mut self, runs: &[Stored]) {
         let finished = runs.first().and_then(|run| run.state.finished.as_ref());
         self.has_ended = matches!(
@@ -82,7 +82,8 @@ impl Exchanges {
         }
     }
 
-    /// Records the messages at a place since it was last looked at. Returns the number of the conversation.
+    /// Adds the messages that are new at a place to the recorded conversation. Returns the index of that conversation;
+    /// `None` if there are no messages.
     fn catch_up(&mut self, state: &State, place: PlaceId) -> Option<usize> {
         let frame = state.place(place).frame.as_ref()?;
         let messages = frame.history.messages();

@@ -11,7 +11,8 @@ use crate::{
 use serde::Serialize;
 use std::{collections::BTreeMap, fmt};
 
-/// Variation of a recorded run, created by [`Recorded::what_if`]: the course of the run if a call had ended otherwise.
+/// Variation of a recorded run, created by [`Recorded::what_if`]. It shows how the run goes on if a call has another
+/// result.
 ///
 /// [`journal`](WhatIf::journal) creates a journal that breaks off at the change. Calls of the same reply that do not
 /// depend on it stay as they were. A run with that journal goes on from there. Arms are asked and tools run as in any
@@ -89,12 +90,12 @@ impl fmt::Display for RecordedCall {
 enum Change {
     Result(Result<Json, Cause>),
     Plan(Plan),
-    /// The output has no attachments, since it is another one.
+    /// The attachments are removed, because they belong to the output that is replaced.
     NoAttachments,
 }
 
 impl Change {
-    /// Returns `true` if the fact is of the kind that is changed.
+    /// Returns `true` if the fact is one that this change replaces.
     fn is_of(&self, fact: &CallFact) -> bool {
         match self {
             Change::Result(_) => matches!(
@@ -268,7 +269,7 @@ fn call_path(state: &State, place: u32, seq: u32) -> String {
 #[derive(Default)]
 struct Prefix {
     entries: Vec<Entry>,
-    /// Paths of the calls that are changed.
+    /// Paths of the calls that are changed; later facts of these calls are left out.
     changed: Vec<String>,
     /// Paths of agents that have gone on after a change: their later facts do not count.
     gone_on: Vec<String>,

@@ -87,7 +87,7 @@ impl Maker<'_> {
         }
     }
 
-    /// Returns the value that the schema itself offers.
+    /// Returns a value that the schema itself names: its constant, one of its examples or choices, or its default.
     fn given(&self, schema: &Value) -> Option<Value> {
         if let Some(only) = schema.get("const") {
             return Some(only.clone());

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 /// Maximum length in bytes of a tool's name: a longer one cannot belong to a call.
 const LONGEST_NAME: usize = 128;
 
-/// Parses a reply that is a call as [`instructions`](super::instructions) ask for it, and nothing else. The name
-/// may be that of no tool, and the reply may be fenced.
+/// Parses a reply that is a call in the form of [`instructions`](super::instructions), and nothing else. The name of
+/// the call need not be that of a tool, and the reply may be fenced.
 ///
 /// ```
 /// # use agents_core as agents;

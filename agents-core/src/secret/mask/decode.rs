@@ -68,7 +68,7 @@ const BASE64_DEPTH: usize = 2;
 const LAYERS: usize = 24;
 /// Length in bytes up to which all texts have the same number of layers.
 const LEAST: usize = 1 << 10;
-/// Minimum length of a line of base64 that may go on in the next line. Encoders break lines at 64 or 76 characters.
+/// Minimum length of a line of base64 that may continue on the next line. Encoders break lines at 64 or 76 characters.
 const WRAPPED: usize = 60;
 /// Byte between runs of base64, which is in no text.
 const BREAK: u8 = 0xFF;

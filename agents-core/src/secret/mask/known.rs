@@ -47,7 +47,8 @@ pub(super) struct Found {
 #[derive(Default)]
 struct Hits {
     found: Vec<Found>,
-    /// Beginning of the first secret that the text may go on with; wanted only where a text comes in pieces.
+    /// Beginning of the first secret that the text may go on with after its end. It is set only for a text that comes
+    /// in pieces.
     open: Option<Option<usize>>,
 }
 
@@ -85,7 +86,7 @@ impl Known {
         self.secrets.len()
     }
 
-    /// Returns the secret to which a reference leads.
+    /// Returns the secret that a reference stands for.
     pub(super) fn referred(&self, reference: &Reference) -> Option<&Secret> {
         let mut secrets = self.secrets.iter();
         let secret = secrets.find(|secret| secret.reference == *reference);
@@ -137,7 +138,7 @@ impl Known {
         }
     }
 
-    /// Searches each part of a text until `is_enough`. Returns `None` if it never was.
+    /// Searches a text part by part, until `is_enough` returns `true` for the results. Returns `None` if it never does.
     fn windows(
         &self,
         text: &str,
@@ -299,7 +300,7 @@ impl Known {
 pub(super) enum Within<'a> {
     /// Part of the content of a string, with its escapes.
     String(&'a str),
-    /// The number of which the secret is a part.
+    /// A number in JSON that has the secret as a part; the value is the whole number.
     Number(&'a str),
 }
 
@@ -343,7 +344,7 @@ fn replaced<'a>(
 }
 
 /// Fits places to the escapes of a JSON string, so that the rest of the string stays readable. A place that begins
-/// within an escape is none.
+/// within an escape is removed.
 fn whole_escapes(text: &str, found: Vec<Found>) -> Vec<Found> {
     if found.is_empty() || !text.contains('\\') {
         return found;

@@ -11,7 +11,7 @@ use std::{borrow::Cow, collections::BTreeSet, fmt};
 pub(super) const OPEN: char = '\u{E000}';
 /// Closing character of a reference.
 pub(super) const CLOSE: char = '\u{E001}';
-/// Mark behind an opening character that is a part of the text itself.
+/// Mark after an opening character that belongs to the text itself.
 pub(super) const ITSELF: char = '\u{E002}';
 
 /// Maximum number of times that JSON text within JSON may be escaped for its secrets to get references.
@@ -25,7 +25,7 @@ pub(crate) struct Reference {
     pub(crate) version: Option<String>,
 }
 
-/// Spelling of a value at the place of a reference.
+/// Form in which a value stands at the place of a reference.
 #[derive(Clone, Copy)]
 pub(super) enum Spelling {
     /// As the text of a JSON string, escaped this number of times.
@@ -141,7 +141,7 @@ fn decoded(mut name: &str) -> Option<String> {
 
 /// Part of a stored text.
 pub(super) enum Part<'a> {
-    /// Text itself.
+    /// Plain text.
     Text(&'a str),
     /// Opening character that is a part of the text itself.
     Open,

@@ -46,8 +46,8 @@ impl Pattern {
         &self.text.expose_secret().as_bytes()[..MIN_SECRET_CHARS]
     }
 
-    /// Calls `found` with the beginning and the end of each occurrence in `text`, of which `units` is a decoded part.
-    /// A beginning behind which the text was cut off is an occurrence, too.
+    /// Calls `found` with the beginning and the end of each occurrence in `text`. `units` is a decoded part of the
+    /// text. If the text was cut off, a beginning of the secret at the cut is an occurrence, too.
     ///
     /// Returns the place where an incomplete occurrence at the end of the units begins.
     pub(super) fn search(

@@ -14,7 +14,7 @@ use crate::{
 use deadpool_postgres::{GenericClient, tokio_postgres::Row};
 use std::time::Duration;
 
-/// Cap that no sum reaches.
+/// Cap that no sum reaches, in place of a missing one.
 const NO_CAP: i64 = i64::MAX;
 
 pub(super) async fn hold(db: &Transaction<'_>, hold: &Hold) -> Result<HoldAnswer, StoreError> {
@@ -214,7 +214,8 @@ pub(super) async fn settle(
     warns(db, &key, &date, settlement.cap_nanos).await
 }
 
-/// Returns `true` if the sum of a day has reached 80 % of the cap, the first time that it is asked then.
+/// Returns `true` if the day's sum has reached 80 % of the cap, once a day: any later call for the same day returns
+/// `false`.
 async fn warns(
     db: &Transaction<'_>,
     key: &BudgetKey,

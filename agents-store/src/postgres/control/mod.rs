@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use std::time::Duration;
 
 impl PostgresStore {
-    /// Does work that leaves nothing in the audit trail, so that the store need not know the trail's key.
+    /// Carries out work that adds no event to the audit trail, so that the store need not know the trail's key.
     async fn write_apart<T: Send + 'static>(
         &self,
         work: impl for<'a> FnOnce(&'a connections::Transaction<'a>) -> connections::Work<'a, T>

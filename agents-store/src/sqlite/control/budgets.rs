@@ -115,7 +115,7 @@ fn expire(tx: &Tx<'_>, key: &BudgetKey) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Cap that no sum reaches.
+/// Cap that no sum reaches, in place of a missing one.
 const NO_CAP: u64 = u64::MAX >> 1;
 
 /// Row that is settled.
@@ -215,7 +215,8 @@ pub(super) fn settle(tx: &Tx<'_>, settlement: &Settlement) -> Result<bool, Store
     warns(tx, &open.key, &open.date, settlement.cap_nanos)
 }
 
-/// Returns `true` if the sum of a day has reached 80 % of the cap, the first time that it is asked then.
+/// Returns `true` if the day's sum has reached 80 % of the cap, once a day: any later call for the same day returns
+/// `false`.
 fn warns(tx: &Tx<'_>, key: &BudgetKey, date: &str, cap: Option<u64>) -> Result<bool, StoreError> {
     let Some(cap) = cap else {
         return Ok(false);

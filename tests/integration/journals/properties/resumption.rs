@@ -128,8 +128,8 @@ fn end(ended: &Ended) -> (Result<u32, ErrorKind>, bool, String) {
     }
 }
 
-/// Returns `true` if the effect of an execution of a tool that writes is unknown, because it was interrupted or came too
-/// late to be repeated, and no later one succeeded.
+/// Returns `true` if the effect of an execution of a tool that writes is unknown: the execution was interrupted, or came
+/// too late to be repeated. An execution does not count if a later one succeeded.
 fn is_in_doubt(entries: &[Entry]) -> bool {
     let mut running: BTreeSet<(String, String, String)> = BTreeSet::new();
     let mut open = BTreeSet::new();

@@ -126,7 +126,7 @@ impl<O> fmt::Debug for Partial<O> {
 pub struct PartialStream<'a, O> {
     text: TextStream<'a, O>,
     so_far: String,
-    /// Length at which the text is read again.
+    /// Length of the text at which it is read the next time.
     read_at: usize,
     /// JSON of the last partial answer, and whether it was whole.
     last: Option<(String, bool)>,
@@ -188,7 +188,7 @@ impl<O: Serialize + DeserializeOwned> PartialStream<'_, O> {
         self.news(Partial::new(json, None, true))
     }
 
-    /// Returns a partial answer if it differs from the last one.
+    /// Returns a partial answer if it differs from the last one that was returned.
     fn news(&mut self, partial: Partial<O>) -> Option<Partial<O>> {
         let this = (partial.json.clone(), partial.is_complete);
         if self.last.as_ref() == Some(&this) {

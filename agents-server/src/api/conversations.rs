@@ -1,0 +1,98 @@
+//! Conversations: messages to agents, and what becomes of them, while workers anywhere do the work.
+
+use super::{answer, body, query};
+use crate::{
+    room::{Room, Visitor},
+    shown::conversations::{self as shown, News, Sent},
+};
+use axum::{
+    Extension, Json,
+    extract::{
+        Path, Query, State,
+        rejection::{JsonRejection, QueryRejection},
+    },
+    http::HeaderMap,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use futures_util::TryStreamExt;
+use serde::Deserialize;
+
+/// Choice of a conversation, beside its id.
+#[derive(Deserialize)]
+pub(crate) struct Choice {
+    /// Tenant, which only the operator chooses.
+    tenant: Option<String>,
+}
+
+/// Begin of the events, for readers that cannot send a header.
+#[derive(Deserialize)]
+pub(crate) struct Begin {
+    tenant: Option<String>,
+    after: Option<String>,
+}
+
+pub(crate) async fn one(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    choice: Result<Query<Choice>, QueryRejection>,
+) -> Response {
+    let whole = async {
+        let tenant = query(choice)?.tenant;
+        shown::whole(shown::open(&room, &visitor, &id, tenant).await?).await
+    };
+    answer(whole.await)
+}
+
+pub(crate) async fn send(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    choice: Result<Query<Choice>, QueryRejection>,
+    given: Result<Json<Sent>, JsonRejection>,
+) -> Response {
+    let sent = async {
+        let (tenant, sent) = (query(choice)?.tenant, body(given)?);
+        shown::send(&room, &visitor, &id, tenant, sent).await
+    };
+    answer(sent.await)
+}
+
+/// Sends what becomes of the messages, as server-sent events: `message`, `piece`, `reset`, `asked`, `decided`, `held`, and
+/// `end` for each.
+pub(crate) async fn events(
+    State(room): State<Room>,
+    Extension(visitor): Extension<Visitor>,
+    Path(id): Path<String>,
+    choice: Result<Query<Begin>, QueryRejection>,
+    headers: HeaderMap,
+) -> Response {
+    let news = async {
+        let Begin { tenant, after } = query(choice)?;
+        let open = shown::open(&room, &visitor, &id, tenant).await?;
+        let last = headers.get("last-event-id");
+        let last = last.map(|last| last.to_str().unwrap_or_default());
+        shown::follow(&room, &visitor, open, last.or(after.as_deref()))
+    };
+    match news.await {
+        Ok(news) => {
+            // An error ends the connection, and the reader comes back with the id of the last event.
+            let events = Sse::new(news.map_ok(event));
+            events.keep_alive(KeepAlive::default()).into_response()
+        }
+        Err(failure) => failure.json(),
+    }
+}
+
+fn event(news: News) -> Event {
+    let event = Event::default()
+        .event(news.kind)
+        .data(news.data.to_string());
+    match news.id {
+        Some(id) => event.id(id),
+        None => event,
+    }
+}

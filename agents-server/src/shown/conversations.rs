@@ -1,0 +1,484 @@
+//! Conversations: what was said, a message that is sent, and what becomes of it.
+
+use super::runs::Summary;
+use crate::{
+    failure::Failure,
+    room::{Room, Visitor},
+    wording,
+};
+use agents_core::{
+    Error, Json,
+    agent::{TextDelta, TextFollower},
+    model::Message,
+    run::{Event, EventKind},
+    tool::Scope,
+};
+use agents_runtime::{Approvals, ConversationRef, Progress, RuntimeError, RuntimeErrorKind};
+use agents_store::{Run, RunStatus};
+use futures_util::{
+    StreamExt,
+    stream::{BoxStream, Stream, unfold},
+};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::{
+    collections::{HashMap, VecDeque},
+    time::Duration,
+};
+
+/// Time between two looks for messages, and between two looks at the state of a message's run.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Conversation so far.
+#[derive(Serialize)]
+pub(crate) struct Whole {
+    conversation_id: String,
+    tenant_id: String,
+    agent: String,
+    messages: Vec<Said>,
+    /// Runs of the messages, the oldest first.
+    runs: Vec<Summary>,
+    /// Id behind which the events are that are not in here.
+    last_event_id: String,
+}
+
+/// Words of a person or of the agent. Calls of tools are on the pages of the runs.
+#[derive(Serialize)]
+struct Said {
+    role: &'static str,
+    text: String,
+}
+
+/// Message that is sent to an agent.
+#[derive(Deserialize)]
+pub(crate) struct Sent {
+    agent: String,
+    /// Input of the agent.
+    input: Json,
+    /// Key by which the sender knows the message: it is sent once, however often it is sent.
+    key: Option<String>,
+}
+
+/// Conversation that a visitor may read, with its runs, the oldest first.
+pub(crate) struct Open {
+    conversation: ConversationRef,
+    tenant: String,
+    runs: Vec<Run>,
+}
+
+/// Finds a conversation of the visitor's tenant. The operator names the tenant.
+async fn find(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    tenant: Option<String>,
+) -> Result<Open, Failure> {
+    let tenant = match (visitor.tenant(), tenant) {
+        (Some(own), Some(other)) if own != other => return Err(no_conversation(id)),
+        (Some(own), _) => own,
+        (None, named) => named.unwrap_or_default(),
+    };
+    let conversation = room.client.conversation(&*tenant, id);
+    let runs = conversation.runs_behind(None).await?;
+    Ok(Open {
+        conversation,
+        tenant,
+        runs,
+    })
+}
+
+impl Open {
+    /// Checks that the visitor may read along: whoever began the conversation, and whoever may see the contents of runs.
+    fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
+        let by = self.runs.first().and_then(|run| run.started_by.as_deref());
+        let began = by == Some(visitor.principal.id());
+        match began || room.client.may_see_contents(&visitor.principal) {
+            true => Ok(()),
+            false => Err(Failure::contents_are_for_others()),
+        }
+    }
+}
+
+fn no_conversation(id: &str) -> Failure {
+    Failure {
+        message: wording::no_conversation(id),
+        ..Failure::not_found()
+    }
+}
+
+/// Opens a conversation that is there.
+pub(crate) async fn open(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    tenant: Option<String>,
+) -> Result<Open, Failure> {
+    let open = find(room, visitor, id, tenant).await?;
+    if open.runs.is_empty() {
+        return Err(no_conversation(id));
+    }
+    open.check(room, visitor)?;
+    Ok(open)
+}
+
+/// Sends a message to an agent, and returns its run. The first message begins the conversation.
+pub(crate) async fn send(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    tenant: Option<String>,
+    sent: Sent,
+) -> Result<Summary, Failure> {
+    let Sent { agent, input, key } = sent;
+    if !room.agents.contains(&agent) {
+        return Err(Failure {
+            message: wording::no_agent(&agent),
+            ..Failure::not_found()
+        });
+    }
+    let open = find(room, visitor, id, tenant).await?;
+    if !open.runs.is_empty() {
+        open.check(room, visitor)?;
+    }
+    let by = &visitor.principal;
+    let scope = match by.is_operator() {
+        true => Scope::from(open.tenant),
+        false => Scope::from(open.tenant).user(by.id()),
+    };
+    let chat = room.client.agent(agent).chat(id).scope(scope);
+    let message = chat.send(input).by(by).streamed();
+    let message = match key {
+        Some(key) => message.key(key),
+        None => message,
+    };
+    let run = message.start().await?;
+    Ok(room.client.stored(run.id(), by).await?.into())
+}
+
+/// Reads what was said.
+pub(crate) async fn whole(open: Open) -> Result<Whole, Failure> {
+    // The runs were read before: a message that ended since is told twice rather than not at all.
+    let messages = open.conversation.messages().await?;
+    let last = open.runs.iter().rfind(|run| run.status == RunStatus::Done);
+    Ok(Whole {
+        conversation_id: open.conversation.id().to_owned(),
+        tenant_id: open.tenant,
+        agent: open.runs[0].agent.clone(),
+        messages: messages.iter().filter_map(said).collect(),
+        last_event_id: match last {
+            Some(run) => Position::Behind(run.id.clone()).to_string(),
+            None => Position::Begin.to_string(),
+        },
+        runs: open.runs.into_iter().map(Summary::from).collect(),
+    })
+}
+
+fn said(message: &Message) -> Option<Said> {
+    let (role, text) = match message {
+        Message::User { content } => ("user", content.text.to_string()),
+        Message::Assistant { content, .. } if !content.is_empty() => {
+            ("assistant", content.to_string())
+        }
+        _ => return None,
+    };
+    Some(Said { role, text })
+}
+
+/// Place among the events of a conversation. As a text, it is the id of an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Position {
+    /// Before the first message.
+    Begin,
+    /// Within the run of a message, at the event with this number.
+    In(String, u64),
+    /// Behind a run.
+    Behind(String),
+}
+
+impl Position {
+    fn read(text: &str) -> Option<Self> {
+        if text == "0" {
+            return Some(Position::Begin);
+        }
+        let (run, at) = text.split_once('.')?;
+        match at {
+            "end" => Some(Position::Behind(run.to_owned())),
+            number => Some(Position::In(run.to_owned(), number.parse().ok()?)),
+        }
+    }
+}
+
+impl std::fmt::Display for Position {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Position::Begin => f.write_str("0"),
+            Position::In(run, number) => write!(f, "{run}.{number}"),
+            Position::Behind(run) => write!(f, "{run}.end"),
+        }
+    }
+}
+
+/// News of a conversation.
+pub(crate) struct News {
+    /// Id of the event; `None` for news of a moment, which are not told again.
+    pub(crate) id: Option<String>,
+    pub(crate) kind: &'static str,
+    pub(crate) data: Value,
+}
+
+/// Returns what becomes of the messages of a conversation, behind the event with this id; without one, of the messages that
+/// are not over. It goes on with the messages that come.
+///
+/// # Errors
+/// When there is no event with this id.
+pub(crate) fn follow(
+    room: &Room,
+    visitor: &Visitor,
+    open: Open,
+    last: Option<&str>,
+) -> Result<impl Stream<Item = Result<News, RuntimeError>> + Send + use<>, Failure> {
+    let unknown = || Failure::invalid(wording::NO_EVENT);
+    let at = last.map(|last| Position::read(last).ok_or_else(unknown));
+    let index = |run: &str| open.runs.iter().position(|one| one.id == run);
+    let (first, told) = match at.transpose()? {
+        None => {
+            let first = open
+                .runs
+                .iter()
+                .position(|run| run.status != RunStatus::Done);
+            (first.unwrap_or(open.runs.len()), None)
+        }
+        Some(Position::Begin) => (0, None),
+        Some(Position::In(run, number)) => (index(&run).ok_or_else(unknown)?, Some(number)),
+        Some(Position::Behind(run)) => (index(&run).ok_or_else(unknown)? + 1, None),
+    };
+    let mut following = Following {
+        approvals: room.client.approvals(),
+        visitor: visitor.clone(),
+        room: room.clone(),
+        last: open.runs.last().map(|run| run.id.clone()),
+        conversation: open.conversation,
+        ahead: open.runs.into_iter().skip(first).collect(),
+        current: None,
+        news: VecDeque::new(),
+    };
+    if told.is_some()
+        && let Some(run) = following.ahead.pop_front()
+    {
+        following.begin(run, told);
+    }
+    let next = |mut following: Following| async move {
+        let news = following.next().await;
+        Some((news, following))
+    };
+    Ok(unfold(following, next))
+}
+
+struct Following {
+    room: Room,
+    visitor: Visitor,
+    approvals: Approvals,
+    conversation: ConversationRef,
+    /// Last run that was seen.
+    last: Option<String>,
+    /// Runs that are told of next.
+    ahead: VecDeque<Run>,
+    current: Option<Current>,
+    news: VecDeque<News>,
+}
+
+/// Run that is told of.
+struct Current {
+    run: String,
+    events: BoxStream<'static, Result<Event, RuntimeError>>,
+    text: TextFollower,
+    /// Number of the last event that the reader has been told of.
+    told: Option<u64>,
+    /// Ids of its requests, by the calls that they are about.
+    requests: HashMap<String, String>,
+    is_held: bool,
+}
+
+impl Following {
+    async fn next(&mut self) -> Result<News, RuntimeError> {
+        loop {
+            if let Some(news) = self.news.pop_front() {
+                return Ok(news);
+            }
+            let Some(current) = &mut self.current else {
+                self.look().await?;
+                continue;
+            };
+            match tokio::time::timeout(PAUSE, current.events.next()).await {
+                Ok(Some(Ok(event))) => self.hear(&event).await?,
+                // The keys of an erased run are gone; the conversation goes on.
+                Ok(Some(Err(error))) if error.kind() == RuntimeErrorKind::Sealed => {
+                    self.end(Some(&error)).await?;
+                }
+                Ok(Some(Err(error))) => return Err(error),
+                Ok(None) => self.end(None).await?,
+                Err(_) => self.look_at_state().await?,
+            }
+        }
+    }
+
+    /// Takes the next message, or looks for one.
+    async fn look(&mut self) -> Result<(), RuntimeError> {
+        if let Some(run) = self.ahead.pop_front() {
+            self.begin(run, None);
+            return Ok(());
+        }
+        tokio::time::sleep(PAUSE).await;
+        let come = self.conversation.runs_behind(self.last.as_deref()).await?;
+        if let Some(last) = come.last() {
+            self.last = Some(last.id.clone());
+        }
+        self.ahead.extend(come);
+        Ok(())
+    }
+
+    fn begin(&mut self, run: Run, told: Option<u64>) {
+        self.current = Some(Current {
+            run: run.id.clone(),
+            events: self
+                .room
+                .client
+                .events(&run.id)
+                .with_text()
+                .stream()
+                .boxed(),
+            text: TextFollower::new(),
+            told,
+            requests: HashMap::new(),
+            is_held: false,
+        });
+        if told.is_none() {
+            let data = json!(Summary::from(run.clone()));
+            self.tell(Some(Position::In(run.id, 0)), "message", data);
+        }
+    }
+
+    fn tell(&mut self, at: Option<Position>, kind: &'static str, data: Value) {
+        let id = at.map(|at| at.to_string());
+        self.news.push_back(News { id, kind, data });
+    }
+
+    /// Tells what an event means for the reader, unless it knows.
+    async fn hear(&mut self, event: &Event) -> Result<(), RuntimeError> {
+        let Some(current) = &mut self.current else {
+            return Ok(());
+        };
+        let run = current.run.clone();
+        let delta = current.text.on(event);
+        let is_known = current.told.is_some_and(|told| event.seq <= told);
+        let is_last = current.told == Some(event.seq);
+        let delta = match (&event.kind, delta) {
+            // The reader has a part of the text that this request has got. All of it comes again.
+            (EventKind::ModelRequested { .. }, _) if is_last => Some(TextDelta::Reset),
+            (EventKind::Text(_), delta) if is_last => delta,
+            _ if is_known => None,
+            (_, delta) => delta,
+        };
+        let request = match &event.kind {
+            EventKind::ApprovalRequested(request) => {
+                let id = Approvals::id_of(&run, request);
+                let before = current.requests.insert(request.call_id.clone(), id.clone());
+                // A run that goes on in another process asks again, with the same id.
+                (before.as_ref() != Some(&id)).then_some(("asked", id))
+            }
+            EventKind::ApprovalDecided { call_id, .. } => {
+                let id = current.requests.get(&**call_id);
+                id.map(|id| ("decided", id.clone()))
+            }
+            _ => None,
+        };
+        let at = Position::In(run.clone(), event.seq);
+        match delta {
+            Some(TextDelta::Piece(text)) => {
+                let data = json!({"run_id": run, "text": text});
+                self.tell(Some(at.clone()), "piece", data);
+            }
+            Some(TextDelta::Reset) => {
+                self.tell(Some(at.clone()), "reset", json!({"run_id": run}));
+            }
+            None => {}
+        }
+        if let Some((kind, id)) = request.filter(|_| !is_known) {
+            let request = self.approvals.get(&id, &self.visitor.principal).await?;
+            self.tell(Some(at), kind, json!(request));
+        }
+        Ok(())
+    }
+
+    /// Tells that the run is held, which is no event of it.
+    async fn look_at_state(&mut self) -> Result<(), RuntimeError> {
+        let Some(current) = &mut self.current else {
+            return Ok(());
+        };
+        let id = current.run.clone();
+        let run = self
+            .room
+            .client
+            .stored(&id, &self.visitor.principal)
+            .await?;
+        let held = run.held.filter(|_| run.status == RunStatus::Held);
+        let is_news = held.is_some() && !current.is_held;
+        current.is_held = held.is_some();
+        if is_news {
+            self.tell(None, "held", json!({"run_id": id, "held": held}));
+        }
+        Ok(())
+    }
+
+    /// Tells how the run has ended. `error` is the reason why it cannot be read.
+    async fn end(&mut self, error: Option<&RuntimeError>) -> Result<(), RuntimeError> {
+        let Some(current) = self.current.take() else {
+            return Ok(());
+        };
+        let id = current.run;
+        let run = self
+            .room
+            .client
+            .stored(&id, &self.visitor.principal)
+            .await?;
+        let (mut answer, mut partial) = (None, false);
+        let mut failure = error.map(ToString::to_string);
+        if error.is_none()
+            && let Progress::Done(outcome) = self.room.client.run::<Value>(&id).progress().await?
+        {
+            partial = outcome.partial;
+            match outcome.result {
+                Ok(value) => answer = Some(value),
+                Err(error) => failure = Some(Error::to_string(&error)),
+            }
+        }
+        let data = json!({
+            "run_id": id,
+            "end": run.end.map(agents_store::End::as_str),
+            "answer": answer,
+            "partial": partial,
+            "error": failure,
+        });
+        self.tell(Some(Position::Behind(id)), "end", data);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_as_it_is_written() {
+        for position in [
+            Position::Begin,
+            Position::In("a-b".into(), 17),
+            Position::Behind("a-b".into()),
+        ] {
+            assert_eq!(Position::read(&position.to_string()), Some(position));
+        }
+        for text in ["", "1", "a", "a.", "a.b", "a.-1", "a.1.2"] {
+            assert_eq!(Position::read(text), None, "{text}");
+        }
+    }
+}
