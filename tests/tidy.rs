@@ -50,6 +50,7 @@ fn every_chapter_is_in_the_summary_and_is_compiled() {
         "agents-runtime/src/lib.rs",
         "agents-mcp/src/lib.rs",
         "agents-openapi/src/lib.rs",
+        "agents-sandbox/src/lib.rs",
         "agents-control/src/lib.rs",
         "agents-server/src/lib.rs",
     ];

@@ -133,6 +133,7 @@ fn nothing_links_to_the_pages_of_another_project() {
         "agents-cli",
         "agents-mcp",
         "agents-openapi",
+        "agents-sandbox",
         "agents-control",
         "agents-server",
     ]

@@ -1,0 +1,75 @@
+use std::io;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Output of a program: its begin, as much as is shown, and its end, which tells why the program failed.
+#[derive(Default)]
+pub(super) struct Capture {
+    pub(super) begin: Vec<u8>,
+    pub(super) end: Vec<u8>,
+    pub(super) total: u64,
+}
+
+/// Bytes that are kept of the end.
+const END: usize = 4_096;
+
+/// Times the shown output after which a program is ended.
+const TOO_MUCH: u64 = 16;
+
+/// Reason why a program's output is not read any more.
+#[derive(Debug)]
+pub(super) enum Stopped {
+    TooMuch,
+    Failed(io::Error),
+}
+
+impl Capture {
+    /// Reads to the end.
+    pub(super) async fn read(
+        from: Option<impl AsyncRead + Unpin>,
+        most: usize,
+    ) -> Result<Self, Stopped> {
+        let mut capture = Capture::default();
+        let Some(mut from) = from else {
+            return Ok(capture);
+        };
+        let mut chunk = vec![0; 16_384];
+        loop {
+            match from.read(&mut chunk).await {
+                Ok(0) => return Ok(capture),
+                Ok(count) => capture.add(&chunk[..count], most),
+                Err(error) => return Err(Stopped::Failed(error)),
+            }
+            if capture.total > (most as u64).saturating_mul(TOO_MUCH) {
+                return Err(Stopped::TooMuch);
+            }
+        }
+    }
+
+    fn add(&mut self, bytes: &[u8], most: usize) {
+        let room = most.saturating_sub(self.begin.len());
+        self.begin.extend(&bytes[..bytes.len().min(room)]);
+        self.end.extend(&bytes[bytes.len().saturating_sub(END)..]);
+        self.end.drain(..self.end.len().saturating_sub(END));
+        self.total += bytes.len() as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_begin_and_the_end_are_kept_and_too_much_is_an_error() {
+        let text = [b"a".repeat(70_000), b"z".repeat(10)].concat();
+        let capture = Capture::read(Some(&*text), 10_000).await.unwrap();
+        assert_eq!(capture.begin, b"a".repeat(10_000));
+        assert_eq!(capture.total, 70_010);
+        assert_eq!(capture.end.len(), END);
+        assert!(capture.end.ends_with(b"azzzzzzzzzz"));
+
+        let capture = Capture::read(Some(&*text), 70_010).await.unwrap();
+        assert_eq!(capture.begin, text);
+        let stopped = Capture::read(Some(&*text), 4_000).await;
+        assert!(matches!(stopped, Err(Stopped::TooMuch)));
+    }
+}

@@ -1,0 +1,227 @@
+use super::{
+    Ready,
+    command::{NOBODY, nproc},
+    run_folder::RunFolder,
+};
+use crate::{Unenforced, output, wording};
+use std::{
+    ffi::OsStr,
+    io::Read,
+    path::Path,
+    process::Child,
+    thread,
+    time::{Duration, Instant},
+};
+
+/// Script that looks at its box. It gets the program, and then the writable folders.
+const SCRIPT: &str = r#"
+while IFS= read -r line; do echo "status $line"; done < /proc/self/status
+while IFS= read -r line; do echo "limit $line"; done < /proc/self/limits
+while read -r name rest; do case $name in *:) echo "network $name";; esac; done < /proc/net/dev
+for fd in /proc/self/fd/*; do
+    if [ -e "$fd" ] && [ "${fd##*/}" -gt 2 ]; then echo "left ${fd##*/}"; fi
+done
+if [ -x "$1" ] && [ ! -d "$1" ]; then echo "program"; fi
+shift
+for folder in "$@"; do if [ ! -w "$folder" ]; then echo "unwritable $folder"; fi; done
+echo "end"
+# Where the limit leaves no room for this, the shell ends here, which shows the same.
+if (prlimit --nproc=1:1 /bin/sh -c '/bin/true; :') 2> /dev/null; then echo "forked"; fi
+"#;
+
+/// Time that the first box has.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Starts a box that looks at itself, and compares what it finds with what it is meant to be.
+pub(super) fn probe(ready: &Ready) -> Result<(), Unenforced> {
+    let found = look(ready)?;
+    judge(ready, &found)
+}
+
+/// Returns what the first box says of itself.
+fn look(ready: &Ready) -> Result<String, Unenforced> {
+    let failed = |why: &str| Unenforced::new(wording::no_box(why));
+    let launcher = &ready.launcher;
+    let run = RunFolder::create(&launcher.filters, &[], launcher.steps_down)
+        .map_err(|error| failed(&error.to_string()))?;
+    let mut args = vec![
+        OsStr::new("-c"),
+        SCRIPT.as_ref(),
+        "probe".as_ref(),
+        ready.program.as_os_str(),
+    ];
+    let writable = ready
+        .sandbox
+        .folders
+        .iter()
+        .filter(|folder| folder.is_writable);
+    args.extend(writable.map(|folder| folder.at.as_os_str()));
+    // The first box checks the limits of the tool, and is not to fail by a short time.
+    let sandbox = ready.sandbox.clone().time(PATIENCE);
+    let mut command = launcher.command(&sandbox, &run, Path::new("/bin/sh"), args);
+    let mut child = command
+        .spawn()
+        .map_err(|error| failed(&error.to_string()))?;
+    if !has_ended(&mut child) {
+        return Err(failed(&wording::probe_timed_out(PATIENCE)));
+    }
+    let (mut said, mut complained) = (Vec::new(), Vec::new());
+    let out = child
+        .stdout
+        .take()
+        .map(|mut out| out.read_to_end(&mut said));
+    let err = child
+        .stderr
+        .take()
+        .map(|mut err| err.read_to_end(&mut complained));
+    for read in [out, err] {
+        if let Some(Err(error)) = read {
+            return Err(failed(&error.to_string()));
+        }
+    }
+    let said = output::safe(&said);
+    match said.lines().any(|line| line == "end") {
+        true => Ok(said),
+        false => Err(failed(output::safe(&complained).trim())),
+    }
+}
+
+/// Waits for the end of the first box, and kills it if it takes too long. What it says fits into a pipe.
+fn has_ended(child: &mut Child) -> bool {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match child.try_wait() {
+            Ok(Some(_)) => return true,
+            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(2)),
+            _ => {
+                // If it cannot be killed it has ended.
+                let _ = child.kill();
+                let _ = child.wait();
+                return false;
+            }
+        }
+    }
+}
+
+/// Compares what the first box found with what was asked for.
+fn judge(ready: &Ready, found: &str) -> Result<(), Unenforced> {
+    let sandbox = &ready.sandbox;
+    let refused = |text: String| Err(Unenforced::new(text));
+    let value = |start: &str| found.lines().find_map(|line| line.strip_prefix(start));
+    let nobody = NOBODY.to_string();
+    for (name, wanted) in [
+        ("Uid", &*nobody),
+        ("NoNewPrivs", "1"),
+        ("Seccomp", "2"),
+        ("CapEff", "0000000000000000"),
+        ("CapPrm", "0000000000000000"),
+        ("CapBnd", "0000000000000000"),
+    ] {
+        let is = value(&format!("status {name}:")).and_then(|rest| rest.split_whitespace().next());
+        if is != Some(wanted) {
+            return refused(wording::not_so(name, wanted, is.unwrap_or("?")));
+        }
+    }
+    for (name, wanted) in [
+        ("Max cpu time", sandbox.cpu_seconds()),
+        ("Max address space", sandbox.memory),
+        ("Max open files", sandbox.open_files.into()),
+        ("Max file size", sandbox.file_size),
+        ("Max processes", nproc(sandbox).into()),
+        ("Max core file size", 0),
+    ] {
+        let is = value(&format!("limit {name}")).and_then(|rest| rest.split_whitespace().next());
+        if is != Some(&*wanted.to_string()) {
+            return refused(wording::not_so(
+                name,
+                &wanted.to_string(),
+                is.unwrap_or("?"),
+            ));
+        }
+    }
+    if let Some(name) = found
+        .lines()
+        .find_map(|line| line.strip_prefix("network ").filter(|name| *name != "lo:"))
+    {
+        return refused(wording::network_seen(name.trim_end_matches(':')));
+    }
+    if let Some(fd) = value("left ") {
+        return refused(wording::file_left_open(fd));
+    }
+    if value("forked").is_some() {
+        return refused(wording::PROCESSES_UNLIMITED.to_owned());
+    }
+    if let Some(folder) = value("unwritable ") {
+        return refused(wording::not_writable(folder, ready.launcher.steps_down));
+    }
+    if value("program").is_none() {
+        return refused(wording::program_not_in_box(&ready.program));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Sandbox;
+
+    /// What a box of these settings says, if all is well.
+    fn well(sandbox: &Sandbox) -> String {
+        format!(
+            "status Uid:\t65534\t65534\nstatus NoNewPrivs:\t1\nstatus Seccomp:\t2\nstatus CapEff:\t0000000000000000\n\
+             status CapPrm:\t0000000000000000\nstatus CapBnd:\t0000000000000000\nlimit Max cpu time             {} 6 seconds\n\
+             limit Max address space        {} 1 bytes\nlimit Max open files   {} 1\nlimit Max file size   {} 1\n\
+             limit Max processes   {} 1\nlimit Max core file size    0 0\nnetwork lo:\nprogram\nend\n",
+            sandbox.cpu_seconds(),
+            sandbox.memory,
+            sandbox.open_files,
+            sandbox.file_size,
+            nproc(sandbox)
+        )
+    }
+
+    #[test]
+    fn whatever_a_platform_does_not_enforce_is_refused() {
+        let sandbox = Sandbox::new();
+        let Ok(launcher) = super::super::Launcher::find(&sandbox) else {
+            eprintln!("skipped: bubblewrap is not installed");
+            return;
+        };
+        let ready = Ready {
+            launcher,
+            program: "/usr/bin/true".into(),
+            sandbox,
+        };
+        let well = well(&ready.sandbox);
+        assert_eq!(judge(&ready, &well), Ok(()));
+        for (good, bad, named) in [
+            ("Uid:\t65534", "Uid:\t0", "Uid"),
+            ("NoNewPrivs:\t1", "NoNewPrivs:\t0", "NoNewPrivs"),
+            ("Seccomp:\t2", "Seccomp:\t0", "Seccomp"),
+            (
+                "CapEff:\t0000000000000000",
+                "CapEff:\t000001ffffffffff",
+                "CapEff",
+            ),
+            (
+                "address space        256000000",
+                "address space        unlimited",
+                "address space",
+            ),
+            (
+                "Max processes   18",
+                "Max processes   unlimited",
+                "processes",
+            ),
+            ("network lo:", "network lo:\nnetwork eth0:", "eth0"),
+            ("program\n", "left 7\nprogram\n", "7"),
+            ("program\n", "forked\nprogram\n", "processes"),
+            ("program\n", "unwritable /out\nprogram\n", "/out"),
+            ("program\n", "", "/usr/bin/true"),
+        ] {
+            assert!(well.contains(good), "{good}");
+            let error = judge(&ready, &well.replace(good, bad)).unwrap_err();
+            assert!(error.to_string().contains(named), "{bad}: {error}");
+        }
+    }
+}
