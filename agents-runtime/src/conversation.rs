@@ -1,8 +1,8 @@
 //! Conversations as a store has them: read from any process, kept up to date by workers.
 
 use crate::{
-    Client, Principal, RuntimeError,
-    data::{key_of, opened, sealed},
+    Client, Principal, RuntimeError, RuntimeErrorKind,
+    data::{RunData, key_of, opened, sealed},
     keys::RunKey,
 };
 use agents_core::{
@@ -95,6 +95,39 @@ impl ConversationRef {
         }
         all.reverse();
         Ok(all)
+    }
+
+    /// Returns `true` if the principal began the conversation, that is, started the first of its runs; `false` if there is
+    /// no such conversation. This also holds after that run was erased, when a pseudonym is in place of the name.
+    ///
+    /// A user of a tenant whose id is that of the [operator](Principal::operator) is not taken for the operator. Which of
+    /// the two it was is not known any more after the first run was erased: then it was neither.
+    ///
+    /// # Errors
+    /// When the store fails, or the keys cannot be read.
+    pub async fn was_begun_by(&self, by: &Principal) -> Result<bool, RuntimeError> {
+        if by.tenant().is_some_and(|own| own != self.tenant) {
+            return Ok(false);
+        }
+        let runs = self.runs_behind(None).await?;
+        let Some(first) = runs.first() else {
+            return Ok(false);
+        };
+        let Some(name) = &first.started_by else {
+            return Ok(false);
+        };
+        if !self.client.names_of(by, &self.tenant)?.contains(name) {
+            return Ok(false);
+        }
+        if by.id() != Principal::operator().id() {
+            return Ok(true);
+        }
+        let key = match key_of(first, &*self.client.keys()?) {
+            Err(error) if error.kind() == RuntimeErrorKind::Sealed => return Ok(false),
+            key => key?,
+        };
+        let starter = RunData::of(first, &key)?.by;
+        Ok(starter.is_some_and(|one| one.is_operator() == by.is_operator()))
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
@@ -190,12 +223,7 @@ impl Client {
         let Some(conversation) = self.conversation_of(run) else {
             return Ok(false);
         };
-        let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
-        // Messages of erased runs have a pseudonym.
-        for name in [
-            by.id().to_owned(),
-            audit_key.pseudonym(&run.tenant, by.id()),
-        ] {
+        for name in self.names_of(by, &run.tenant)? {
             let written = RunFilter {
                 started_by: Some(name),
                 limit: 1,
@@ -206,6 +234,14 @@ impl Client {
             }
         }
         Ok(false)
+    }
+
+    /// Returns the names that runs of a tenant have for a principal who started them: the id and, after they were erased,
+    /// its pseudonym.
+    fn names_of(&self, by: &Principal, tenant: &str) -> Result<[String; 2], RuntimeError> {
+        let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
+        let id = by.id().to_owned();
+        Ok([audit_key.pseudonym(tenant, &id), id])
     }
 }
 

@@ -89,10 +89,9 @@ async fn find(
 
 impl Open {
     /// Checks that the visitor may read along: whoever began the conversation, and whoever may see the contents of runs.
-    fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
-        let by = self.runs.first().and_then(|run| run.started_by.as_deref());
-        let began = by == Some(visitor.principal.id());
-        match began || room.client.may_see_contents(&visitor.principal) {
+    async fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
+        let by = &visitor.principal;
+        match room.client.may_see_contents(by) || self.conversation.was_begun_by(by).await? {
             true => Ok(()),
             false => Err(Failure::contents_are_for_others()),
         }
@@ -117,7 +116,7 @@ pub(crate) async fn open(
     if open.runs.is_empty() {
         return Err(no_conversation(id));
     }
-    open.check(room, visitor)?;
+    open.check(room, visitor).await?;
     Ok(open)
 }
 
@@ -138,7 +137,7 @@ pub(crate) async fn send(
     }
     let open = find(room, visitor, id, tenant).await?;
     if !open.runs.is_empty() {
-        open.check(room, visitor)?;
+        open.check(room, visitor).await?;
     }
     let by = &visitor.principal;
     let scope = match by.is_operator() {

@@ -411,6 +411,42 @@ async fn a_conversation_is_there_for_its_tenant_and_for_whoever_may_read_it() {
 }
 
 #[tokio::test]
+async fn whoever_began_a_conversation_reads_on_after_it_was_erased_and_nobody_passes_for_the_operator()
+ {
+    let place = Place::new("erased").await;
+    let house = place
+        .house(Roles::new().for_risk(Risk::Low, "approver"))
+        .await;
+    place.permits.add_permits(100);
+    let first = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let mut ear = listen(&house, "acme/ada", "c1", Some("0")).await;
+    ear.until("end").await;
+    let operator = Principal::operator();
+    house.client().erase(&first, &operator).await.unwrap();
+    let second = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let end = ear.until("end").await.pop().unwrap();
+    assert_eq!(end.data["run_id"], json!(second));
+    let paths = ["/api/conversations/c1", "/api/conversations/c1/events"];
+    for path in paths {
+        let request = Request::get(path).header("x-user", "acme/ada");
+        let request = request.body(Body::empty()).unwrap();
+        assert_eq!(house.app_status(request).await, StatusCode::OK, "{path}");
+        let carl = house.get("acme/carl", path).await;
+        assert_eq!(carl.status, StatusCode::FORBIDDEN, "{}", carl.body);
+    }
+
+    let message = json!({"agent": "writer", "input": "?"});
+    let path = "/api/conversations/c2?tenant=acme";
+    let begun = house.post_json("operator", path, &message).await;
+    assert_eq!(begun.status, StatusCode::OK, "{}", begun.body);
+    let named_alike = house
+        .get("acme/operator", "/api/conversations/c2")
+        .await
+        .status;
+    assert_eq!(named_alike, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
 async fn a_message_needs_an_agent_that_is_spoken_to_and_comes_from_this_site() {
     let place = Place::new("refused").await;
     let house = place.house(Roles::new()).await;
