@@ -12,8 +12,8 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
-/// Number of runs that are read at once where few are expected.
-const FEW: u32 = 10;
+/// Number of runs that are read at once.
+const PAGE: u32 = 100;
 
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
 /// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
@@ -76,25 +76,50 @@ impl ConversationRef {
     /// since. Without an id, these are all runs.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When there is no run with this id, or the store fails.
     pub async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
-        let mut filter = self.filter();
-        // Somebody who follows a conversation finds a few at most.
-        filter.limit = run.map_or(0, |_| FEW);
+        let mut filter = RunFilter {
+            after: run.map(str::to_owned),
+            oldest_first: true,
+            limit: PAGE,
+            ..self.filter()
+        };
         let mut all = Vec::new();
-        'pages: loop {
+        loop {
             let page = self.client.runs(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.id.clone());
-            for one in page {
-                if run == Some(&*one.id) {
-                    break 'pages;
-                }
-                all.push(one);
+            let is_full = page.len() >= PAGE as usize;
+            all.extend(page);
+            match all.last() {
+                Some(last) if is_full => filter.after = Some(last.id.clone()),
+                _ => return Ok(all),
             }
         }
-        all.reverse();
-        Ok(all)
+    }
+
+    /// Returns the run of the first message; `None` if there is no such conversation.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn first_run(&self) -> Result<Option<Run>, RuntimeError> {
+        let oldest = RunFilter {
+            oldest_first: true,
+            limit: 1,
+            ..self.filter()
+        };
+        Ok(self.client.runs(&oldest).await?.pop())
+    }
+
+    /// Returns the run of the last message that is over; `None` if none is. The messages before it are over as well.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn last_done(&self) -> Result<Option<Run>, RuntimeError> {
+        let newest = RunFilter {
+            status: Some(RunStatus::Done),
+            limit: 1,
+            ..self.filter()
+        };
+        Ok(self.client.runs(&newest).await?.pop())
     }
 
     /// Returns `true` if the principal began the conversation, that is, started the first of its runs; `false` if there is
@@ -109,8 +134,7 @@ impl ConversationRef {
         if by.tenant().is_some_and(|own| own != self.tenant) {
             return Ok(false);
         }
-        let runs = self.runs_behind(None).await?;
-        let Some(first) = runs.first() else {
+        let Some(first) = &self.first_run().await? else {
             return Ok(false);
         };
         let Some(name) = &first.started_by else {

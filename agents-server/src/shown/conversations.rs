@@ -14,7 +14,7 @@ use agents_core::{
     tool::Scope,
 };
 use agents_runtime::{Approvals, ConversationRef, Progress, RuntimeError, RuntimeErrorKind};
-use agents_store::{Run, RunStatus};
+use agents_store::{ErrorKind, Run, RunFilter, RunStatus};
 use futures_util::{
     StreamExt,
     stream::{BoxStream, Stream, unfold},
@@ -28,6 +28,10 @@ use std::{
 
 /// Time between two looks for messages, and between two looks at the state of a message's run.
 const PAUSE: Duration = Duration::from_millis(250);
+/// Number of runs that a page of a conversation has.
+const PAGE: u32 = 100;
+/// Number of runs of earlier messages that are read at once, to tell of them.
+const AHEAD: u32 = 10;
 
 /// Conversation so far.
 #[derive(Serialize)]
@@ -36,8 +40,10 @@ pub(crate) struct Whole {
     tenant_id: String,
     agent: String,
     messages: Vec<Said>,
-    /// Runs of the messages, the oldest first.
+    /// Runs of the newest messages, the oldest first.
     runs: Vec<Summary>,
+    /// Id before which the page of earlier runs ends; `None` if there are none.
+    next: Option<String>,
     /// Id behind which the events are that are not in here.
     last_event_id: String,
 }
@@ -59,11 +65,12 @@ pub(crate) struct Sent {
     key: Option<String>,
 }
 
-/// Conversation that a visitor may read, with its runs, the oldest first.
+/// Conversation that a visitor may read.
 pub(crate) struct Open {
     conversation: ConversationRef,
     tenant: String,
-    runs: Vec<Run>,
+    /// Run of the first message; `None` before the conversation has begun.
+    first: Option<Run>,
 }
 
 /// Finds a conversation of the visitor's tenant. The operator names the tenant.
@@ -79,15 +86,46 @@ async fn find(
         (None, named) => named.unwrap_or_default(),
     };
     let conversation = room.client.conversation(&*tenant, id);
-    let runs = conversation.runs_behind(None).await?;
     Ok(Open {
+        first: conversation.first_run().await?,
         conversation,
         tenant,
-        runs,
     })
 }
 
 impl Open {
+    /// Returns the filter that chooses the runs of the conversation.
+    fn runs(&self) -> RunFilter {
+        RunFilter {
+            tenant: Some(self.tenant.clone()),
+            conversation: Some(self.conversation.id().to_owned()),
+            ..RunFilter::default()
+        }
+    }
+
+    /// Returns the place behind all that is over.
+    async fn last(&self) -> Result<Position, RuntimeError> {
+        let last = self.conversation.last_done().await?;
+        Ok(last.map_or(Position::Begin, |run| Position::Behind(run.id)))
+    }
+
+    /// Returns a run of the conversation; `None` if it has none with this id.
+    async fn run(
+        &self,
+        room: &Room,
+        visitor: &Visitor,
+        id: &str,
+    ) -> Result<Option<Run>, RuntimeError> {
+        match room.client.stored(id, &visitor.principal).await {
+            Err(error) if error.kind() == RuntimeErrorKind::Store(ErrorKind::NotFound) => Ok(None),
+            found => {
+                let own = (&*self.tenant, Some(self.conversation.id()));
+                let run = Some(found?);
+                Ok(run.filter(|run| (&*run.tenant, run.conversation.as_deref()) == own))
+            }
+        }
+    }
+
     /// Checks that the visitor may read along: whoever began the conversation, and whoever may see the contents of runs.
     async fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
         let by = &visitor.principal;
@@ -113,7 +151,7 @@ pub(crate) async fn open(
     tenant: Option<String>,
 ) -> Result<Open, Failure> {
     let open = find(room, visitor, id, tenant).await?;
-    if open.runs.is_empty() {
+    if open.first.is_none() {
         return Err(no_conversation(id));
     }
     open.check(room, visitor).await?;
@@ -136,7 +174,7 @@ pub(crate) async fn send(
         });
     }
     let open = find(room, visitor, id, tenant).await?;
-    if !open.runs.is_empty() {
+    if open.first.is_some() {
         open.check(room, visitor).await?;
     }
     let by = &visitor.principal;
@@ -154,21 +192,41 @@ pub(crate) async fn send(
     Ok(room.client.stored(run.id(), by).await?.into())
 }
 
-/// Reads what was said.
-pub(crate) async fn whole(open: Open) -> Result<Whole, Failure> {
-    // The runs were read before: a message that ended since is told twice rather than not at all.
+/// Reads what was said, and the newest runs before the one with this id.
+pub(crate) async fn whole(
+    room: &Room,
+    visitor: &Visitor,
+    open: Open,
+    before: Option<String>,
+) -> Result<Whole, Failure> {
+    if let Some(before) = &before
+        && open.run(room, visitor, before).await?.is_none()
+    {
+        return Err(Failure {
+            message: wording::no_run_of_conversation(before),
+            ..Failure::not_found()
+        });
+    }
+    // Read before the messages: a message that ended since is told twice rather than not at all.
+    let last = open.last().await?;
+    let page = RunFilter {
+        before,
+        limit: PAGE,
+        ..open.runs()
+    };
+    let mut runs = room.client.runs(&page).await?;
+    runs.reverse();
     let messages = open.conversation.messages().await?;
-    let last = open.runs.iter().rfind(|run| run.status == RunStatus::Done);
+    let first = open.first.as_ref();
+    let earliest = runs.first().map(|run| run.id.clone());
     Ok(Whole {
         conversation_id: open.conversation.id().to_owned(),
-        tenant_id: open.tenant,
-        agent: open.runs[0].agent.clone(),
+        agent: first.map(|run| run.agent.clone()).unwrap_or_default(),
         messages: messages.iter().filter_map(said).collect(),
-        last_event_id: match last {
-            Some(run) => Position::Behind(run.id.clone()).to_string(),
-            None => Position::Begin.to_string(),
-        },
-        runs: open.runs.into_iter().map(Summary::from).collect(),
+        next: earliest.filter(|earliest| first.is_some_and(|run| run.id != *earliest)),
+        last_event_id: last.to_string(),
+        runs: runs.into_iter().map(Summary::from).collect(),
+        tenant_id: open.tenant,
     })
 }
 
@@ -230,40 +288,41 @@ pub(crate) struct News {
 ///
 /// # Errors
 /// When there is no event with this id.
-pub(crate) fn follow(
+pub(crate) async fn follow(
     room: &Room,
     visitor: &Visitor,
     open: Open,
     last: Option<&str>,
 ) -> Result<impl Stream<Item = Result<News, RuntimeError>> + Send + use<>, Failure> {
     let unknown = || Failure::invalid(wording::NO_EVENT);
-    let at = last.map(|last| Position::read(last).ok_or_else(unknown));
-    let index = |run: &str| open.runs.iter().position(|one| one.id == run);
-    let (first, told) = match at.transpose()? {
-        None => {
-            let first = open
-                .runs
-                .iter()
-                .position(|run| run.status != RunStatus::Done);
-            (first.unwrap_or(open.runs.len()), None)
-        }
-        Some(Position::Begin) => (0, None),
-        Some(Position::In(run, number)) => (index(&run).ok_or_else(unknown)?, Some(number)),
-        Some(Position::Behind(run)) => (index(&run).ok_or_else(unknown)? + 1, None),
+    let at = match last {
+        Some(last) => Position::read(last).ok_or_else(unknown)?,
+        None => open.last().await?,
+    };
+    let (run, told) = match at {
+        Position::Begin => (None, None),
+        Position::In(run, number) => (Some(run), Some(number)),
+        Position::Behind(run) => (Some(run), None),
+    };
+    let run = match run {
+        Some(id) => Some(open.run(room, visitor, &id).await?.ok_or_else(unknown)?),
+        None => None,
     };
     let mut following = Following {
         approvals: room.client.approvals(),
         visitor: visitor.clone(),
         room: room.clone(),
-        last: open.runs.last().map(|run| run.id.clone()),
-        conversation: open.conversation,
-        ahead: open.runs.into_iter().skip(first).collect(),
+        behind: RunFilter {
+            after: run.as_ref().map(|run| run.id.clone()),
+            oldest_first: true,
+            limit: AHEAD,
+            ..open.runs()
+        },
+        ahead: VecDeque::new(),
         current: None,
         news: VecDeque::new(),
     };
-    if told.is_some()
-        && let Some(run) = following.ahead.pop_front()
-    {
+    if let Some(run) = run.filter(|_| told.is_some()) {
         following.begin(run, told);
     }
     let next = |mut following: Following| async move {
@@ -277,9 +336,8 @@ struct Following {
     room: Room,
     visitor: Visitor,
     approvals: Approvals,
-    conversation: ConversationRef,
-    /// Last run that was seen.
-    last: Option<String>,
+    /// Filter that chooses the runs behind the last one that was seen.
+    behind: RunFilter,
     /// Runs that are told of next.
     ahead: VecDeque<Run>,
     current: Option<Current>,
@@ -327,10 +385,10 @@ impl Following {
             self.begin(run, None);
             return Ok(());
         }
-        tokio::time::sleep(PAUSE).await;
-        let come = self.conversation.runs_behind(self.last.as_deref()).await?;
-        if let Some(last) = come.last() {
-            self.last = Some(last.id.clone());
+        let come = self.room.client.runs(&self.behind).await?;
+        match come.last() {
+            Some(last) => self.behind.after = Some(last.id.clone()),
+            None => tokio::time::sleep(PAUSE).await,
         }
         self.ahead.extend(come);
         Ok(())

@@ -447,6 +447,48 @@ async fn whoever_began_a_conversation_reads_on_after_it_was_erased_and_nobody_pa
 }
 
 #[tokio::test]
+async fn a_conversation_has_its_newest_runs_and_the_earlier_ones_on_pages() {
+    let place = Place::new("pages").await;
+    let house = place.house(Roles::new()).await;
+    let mut all = Vec::new();
+    for _ in 0..103 {
+        all.push(say(&house, "acme/ada", "c1", "writer", "?").await);
+    }
+    let other = say(&house, "acme/ada", "c2", "writer", "?").await;
+    let path = "/api/conversations/c1";
+    let newest = house.get("acme/ada", path).await.json();
+    let ids = |page: &Value| -> Vec<String> {
+        let runs = page["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&newest), all[3..]);
+    assert_eq!(newest["next"], json!(all[3]));
+    assert_eq!(newest["last_event_id"], "0");
+    let before = format!("{path}?before={}", all[3]);
+    let earlier = house.get("acme/ada", &before).await.json();
+    assert_eq!(ids(&earlier), all[..3]);
+    assert_eq!(earlier["next"], Value::Null);
+    for unknown in ["none", &other] {
+        let page = house
+            .get("acme/ada", &format!("{path}?before={unknown}"))
+            .await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{unknown}");
+        assert!(page.body.contains("has no run"), "{}", page.body);
+        let events = format!("{path}/events?after={unknown}.end");
+        let events = house.get("acme/ada", &events).await;
+        assert_eq!(events.status, StatusCode::UNPROCESSABLE_ENTITY, "{unknown}");
+    }
+    // Whoever comes late is told of all of them, in order.
+    place.permits.add_permits(1000);
+    let mut ear = listen(&house, "acme/ada", "c1", Some("0")).await;
+    for run in &all {
+        let end = ear.until("end").await.pop().unwrap();
+        assert_eq!(end.data["run_id"], json!(run));
+    }
+}
+
+#[tokio::test]
 async fn a_message_needs_an_agent_that_is_spoken_to_and_comes_from_this_site() {
     let place = Place::new("refused").await;
     let house = place.house(Roles::new()).await;
