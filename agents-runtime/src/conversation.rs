@@ -183,7 +183,7 @@ impl ConversationRef {
     }
 
     /// Returns the filter that chooses the conversation's runs.
-    pub(crate) fn filter(&self) -> RunFilter {
+    fn filter(&self) -> RunFilter {
         RunFilter {
             tenant: Some(self.tenant.clone()),
             conversation: Some(self.id.clone()),

@@ -2,7 +2,6 @@
 
 use crate::{ConversationRef, RuntimeError};
 use agents_core::agent::TextDelta;
-use agents_store::RunStatus;
 use futures_core::Stream;
 use futures_util::{
     StreamExt,
@@ -32,7 +31,7 @@ pub enum Spoken {
 
 struct Following {
     conversation: ConversationRef,
-    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was no message then.
+    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was none to see.
     seen: Option<Option<String>>,
     open: VecDeque<String>,
     current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,
@@ -91,26 +90,13 @@ impl Following {
 
     /// Looks for messages behind the last one that was seen; the first time, for those that are not over.
     async fn look(&mut self) -> Result<(), RuntimeError> {
-        let mut filter = self.conversation.filter();
-        let mut newest = None;
-        'pages: loop {
-            let page = self.conversation.client().runs(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.id.clone());
-            for run in page {
-                newest = newest.or_else(|| Some(run.id.clone()));
-                let is_seen = match &self.seen {
-                    Some(seen) => seen.as_ref() == Some(&run.id),
-                    None => run.status == RunStatus::Done,
-                };
-                if is_seen {
-                    break 'pages;
-                }
-                self.open.push_front(run.id);
-            }
-        }
-        let before = self.seen.take().flatten();
-        self.seen = Some(newest.or(before));
+        let seen = match self.seen.take() {
+            Some(seen) => seen,
+            None => self.conversation.last_done().await?.map(|run| run.id),
+        };
+        let come = self.conversation.runs_behind(seen.as_deref()).await?;
+        self.open.extend(come.into_iter().map(|run| run.id));
+        self.seen = Some(self.open.back().cloned().or(seen));
         Ok(())
     }
 }
