@@ -1,16 +1,13 @@
 //! A conversation that is followed: the text of its answers, one after the other.
 
-use crate::{ConversationRef, RuntimeError};
+use crate::{ConversationRef, RuntimeError, events::Pause};
 use agents_core::agent::TextDelta;
 use futures_core::Stream;
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use std::{collections::VecDeque, time::Duration};
-
-/// Time between two looks for messages.
-const PAUSE: Duration = Duration::from_millis(100);
+use std::collections::VecDeque;
 
 /// Part of a conversation that is followed: see [`ConversationRef::text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +32,7 @@ struct Following {
     seen: Option<Option<String>>,
     open: VecDeque<String>,
     current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,
+    pause: Pause,
     has_failed: bool,
 }
 
@@ -50,6 +48,7 @@ impl ConversationRef {
             seen: None,
             open: VecDeque::new(),
             current: None,
+            pause: Pause::new(),
             has_failed: false,
         };
         let next = |mut following: Following| async move {
@@ -82,8 +81,9 @@ impl Following {
                 continue;
             }
             self.look().await?;
-            if self.open.is_empty() {
-                tokio::time::sleep(PAUSE).await;
+            match self.open.is_empty() {
+                true => self.pause.wait().await,
+                false => self.pause = Pause::new(),
             }
         }
     }

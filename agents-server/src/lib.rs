@@ -81,6 +81,9 @@
 //! | `held` | `{"run_id", "held"}`: the run cannot go on |
 //! | `end` | `{"run_id", "end", "answer", "partial", "error"}` |
 //!
+//! The events end after ten minutes. A reader comes back with `Last-Event-ID`, as an `EventSource` does, and it is checked
+//! again that it may read them.
+//!
 //! An error is `{"error": {"kind", "message"}}`:
 //!
 //! | status | reason |

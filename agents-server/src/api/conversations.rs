@@ -71,7 +71,7 @@ pub(crate) async fn send(
 }
 
 /// Sends what becomes of the messages, as server-sent events: `message`, `piece`, `reset`, `asked`, `decided`, `held`, and
-/// `end` for each.
+/// `end` for each. After ten minutes they end, and the reader comes back.
 pub(crate) async fn events(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
@@ -97,9 +97,10 @@ pub(crate) async fn events(
 }
 
 fn event(news: News) -> Event {
-    let event = Event::default()
-        .event(news.kind)
-        .data(news.data.to_string());
+    let event = match news.told {
+        Some((kind, data)) => Event::default().event(kind).data(data.to_string()),
+        None => Event::default(),
+    };
     match news.id {
         Some(id) => event.id(id),
         None => event,

@@ -27,7 +27,9 @@ use std::{
 };
 
 /// Time between two looks for messages, and between two looks at the state of a message's run.
-const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_secs(1);
+/// Time after which a reader of the events has to come back. Then it is checked again that it may read them.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
 /// Number of runs that a page of a conversation has.
 const PAGE: u32 = 100;
 /// Number of runs of earlier messages that are read at once, to tell of them.
@@ -279,12 +281,12 @@ impl std::fmt::Display for Position {
 pub(crate) struct News {
     /// Id of the event; `None` for news of a moment, which are not told again.
     pub(crate) id: Option<String>,
-    pub(crate) kind: &'static str,
-    pub(crate) data: Value,
+    /// Kind and data of the event; `None` if there is nothing but an id, behind which a reader may go on.
+    pub(crate) told: Option<(&'static str, Value)>,
 }
 
 /// Returns what becomes of the messages of a conversation, behind the event with this id; without one, of the messages that
-/// are not over. It goes on with the messages that come.
+/// are not over. It goes on with the messages that come, up to ten minutes. It begins with the id of the place where it begins.
 ///
 /// # Errors
 /// When there is no event with this id.
@@ -298,6 +300,10 @@ pub(crate) async fn follow(
     let at = match last {
         Some(last) => Position::read(last).ok_or_else(unknown)?,
         None => open.last().await?,
+    };
+    let begin = News {
+        id: Some(at.to_string()),
+        told: None,
     };
     let (run, told) = match at {
         Position::Begin => (None, None),
@@ -320,7 +326,7 @@ pub(crate) async fn follow(
         },
         ahead: VecDeque::new(),
         current: None,
-        news: VecDeque::new(),
+        news: VecDeque::from([begin]),
     };
     if let Some(run) = run.filter(|_| told.is_some()) {
         following.begin(run, told);
@@ -329,7 +335,7 @@ pub(crate) async fn follow(
         let news = following.next().await;
         Some((news, following))
     };
-    Ok(unfold(following, next))
+    Ok(unfold(following, next).take_until(tokio::time::sleep(LONGEST)))
 }
 
 struct Following {
@@ -417,7 +423,8 @@ impl Following {
 
     fn tell(&mut self, at: Option<Position>, kind: &'static str, data: Value) {
         let id = at.map(|at| at.to_string());
-        self.news.push_back(News { id, kind, data });
+        let told = Some((kind, data));
+        self.news.push_back(News { id, told });
     }
 
     /// Tells what an event means for the reader, unless it knows.

@@ -489,6 +489,34 @@ async fn a_conversation_has_its_newest_runs_and_the_earlier_ones_on_pages() {
 }
 
 #[tokio::test]
+async fn events_end_after_ten_minutes_and_the_reader_comes_back_to_the_same_place() {
+    let place = Place::new("minutes").await;
+    let house = place.house(Roles::new()).await;
+    place.permits.add_permits(100);
+    let run = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let heard = listen(&house, "acme/ada", "c1", None)
+        .await
+        .until("end")
+        .await;
+    let end = heard.last().unwrap().id.clone();
+    place.stop.cancel();
+    let mut ear = listen(&house, "acme/ada", "c1", None).await;
+    // A reader that has heard nothing knows where it is, too.
+    let first = ear.body.next().await.unwrap().unwrap();
+    assert_eq!(first, format!("id: {run}.end\n\n"));
+    assert_eq!(end, format!("{run}.end"));
+    assert!(ear.is_silent().await);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10 * 60)).await;
+    let mut rest = Vec::new();
+    while let Some(piece) = ear.body.next().await {
+        rest.push(piece.unwrap());
+        assert!(rest.len() < 100, "the events go on");
+    }
+    assert!(rest.iter().all(|piece| piece.starts_with(b":")), "{rest:?}");
+}
+
+#[tokio::test]
 async fn a_message_needs_an_agent_that_is_spoken_to_and_comes_from_this_site() {
     let place = Place::new("refused").await;
     let house = place.house(Roles::new()).await;
