@@ -127,10 +127,10 @@ impl Client {
         AgentRef::new(Runtime::of(self.clone()), name.into())
     }
 
-    /// Returns runs, the newest first.
+    /// Returns runs, the newest first, or the oldest first if the filter says so.
     ///
     /// # Errors
-    /// When `filter.before` is no run, or the store fails.
+    /// When `filter.before` or `filter.after` is no run, or the store fails.
     pub async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, RuntimeError> {
         Ok(self.store.runs(filter).await?)
     }

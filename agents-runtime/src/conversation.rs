@@ -1,8 +1,8 @@
 //! Conversations as a store has them: read from any process, kept up to date by workers.
 
 use crate::{
-    Client, Principal, RuntimeError,
-    data::{key_of, opened, sealed},
+    Client, Principal, RuntimeError, RuntimeErrorKind,
+    data::{RunData, key_of, opened, sealed},
     keys::RunKey,
 };
 use agents_core::{
@@ -12,8 +12,8 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
-/// Number of runs that are read at once where few are expected.
-const FEW: u32 = 10;
+/// Number of runs that are read at once.
+const PAGE: u32 = 100;
 
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and
 /// [`Chat::stored`](crate::Chat::stored) return it. [`Chat`](crate::Chat) has an example.
@@ -76,25 +76,82 @@ impl ConversationRef {
     /// since. Without an id, these are all runs.
     ///
     /// # Errors
-    /// When the store fails.
+    /// When there is no run with this id, or the store fails.
     pub async fn runs_behind(&self, run: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
-        let mut filter = self.filter();
-        // Somebody who follows a conversation finds a few at most.
-        filter.limit = run.map_or(0, |_| FEW);
+        let mut filter = RunFilter {
+            after: run.map(str::to_owned),
+            oldest_first: true,
+            limit: PAGE,
+            ..self.filter()
+        };
         let mut all = Vec::new();
-        'pages: loop {
+        loop {
             let page = self.client.runs(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.id.clone());
-            for one in page {
-                if run == Some(&*one.id) {
-                    break 'pages;
-                }
-                all.push(one);
+            let is_full = page.len() >= PAGE as usize;
+            all.extend(page);
+            match all.last() {
+                Some(last) if is_full => filter.after = Some(last.id.clone()),
+                _ => return Ok(all),
             }
         }
-        all.reverse();
-        Ok(all)
+    }
+
+    /// Returns the run of the first message; `None` if there is no such conversation.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn first_run(&self) -> Result<Option<Run>, RuntimeError> {
+        let oldest = RunFilter {
+            oldest_first: true,
+            limit: 1,
+            ..self.filter()
+        };
+        Ok(self.client.runs(&oldest).await?.pop())
+    }
+
+    /// Returns the run of the last message that is over; `None` if none is. The messages before it are over as well.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn last_done(&self) -> Result<Option<Run>, RuntimeError> {
+        let newest = RunFilter {
+            status: Some(RunStatus::Done),
+            limit: 1,
+            ..self.filter()
+        };
+        Ok(self.client.runs(&newest).await?.pop())
+    }
+
+    /// Returns `true` if the principal began the conversation, that is, started the first of its runs; `false` if there is
+    /// no such conversation. This also holds after that run was erased, when a pseudonym is in place of the name.
+    ///
+    /// A user of a tenant whose id is that of the [operator](Principal::operator) is not taken for the operator. Which of
+    /// the two it was is not known any more after the first run was erased: then it was neither.
+    ///
+    /// # Errors
+    /// When the store fails, or the keys cannot be read.
+    pub async fn was_begun_by(&self, by: &Principal) -> Result<bool, RuntimeError> {
+        if by.tenant().is_some_and(|own| own != self.tenant) {
+            return Ok(false);
+        }
+        let Some(first) = &self.first_run().await? else {
+            return Ok(false);
+        };
+        let Some(name) = &first.started_by else {
+            return Ok(false);
+        };
+        if !self.client.names_of(by, &self.tenant)?.contains(name) {
+            return Ok(false);
+        }
+        if by.id() != Principal::operator().id() {
+            return Ok(true);
+        }
+        let key = match key_of(first, &*self.client.keys()?) {
+            Err(error) if error.kind() == RuntimeErrorKind::Sealed => return Ok(false),
+            key => key?,
+        };
+        let starter = RunData::of(first, &key)?.by;
+        Ok(starter.is_some_and(|one| one.is_operator() == by.is_operator()))
     }
 
     /// Erases the contents of the conversation and of all of its runs, as [`Client::erase`] does for one run. Returns the
@@ -126,7 +183,7 @@ impl ConversationRef {
     }
 
     /// Returns the filter that chooses the conversation's runs.
-    pub(crate) fn filter(&self) -> RunFilter {
+    fn filter(&self) -> RunFilter {
         RunFilter {
             tenant: Some(self.tenant.clone()),
             conversation: Some(self.id.clone()),
@@ -190,12 +247,7 @@ impl Client {
         let Some(conversation) = self.conversation_of(run) else {
             return Ok(false);
         };
-        let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
-        // Messages of erased runs have a pseudonym.
-        for name in [
-            by.id().to_owned(),
-            audit_key.pseudonym(&run.tenant, by.id()),
-        ] {
+        for name in self.names_of(by, &run.tenant)? {
             let written = RunFilter {
                 started_by: Some(name),
                 limit: 1,
@@ -206,6 +258,14 @@ impl Client {
             }
         }
         Ok(false)
+    }
+
+    /// Returns the names that runs of a tenant have for a principal who started them: the id and, after they were erased,
+    /// its pseudonym.
+    fn names_of(&self, by: &Principal, tenant: &str) -> Result<[String; 2], RuntimeError> {
+        let audit_key = self.keys()?.audit_key().map_err(RuntimeError::sealed)?;
+        let id = by.id().to_owned();
+        Ok([audit_key.pseudonym(tenant, &id), id])
     }
 }
 

@@ -16,8 +16,10 @@ use futures_core::Stream;
 use futures_util::{StreamExt, stream};
 use std::{collections::VecDeque, time::Duration};
 
-/// Time between two looks at a run that goes on.
-const PAUSE: Duration = Duration::from_millis(100);
+/// Time between two looks at what goes on.
+const SHORTEST: Duration = Duration::from_millis(100);
+/// Time between two looks while nothing happens.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// Events of a stored run: [`stream`](Events::stream) gives those that are stored, and those that come.
 ///
@@ -72,7 +74,28 @@ struct Following {
     /// Streamed text, if it is wanted.
     text: Option<Reading>,
     ready: VecDeque<Event>,
+    pause: Pause,
     is_over: bool,
+}
+
+/// Pause between two looks: short behind something new, and longer with each look that finds nothing.
+pub(crate) struct Pause(Duration);
+
+impl Pause {
+    pub(crate) fn new() -> Self {
+        Pause(SHORTEST)
+    }
+
+    /// Waits, and makes the next pause longer.
+    pub(crate) async fn wait(&mut self) {
+        tokio::time::sleep(self.next()).await;
+    }
+
+    fn next(&mut self) -> Duration {
+        let pause = self.0;
+        self.0 = LONGEST.min(pause * 2);
+        pause
+    }
 }
 
 impl Events {
@@ -116,7 +139,8 @@ impl Events {
     }
 
     /// Returns the events in order, until the run is over. Their numbers count the events of the run, from 1, in every
-    /// process. Without [`with_text`](Events::with_text), streamed text is left out.
+    /// process. Without [`with_text`](Events::with_text), streamed text is left out. While nothing happens, the store is
+    /// asked once a second.
     ///
     /// An error ends the stream: there is no such run, its keys are gone, its contents were altered, or the store fails.
     pub fn stream(self) -> impl Stream<Item = Result<Event, RuntimeError>> + Send + use<> {
@@ -126,6 +150,7 @@ impl Events {
             key: None,
             follower: Follower::new(),
             ready: VecDeque::new(),
+            pause: Pause::new(),
             is_over: false,
         };
         let next = |mut following: Following| async move {
@@ -159,8 +184,10 @@ impl Following {
                 return Ok(None);
             }
             self.look().await?;
-            if self.ready.is_empty() && !self.is_over {
-                tokio::time::sleep(PAUSE).await;
+            if !self.ready.is_empty() {
+                self.pause = Pause::new();
+            } else if !self.is_over {
+                self.pause.wait().await;
             }
         }
     }
@@ -199,5 +226,17 @@ impl Following {
         self.key = Some(key);
         self.is_over = run.status == RunStatus::Done || self.events.is_so_far;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pause_gets_longer_up_to_a_second() {
+        let mut pause = Pause::new();
+        let pauses: Vec<_> = (0..6).map(|_| pause.next().as_millis()).collect();
+        assert_eq!(pauses, [100, 200, 400, 800, 1000, 1000]);
     }
 }

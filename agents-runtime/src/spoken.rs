@@ -1,17 +1,13 @@
 //! A conversation that is followed: the text of its answers, one after the other.
 
-use crate::{ConversationRef, RuntimeError};
+use crate::{ConversationRef, RuntimeError, events::Pause};
 use agents_core::agent::TextDelta;
-use agents_store::RunStatus;
 use futures_core::Stream;
 use futures_util::{
     StreamExt,
     stream::{self, BoxStream},
 };
-use std::{collections::VecDeque, time::Duration};
-
-/// Time between two looks for messages.
-const PAUSE: Duration = Duration::from_millis(100);
+use std::collections::VecDeque;
 
 /// Part of a conversation that is followed: see [`ConversationRef::text`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,10 +28,11 @@ pub enum Spoken {
 
 struct Following {
     conversation: ConversationRef,
-    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was no message then.
+    /// Last message that was seen; `None` before the first look, and `Some(None)` if there was none to see.
     seen: Option<Option<String>>,
     open: VecDeque<String>,
     current: Option<(String, BoxStream<'static, Result<TextDelta, RuntimeError>>)>,
+    pause: Pause,
     has_failed: bool,
 }
 
@@ -51,6 +48,7 @@ impl ConversationRef {
             seen: None,
             open: VecDeque::new(),
             current: None,
+            pause: Pause::new(),
             has_failed: false,
         };
         let next = |mut following: Following| async move {
@@ -83,34 +81,22 @@ impl Following {
                 continue;
             }
             self.look().await?;
-            if self.open.is_empty() {
-                tokio::time::sleep(PAUSE).await;
+            match self.open.is_empty() {
+                true => self.pause.wait().await,
+                false => self.pause = Pause::new(),
             }
         }
     }
 
     /// Looks for messages behind the last one that was seen; the first time, for those that are not over.
     async fn look(&mut self) -> Result<(), RuntimeError> {
-        let mut filter = self.conversation.filter();
-        let mut newest = None;
-        'pages: loop {
-            let page = self.conversation.client().runs(&filter).await?;
-            let Some(last) = page.last() else { break };
-            filter.before = Some(last.id.clone());
-            for run in page {
-                newest = newest.or_else(|| Some(run.id.clone()));
-                let is_seen = match &self.seen {
-                    Some(seen) => seen.as_ref() == Some(&run.id),
-                    None => run.status == RunStatus::Done,
-                };
-                if is_seen {
-                    break 'pages;
-                }
-                self.open.push_front(run.id);
-            }
-        }
-        let before = self.seen.take().flatten();
-        self.seen = Some(newest.or(before));
+        let seen = match self.seen.take() {
+            Some(seen) => seen,
+            None => self.conversation.last_done().await?.map(|run| run.id),
+        };
+        let come = self.conversation.runs_behind(seen.as_deref()).await?;
+        self.open.extend(come.into_iter().map(|run| run.id));
+        self.seen = Some(self.open.back().cloned().or(seen));
         Ok(())
     }
 }

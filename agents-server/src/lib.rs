@@ -56,7 +56,7 @@
 //! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant"}` |
 //! | `GET /api/agents` | the agents of the workers, with their organisation charts |
 //! | `GET /api/agents/AGENT` | one agent, and the escalations of its last runs |
-//! | `GET /api/conversations/ID` | what was said, and its runs |
+//! | `GET /api/conversations/ID` | what was said, and its newest runs; `?before=ID` |
 //! | `POST /api/conversations/ID` | sends a message to an [agent that may be spoken to](ControlRoom::agent): `{"agent", "input", "key"}` |
 //! | `GET /api/conversations/ID/events` | server-sent events: what becomes of the messages, behind `Last-Event-ID` or `?after=ID` |
 //! | `GET /api/models` | purposes with their active profiles, circuits and budgets |
@@ -80,6 +80,9 @@
 //! | `asked`, `decided` | the request for approval, with its arguments in short |
 //! | `held` | `{"run_id", "held"}`: the run cannot go on |
 //! | `end` | `{"run_id", "end", "answer", "partial", "error"}` |
+//!
+//! The events end after ten minutes. A reader comes back with `Last-Event-ID`, as an `EventSource` does, and it is checked
+//! again that it may read them.
 //!
 //! An error is `{"error": {"kind", "message"}}`:
 //!

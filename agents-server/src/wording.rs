@@ -143,6 +143,10 @@ pub(crate) const REVERSIBLE: &str = "The tool says how its calls are undone. A w
 pub(crate) const NO_EVENT: &str =
     "this conversation has no event with the id of `Last-Event-ID` or `after`";
 
+pub(crate) fn no_run_of_conversation(id: &str) -> String {
+    format!("this conversation has no run `{id}`: `before` takes the id in `next`")
+}
+
 pub(crate) fn no_conversation(id: &str) -> String {
     format!("there is no conversation `{id}`")
 }

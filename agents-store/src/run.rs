@@ -225,6 +225,10 @@ pub struct RunFilter {
     /// Runs that were stored before the one with this id, the newest first. An id that the store does not know is an
     /// error. Runs that are stored meanwhile are on no later page.
     pub before: Option<String>,
+    /// Runs that were stored after the one with this id. An id that the store does not know is an error.
+    pub after: Option<String>,
+    /// Is `true` for the oldest runs, the oldest first. [`after`](RunFilter::after) leads to the next page.
+    pub oldest_first: bool,
     /// Maximum number of runs; 0 for 100.
     pub limit: u32,
 }

@@ -86,10 +86,11 @@ pub trait Store: Send + Sync + 'static {
     /// Returns the run with this id; `None` if there is none.
     async fn run(&self, id: &str) -> Result<Option<Run>, StoreError>;
 
-    /// Returns runs, the newest first.
+    /// Returns runs, the newest first, or the oldest first if the filter says so.
     ///
     /// # Errors
-    /// With [`NotFound`](crate::ErrorKind::NotFound) if the run of [`RunFilter::before`] is not there.
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if the run of [`RunFilter::before`] or [`RunFilter::after`] is not
+    /// there.
     async fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError>;
 
     /// Gives a worker a run that can go on, or `None` if there is none.

@@ -438,6 +438,49 @@ async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
 }
 
 #[tokio::test]
+async fn whoever_began_a_conversation_is_known_also_after_it_was_erased() {
+    each(async |place| {
+        let scripts = ["A", "B", "C", "D"].map(Script::text);
+        let (runtime, clerk, _, _) = office(place, scripts).await;
+        let _worker = Worker::start(&runtime);
+        let operator = Principal::operator();
+        let named_alike = Principal::new("operator", "acme");
+        let bob = Principal::new("bob", "acme");
+        let says = async |id: &str, by: &Principal| {
+            let start = clerk.chat(id).scope("acme").send("Hello.").by(by);
+            let run = start.start().await.unwrap();
+            done(&run).await;
+        };
+        says("42", &ada()).await;
+        says("42", &bob).await;
+        says("of the operator", &operator).await;
+        says("of another", &named_alike).await;
+        let client = place.client().await;
+        let began = async |id: &str, by: &Principal| {
+            let conversation = client.conversation("acme", id);
+            conversation.was_begun_by(by).await.unwrap()
+        };
+        let elsewhere = Principal::new("ada", "other");
+        for is_erased in [false, true] {
+            assert!(began("42", &ada()).await, "erased: {is_erased}");
+            for other in [&bob, &elsewhere, &operator, &named_alike] {
+                assert!(!began("42", other).await, "{other:?}");
+            }
+            assert!(!began("none", &ada()).await);
+            assert!(!began("of the operator", &named_alike).await);
+            assert!(!began("of another", &operator).await);
+            assert_eq!(began("of the operator", &operator).await, !is_erased);
+            assert_eq!(began("of another", &named_alike).await, !is_erased);
+            for id in ["42", "of the operator", "of another"] {
+                let conversation = client.conversation("acme", id);
+                conversation.erase(&operator).await.unwrap();
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn an_erased_conversation_begins_anew() {
     each(async |place| {
         let (runtime, clerk, model, _) = office(place, ["A", "B", "C"].map(Script::text)).await;

@@ -27,6 +27,14 @@ pub(crate) struct Choice {
     tenant: Option<String>,
 }
 
+/// Page of a conversation, beside its id.
+#[derive(Deserialize)]
+pub(crate) struct Page {
+    tenant: Option<String>,
+    /// Id of the run before which the page ends.
+    before: Option<String>,
+}
+
 /// Begin of the events, for readers that cannot send a header.
 #[derive(Deserialize)]
 pub(crate) struct Begin {
@@ -38,11 +46,12 @@ pub(crate) async fn one(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    page: Result<Query<Page>, QueryRejection>,
 ) -> Response {
     let whole = async {
-        let tenant = query(choice)?.tenant;
-        shown::whole(shown::open(&room, &visitor, &id, tenant).await?).await
+        let Page { tenant, before } = query(page)?;
+        let open = shown::open(&room, &visitor, &id, tenant).await?;
+        shown::whole(&room, &visitor, open, before).await
     };
     answer(whole.await)
 }
@@ -62,7 +71,7 @@ pub(crate) async fn send(
 }
 
 /// Sends what becomes of the messages, as server-sent events: `message`, `piece`, `reset`, `asked`, `decided`, `held`, and
-/// `end` for each.
+/// `end` for each. After ten minutes they end, and the reader comes back.
 pub(crate) async fn events(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
@@ -75,7 +84,7 @@ pub(crate) async fn events(
         let open = shown::open(&room, &visitor, &id, tenant).await?;
         let last = headers.get("last-event-id");
         let last = last.map(|last| last.to_str().unwrap_or_default());
-        shown::follow(&room, &visitor, open, last.or(after.as_deref()))
+        shown::follow(&room, &visitor, open, last.or(after.as_deref())).await
     };
     match news.await {
         Ok(news) => {
@@ -88,9 +97,10 @@ pub(crate) async fn events(
 }
 
 fn event(news: News) -> Event {
-    let event = Event::default()
-        .event(news.kind)
-        .data(news.data.to_string());
+    let event = match news.told {
+        Some((kind, data)) => Event::default().event(kind).data(data.to_string()),
+        None => Event::default(),
+    };
     match news.id {
         Some(id) => event.id(id),
         None => event,

@@ -14,7 +14,7 @@ use agents_core::{
     tool::Scope,
 };
 use agents_runtime::{Approvals, ConversationRef, Progress, RuntimeError, RuntimeErrorKind};
-use agents_store::{Run, RunStatus};
+use agents_store::{ErrorKind, Run, RunFilter, RunStatus};
 use futures_util::{
     StreamExt,
     stream::{BoxStream, Stream, unfold},
@@ -27,7 +27,13 @@ use std::{
 };
 
 /// Time between two looks for messages, and between two looks at the state of a message's run.
-const PAUSE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_secs(1);
+/// Time after which a reader of the events has to come back. Then it is checked again that it may read them.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// Number of runs that a page of a conversation has.
+const PAGE: u32 = 100;
+/// Number of runs of earlier messages that are read at once, to tell of them.
+const AHEAD: u32 = 10;
 
 /// Conversation so far.
 #[derive(Serialize)]
@@ -36,8 +42,10 @@ pub(crate) struct Whole {
     tenant_id: String,
     agent: String,
     messages: Vec<Said>,
-    /// Runs of the messages, the oldest first.
+    /// Runs of the newest messages, the oldest first.
     runs: Vec<Summary>,
+    /// Id before which the page of earlier runs ends; `None` if there are none.
+    next: Option<String>,
     /// Id behind which the events are that are not in here.
     last_event_id: String,
 }
@@ -59,11 +67,12 @@ pub(crate) struct Sent {
     key: Option<String>,
 }
 
-/// Conversation that a visitor may read, with its runs, the oldest first.
+/// Conversation that a visitor may read.
 pub(crate) struct Open {
     conversation: ConversationRef,
     tenant: String,
-    runs: Vec<Run>,
+    /// Run of the first message; `None` before the conversation has begun.
+    first: Option<Run>,
 }
 
 /// Finds a conversation of the visitor's tenant. The operator names the tenant.
@@ -79,20 +88,50 @@ async fn find(
         (None, named) => named.unwrap_or_default(),
     };
     let conversation = room.client.conversation(&*tenant, id);
-    let runs = conversation.runs_behind(None).await?;
     Ok(Open {
+        first: conversation.first_run().await?,
         conversation,
         tenant,
-        runs,
     })
 }
 
 impl Open {
+    /// Returns the filter that chooses the runs of the conversation.
+    fn runs(&self) -> RunFilter {
+        RunFilter {
+            tenant: Some(self.tenant.clone()),
+            conversation: Some(self.conversation.id().to_owned()),
+            ..RunFilter::default()
+        }
+    }
+
+    /// Returns the place behind all that is over.
+    async fn last(&self) -> Result<Position, RuntimeError> {
+        let last = self.conversation.last_done().await?;
+        Ok(last.map_or(Position::Begin, |run| Position::Behind(run.id)))
+    }
+
+    /// Returns a run of the conversation; `None` if it has none with this id.
+    async fn run(
+        &self,
+        room: &Room,
+        visitor: &Visitor,
+        id: &str,
+    ) -> Result<Option<Run>, RuntimeError> {
+        match room.client.stored(id, &visitor.principal).await {
+            Err(error) if error.kind() == RuntimeErrorKind::Store(ErrorKind::NotFound) => Ok(None),
+            found => {
+                let own = (&*self.tenant, Some(self.conversation.id()));
+                let run = Some(found?);
+                Ok(run.filter(|run| (&*run.tenant, run.conversation.as_deref()) == own))
+            }
+        }
+    }
+
     /// Checks that the visitor may read along: whoever began the conversation, and whoever may see the contents of runs.
-    fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
-        let by = self.runs.first().and_then(|run| run.started_by.as_deref());
-        let began = by == Some(visitor.principal.id());
-        match began || room.client.may_see_contents(&visitor.principal) {
+    async fn check(&self, room: &Room, visitor: &Visitor) -> Result<(), Failure> {
+        let by = &visitor.principal;
+        match room.client.may_see_contents(by) || self.conversation.was_begun_by(by).await? {
             true => Ok(()),
             false => Err(Failure::contents_are_for_others()),
         }
@@ -114,10 +153,10 @@ pub(crate) async fn open(
     tenant: Option<String>,
 ) -> Result<Open, Failure> {
     let open = find(room, visitor, id, tenant).await?;
-    if open.runs.is_empty() {
+    if open.first.is_none() {
         return Err(no_conversation(id));
     }
-    open.check(room, visitor)?;
+    open.check(room, visitor).await?;
     Ok(open)
 }
 
@@ -137,8 +176,8 @@ pub(crate) async fn send(
         });
     }
     let open = find(room, visitor, id, tenant).await?;
-    if !open.runs.is_empty() {
-        open.check(room, visitor)?;
+    if open.first.is_some() {
+        open.check(room, visitor).await?;
     }
     let by = &visitor.principal;
     let scope = match by.is_operator() {
@@ -155,21 +194,41 @@ pub(crate) async fn send(
     Ok(room.client.stored(run.id(), by).await?.into())
 }
 
-/// Reads what was said.
-pub(crate) async fn whole(open: Open) -> Result<Whole, Failure> {
-    // The runs were read before: a message that ended since is told twice rather than not at all.
+/// Reads what was said, and the newest runs before the one with this id.
+pub(crate) async fn whole(
+    room: &Room,
+    visitor: &Visitor,
+    open: Open,
+    before: Option<String>,
+) -> Result<Whole, Failure> {
+    if let Some(before) = &before
+        && open.run(room, visitor, before).await?.is_none()
+    {
+        return Err(Failure {
+            message: wording::no_run_of_conversation(before),
+            ..Failure::not_found()
+        });
+    }
+    // Read before the messages: a message that ended since is told twice rather than not at all.
+    let last = open.last().await?;
+    let page = RunFilter {
+        before,
+        limit: PAGE,
+        ..open.runs()
+    };
+    let mut runs = room.client.runs(&page).await?;
+    runs.reverse();
     let messages = open.conversation.messages().await?;
-    let last = open.runs.iter().rfind(|run| run.status == RunStatus::Done);
+    let first = open.first.as_ref();
+    let earliest = runs.first().map(|run| run.id.clone());
     Ok(Whole {
         conversation_id: open.conversation.id().to_owned(),
-        tenant_id: open.tenant,
-        agent: open.runs[0].agent.clone(),
+        agent: first.map(|run| run.agent.clone()).unwrap_or_default(),
         messages: messages.iter().filter_map(said).collect(),
-        last_event_id: match last {
-            Some(run) => Position::Behind(run.id.clone()).to_string(),
-            None => Position::Begin.to_string(),
-        },
-        runs: open.runs.into_iter().map(Summary::from).collect(),
+        next: earliest.filter(|earliest| first.is_some_and(|run| run.id != *earliest)),
+        last_event_id: last.to_string(),
+        runs: runs.into_iter().map(Summary::from).collect(),
+        tenant_id: open.tenant,
     })
 }
 
@@ -222,65 +281,69 @@ impl std::fmt::Display for Position {
 pub(crate) struct News {
     /// Id of the event; `None` for news of a moment, which are not told again.
     pub(crate) id: Option<String>,
-    pub(crate) kind: &'static str,
-    pub(crate) data: Value,
+    /// Kind and data of the event; `None` if there is nothing but an id, behind which a reader may go on.
+    pub(crate) told: Option<(&'static str, Value)>,
 }
 
 /// Returns what becomes of the messages of a conversation, behind the event with this id; without one, of the messages that
-/// are not over. It goes on with the messages that come.
+/// are not over. It goes on with the messages that come, up to ten minutes. It begins with the id of the place where it begins.
 ///
 /// # Errors
 /// When there is no event with this id.
-pub(crate) fn follow(
+pub(crate) async fn follow(
     room: &Room,
     visitor: &Visitor,
     open: Open,
     last: Option<&str>,
 ) -> Result<impl Stream<Item = Result<News, RuntimeError>> + Send + use<>, Failure> {
     let unknown = || Failure::invalid(wording::NO_EVENT);
-    let at = last.map(|last| Position::read(last).ok_or_else(unknown));
-    let index = |run: &str| open.runs.iter().position(|one| one.id == run);
-    let (first, told) = match at.transpose()? {
-        None => {
-            let first = open
-                .runs
-                .iter()
-                .position(|run| run.status != RunStatus::Done);
-            (first.unwrap_or(open.runs.len()), None)
-        }
-        Some(Position::Begin) => (0, None),
-        Some(Position::In(run, number)) => (index(&run).ok_or_else(unknown)?, Some(number)),
-        Some(Position::Behind(run)) => (index(&run).ok_or_else(unknown)? + 1, None),
+    let at = match last {
+        Some(last) => Position::read(last).ok_or_else(unknown)?,
+        None => open.last().await?,
+    };
+    let begin = News {
+        id: Some(at.to_string()),
+        told: None,
+    };
+    let (run, told) = match at {
+        Position::Begin => (None, None),
+        Position::In(run, number) => (Some(run), Some(number)),
+        Position::Behind(run) => (Some(run), None),
+    };
+    let run = match run {
+        Some(id) => Some(open.run(room, visitor, &id).await?.ok_or_else(unknown)?),
+        None => None,
     };
     let mut following = Following {
         approvals: room.client.approvals(),
         visitor: visitor.clone(),
         room: room.clone(),
-        last: open.runs.last().map(|run| run.id.clone()),
-        conversation: open.conversation,
-        ahead: open.runs.into_iter().skip(first).collect(),
+        behind: RunFilter {
+            after: run.as_ref().map(|run| run.id.clone()),
+            oldest_first: true,
+            limit: AHEAD,
+            ..open.runs()
+        },
+        ahead: VecDeque::new(),
         current: None,
-        news: VecDeque::new(),
+        news: VecDeque::from([begin]),
     };
-    if told.is_some()
-        && let Some(run) = following.ahead.pop_front()
-    {
+    if let Some(run) = run.filter(|_| told.is_some()) {
         following.begin(run, told);
     }
     let next = |mut following: Following| async move {
         let news = following.next().await;
         Some((news, following))
     };
-    Ok(unfold(following, next))
+    Ok(unfold(following, next).take_until(tokio::time::sleep(LONGEST)))
 }
 
 struct Following {
     room: Room,
     visitor: Visitor,
     approvals: Approvals,
-    conversation: ConversationRef,
-    /// Last run that was seen.
-    last: Option<String>,
+    /// Filter that chooses the runs behind the last one that was seen.
+    behind: RunFilter,
     /// Runs that are told of next.
     ahead: VecDeque<Run>,
     current: Option<Current>,
@@ -328,10 +391,10 @@ impl Following {
             self.begin(run, None);
             return Ok(());
         }
-        tokio::time::sleep(PAUSE).await;
-        let come = self.conversation.runs_behind(self.last.as_deref()).await?;
-        if let Some(last) = come.last() {
-            self.last = Some(last.id.clone());
+        let come = self.room.client.runs(&self.behind).await?;
+        match come.last() {
+            Some(last) => self.behind.after = Some(last.id.clone()),
+            None => tokio::time::sleep(PAUSE).await,
         }
         self.ahead.extend(come);
         Ok(())
@@ -360,7 +423,8 @@ impl Following {
 
     fn tell(&mut self, at: Option<Position>, kind: &'static str, data: Value) {
         let id = at.map(|at| at.to_string());
-        self.news.push_back(News { id, kind, data });
+        let told = Some((kind, data));
+        self.news.push_back(News { id, told });
     }
 
     /// Tells what an event means for the reader, unless it knows.

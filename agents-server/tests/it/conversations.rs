@@ -411,6 +411,112 @@ async fn a_conversation_is_there_for_its_tenant_and_for_whoever_may_read_it() {
 }
 
 #[tokio::test]
+async fn whoever_began_a_conversation_reads_on_after_it_was_erased_and_nobody_passes_for_the_operator()
+ {
+    let place = Place::new("erased").await;
+    let house = place
+        .house(Roles::new().for_risk(Risk::Low, "approver"))
+        .await;
+    place.permits.add_permits(100);
+    let first = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let mut ear = listen(&house, "acme/ada", "c1", Some("0")).await;
+    ear.until("end").await;
+    let operator = Principal::operator();
+    house.client().erase(&first, &operator).await.unwrap();
+    let second = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let end = ear.until("end").await.pop().unwrap();
+    assert_eq!(end.data["run_id"], json!(second));
+    let paths = ["/api/conversations/c1", "/api/conversations/c1/events"];
+    for path in paths {
+        let request = Request::get(path).header("x-user", "acme/ada");
+        let request = request.body(Body::empty()).unwrap();
+        assert_eq!(house.app_status(request).await, StatusCode::OK, "{path}");
+        let carl = house.get("acme/carl", path).await;
+        assert_eq!(carl.status, StatusCode::FORBIDDEN, "{}", carl.body);
+    }
+
+    let message = json!({"agent": "writer", "input": "?"});
+    let path = "/api/conversations/c2?tenant=acme";
+    let begun = house.post_json("operator", path, &message).await;
+    assert_eq!(begun.status, StatusCode::OK, "{}", begun.body);
+    let named_alike = house
+        .get("acme/operator", "/api/conversations/c2")
+        .await
+        .status;
+    assert_eq!(named_alike, StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn a_conversation_has_its_newest_runs_and_the_earlier_ones_on_pages() {
+    let place = Place::new("pages").await;
+    let house = place.house(Roles::new()).await;
+    let mut all = Vec::new();
+    for _ in 0..103 {
+        all.push(say(&house, "acme/ada", "c1", "writer", "?").await);
+    }
+    let other = say(&house, "acme/ada", "c2", "writer", "?").await;
+    let path = "/api/conversations/c1";
+    let newest = house.get("acme/ada", path).await.json();
+    let ids = |page: &Value| -> Vec<String> {
+        let runs = page["runs"].as_array().unwrap().iter();
+        runs.map(|run| run["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(ids(&newest), all[3..]);
+    assert_eq!(newest["next"], json!(all[3]));
+    assert_eq!(newest["last_event_id"], "0");
+    let before = format!("{path}?before={}", all[3]);
+    let earlier = house.get("acme/ada", &before).await.json();
+    assert_eq!(ids(&earlier), all[..3]);
+    assert_eq!(earlier["next"], Value::Null);
+    for unknown in ["none", &other] {
+        let page = house
+            .get("acme/ada", &format!("{path}?before={unknown}"))
+            .await;
+        assert_eq!(page.status, StatusCode::NOT_FOUND, "{unknown}");
+        assert!(page.body.contains("has no run"), "{}", page.body);
+        let events = format!("{path}/events?after={unknown}.end");
+        let events = house.get("acme/ada", &events).await;
+        assert_eq!(events.status, StatusCode::UNPROCESSABLE_ENTITY, "{unknown}");
+    }
+    // Whoever comes late is told of all of them, in order.
+    place.permits.add_permits(1000);
+    let mut ear = listen(&house, "acme/ada", "c1", Some("0")).await;
+    for run in &all {
+        let end = ear.until("end").await.pop().unwrap();
+        assert_eq!(end.data["run_id"], json!(run));
+    }
+}
+
+#[tokio::test]
+async fn events_end_after_ten_minutes_and_the_reader_comes_back_to_the_same_place() {
+    let place = Place::new("minutes").await;
+    let house = place.house(Roles::new()).await;
+    place.permits.add_permits(100);
+    let run = say(&house, "acme/ada", "c1", "writer", "?").await;
+    let heard = listen(&house, "acme/ada", "c1", None)
+        .await
+        .until("end")
+        .await;
+    let end = heard.last().unwrap().id.clone();
+    place.stop.cancel();
+    let mut ear = listen(&house, "acme/ada", "c1", None).await;
+    // A reader that has heard nothing knows where it is, too.
+    let first = ear.body.next().await.unwrap().unwrap();
+    assert_eq!(first, format!("id: {run}.end\n\n"));
+    assert_eq!(end, format!("{run}.end"));
+    assert!(ear.is_silent().await);
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(10 * 60)).await;
+    let mut rest = Vec::new();
+    while let Some(piece) = ear.body.next().await {
+        rest.push(piece.unwrap());
+        assert!(rest.len() < 100, "the events go on");
+    }
+    assert!(rest.iter().all(|piece| piece.starts_with(b":")), "{rest:?}");
+}
+
+#[tokio::test]
 async fn a_message_needs_an_agent_that_is_spoken_to_and_comes_from_this_site() {
     let place = Place::new("refused").await;
     let house = place.house(Roles::new()).await;

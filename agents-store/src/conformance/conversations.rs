@@ -205,6 +205,40 @@ pub(super) async fn runs_are_listed_by_conversation_and_by_who_started_them(stor
     assert_eq!(listed(Some("grace")).await, Vec::<String>::new());
 }
 
+pub(super) async fn runs_of_a_conversation_are_listed_the_oldest_first_page_by_page(
+    store: Checked,
+) {
+    says(&store, "other", "another").await;
+    for n in 1..=5 {
+        says(&store, &format!("run-{n}"), "talk").await;
+        says(&store, &format!("other-{n}"), "another").await;
+    }
+    let page = |after: Option<&str>, oldest_first| RunFilter {
+        tenant: Some("acme".to_owned()),
+        conversation: Some("talk".to_owned()),
+        after: after.map(str::to_owned),
+        oldest_first,
+        limit: 2,
+        ..RunFilter::default()
+    };
+    let listed = async |filter: RunFilter| {
+        let runs = store.runs(&filter).await.unwrap();
+        runs.into_iter().map(|run| run.id).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(page(None, true)).await, ["run-1", "run-2"]);
+    assert_eq!(listed(page(Some("run-2"), true)).await, ["run-3", "run-4"]);
+    assert_eq!(listed(page(Some("run-4"), true)).await, ["run-5"]);
+    assert_eq!(listed(page(Some("run-5"), true)).await, [""; 0]);
+    assert_eq!(listed(page(Some("run-2"), false)).await, ["run-5", "run-4"]);
+    let between = RunFilter {
+        before: Some("run-4".to_owned()),
+        ..page(Some("run-2"), true)
+    };
+    assert_eq!(listed(between).await, ["run-3"]);
+    let behind_nothing = store.runs(&page(Some("run-9"), true)).await;
+    refused(behind_nothing, ErrorKind::NotFound);
+}
+
 pub(super) async fn what_an_erased_run_has_left_is_gone(store: Checked) {
     for id in ["a", "b"] {
         says(&store, id, "talk").await;

@@ -137,6 +137,7 @@ cases! {
         of_many_messages_at_once_each_has_its_turn,
         a_run_leaves_its_conversation_with_its_end,
         runs_are_listed_by_conversation_and_by_who_started_them,
+        runs_of_a_conversation_are_listed_the_oldest_first_page_by_page,
         what_an_erased_run_has_left_is_gone,
     };
     texts::{

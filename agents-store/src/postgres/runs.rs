@@ -129,14 +129,23 @@ pub(super) async fn list(
            AND ($2::text IS NULL OR agent_name = $2)
            AND ($3::text IS NULL OR status = $3)
            AND ($4::text IS NULL OR number < (SELECT number FROM agent_runs WHERE id = $4))
-           AND ($6::text IS NULL OR conversation = $6)
+           AND {talk}
            AND ($7::text IS NULL OR started_by = $7)
            AND ($8::text IS NULL OR key = $8)
            AND ($9::bigint IS NULL OR created_at >= $9)
            AND ($10::bigint IS NULL OR created_at < $10)
+           AND ($13::text IS NULL OR number > (SELECT number FROM agent_runs WHERE id = $13))
            AND {erasable} AND {labelled}
-         ORDER BY number DESC LIMIT $5",
+         ORDER BY number {order} LIMIT $5",
+        order = match filter.oldest_first {
+            true => "ASC",
+            false => "DESC",
+        },
         // Conditions that have an index are there only if they are asked for.
+        talk = match (&filter.tenant, &filter.conversation) {
+            (Some(_), Some(_)) => "tenant_id = $1 AND conversation = $6::text",
+            _ => "($6::text IS NULL OR conversation = $6)",
+        },
         erasable = match filter.erasable {
             Some(_) => "status = 'done' AND length(data_key) > 0 AND updated_at < $11",
             None => "$11::bigint IS NULL",
@@ -158,6 +167,8 @@ pub(super) async fn list(
         until,
         erasable,
         before,
+        after,
+        oldest_first: _,
         limit: asked,
     } = filter;
     let status = status.map(RunStatus::as_str);
@@ -178,10 +189,13 @@ pub(super) async fn list(
         &until,
         &erasable,
         &labels,
+        after,
     ];
     let found = rows(db, &sql, values).await?;
-    if let (Some(before), true) = (before, found.is_empty()) {
-        known(db, before).await?;
+    if found.is_empty() {
+        for bound in before.iter().chain(after) {
+            known(db, bound).await?;
+        }
     }
     found.iter().map(read).collect()
 }

@@ -108,7 +108,7 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
         "SELECT {COLUMNS} FROM agent_runs
          WHERE (:tenant IS NULL OR tenant_id = :tenant)
            AND (:agent IS NULL OR agent_name = :agent)
-           AND (:conversation IS NULL OR conversation = :conversation)
+           AND {talk}
            AND (:started_by IS NULL OR started_by = :started_by)
            AND (:status IS NULL OR status = :status)
            AND (:key IS NULL OR key = :key)
@@ -120,7 +120,17 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
                WHERE NOT EXISTS (
                    SELECT 1 FROM json_each(labels) AS own WHERE own.key = wanted.key AND own.value = wanted.value))
            AND (:before IS NULL OR number < (SELECT number FROM agent_runs WHERE id = :before))
-         ORDER BY number DESC LIMIT :limit"
+           AND (:after IS NULL OR number > (SELECT number FROM agent_runs WHERE id = :after))
+         ORDER BY number {order} LIMIT :limit",
+        // A condition that has an index is there only if it is asked for.
+        talk = match (&filter.tenant, &filter.conversation) {
+            (Some(_), Some(_)) => "tenant_id = :tenant AND conversation = :conversation",
+            _ => "(:conversation IS NULL OR conversation = :conversation)",
+        },
+        order = match filter.oldest_first {
+            true => "ASC",
+            false => "DESC",
+        },
     );
     let mut found = db.prepare_cached(&sql)?;
     let rows = found.query_map(
@@ -136,15 +146,18 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
             ":erasable": filter.erasable.map(Timestamp::as_millis),
             ":labels": labels(&filter.labels),
             ":before": filter.before,
+            ":after": filter.after,
             ":limit": limit(filter.limit),
         },
         read,
     )?;
     let rows: Vec<_> = rows.collect::<Result<_, _>>()?;
-    match &filter.before {
-        Some(before) if rows.is_empty() => known(db, before).map(|_| rows),
-        _ => Ok(rows),
+    if rows.is_empty() {
+        for bound in filter.before.iter().chain(&filter.after) {
+            known(db, bound)?;
+        }
     }
+    Ok(rows)
 }
 
 pub(super) fn cancel(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
