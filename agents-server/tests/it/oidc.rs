@@ -218,9 +218,15 @@ impl Drop for Program {
     }
 }
 
+/// Returns the name of the folder of a program with this issuer. Tests run side by side.
+fn own_folder(issuer: &Issuer) -> String {
+    let port = issuer.url.rsplit(':').next().unwrap_or_default();
+    format!("oidc-{}", port.trim_end_matches('/'))
+}
+
 impl Program {
     fn start(issuer: &Issuer) -> Program {
-        let folder = folder("oidc");
+        let folder = folder(&own_folder(issuer));
         let name = format!("oidc{}", std::env::consts::EXE_SUFFIX);
         let mut child = Command::new(built::EXAMPLES.join(name))
             .args([
@@ -357,5 +363,5 @@ fn answers_that_cannot_be_trusted_sign_nobody_in() {
     ada.begin(&room);
     assert_eq!(ada.get(&of_eve).0, 403);
     assert_eq!(eve.get(&of_eve).0, 403, "it was used");
-    let _ = fs::remove_dir_all(folder("oidc"));
+    let _ = fs::remove_dir_all(folder(&own_folder(&issuer)));
 }
