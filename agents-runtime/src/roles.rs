@@ -13,14 +13,14 @@ use std::{collections::BTreeMap, fmt};
 ///
 /// | action | without a rule | with a role |
 /// |-|-|-|
-/// | decide, settle a doubt | everybody of the tenant | whoever has the role of the risk, or of the action |
-/// | read exact arguments | whoever may decide about the call | whoever has the role |
+/// | decide, settle a doubt | everybody of the tenant | whoever has the role of the action, and that of every rule for this risk or a lower one |
+/// | read exact arguments | whoever may decide about the call | only whoever has the role |
 /// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
 ///
-/// Whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
+/// Except for the operator, whoever has started a run, or is the user whom it works for, neither decides about its requests nor settles its doubts.
 /// A refusal is in the audit trail of the run, or in that of the platform if it concerns no run.
 ///
 /// ```

@@ -46,9 +46,10 @@
 //!
 //! # System calls
 //!
-//! A program is killed if it traces another one, mounts, changes its namespaces or its root, loads code into the kernel (`bpf`,
-//! modules, kexec), uses kernel keys, sets the clock, or opens files by handles. `io_uring`, `memfd_create`, and memory and
-//! messages of System V do not exist in the box: these would be memory that no limit counts.
+//! A program is killed if it traces another one, mounts, calls `unshare` or `setns`, changes its root, loads code into the kernel
+//! (`bpf`, modules, kexec), uses kernel keys, sets the clock, or opens files by handles. New user namespaces by `clone` fail.
+//! `io_uring`, `memfd_create`, and memory and messages of System V fail with `ENOSYS`: they would be a way around this filter, or
+//! memory that no limit counts.
 //!
 //! # What is not enforced
 //!

@@ -33,8 +33,9 @@
 //! # }
 //! ```
 //!
-//! Every page works without JavaScript. With it, pages are live: they are loaded anew when the audit trail tells of
-//! something, whichever process has stored it. What pages show is also [JSON](#json).
+//! Every page works without JavaScript. With it, approvals and runs are live: they are loaded anew when the audit trail tells of
+//! something, whichever process has stored it. Models are loaded every 5 seconds, and costs every 30. What pages show is also
+//! [JSON](#json).
 //!
 //! # JSON
 //!
@@ -50,10 +51,10 @@
 //! | `GET /api/runs/ID/executions` | what ran, with its state |
 //! | `POST /api/runs/ID/executions/ID` | settles a doubt, or asks for an undo: `{"action": "took_effect" \| "had_no_effect" \| "undo", "note"}` |
 //! | `GET /api/runs/ID/calls/ID` | a call with its receipt, and a program that makes it again |
-//! | `POST /api/runs/ID/calls/ID` | varies a run that is over: `{"output"}` or `{"error": {"code", "message"}}` of the call; a run tells the outcome |
+//! | `POST /api/runs/ID/calls/ID` | varies a run that is over: `{"output"}` or `{"error": {"code", "message"}}` of the call, and `"key"`; a run tells the outcome |
 //! | `GET /api/runs/ID/pinned` | the call that a pinned handle refers to; `?tool=`, `?name=`, `?strategy=`, `?call_id=`, `?on_missing=` |
 //! | `GET /api/tools` | the tools of the agents; `?q=`, `?category=`, `?effects=`, `?status=`, `?agent=` |
-//! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant"}` |
+//! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant", "key"}` |
 //! | `GET /api/agents` | the agents of the workers, with their organisation charts |
 //! | `GET /api/agents/AGENT` | one agent, and the escalations of its last runs |
 //! | `GET /api/conversations/ID` | what was said, and its newest runs; `?before=ID` |
@@ -92,7 +93,7 @@
 //! | 401 | nobody is signed in |
 //! | 403 | the principal may not do this |
 //! | 404 | there is no such thing for this principal |
-//! | 409 | the request was decided before, or the run is over |
+//! | 409 | the request was decided before, the run is over or is not, or another profile was activated meanwhile |
 //! | 410 | the keys of the run are gone |
 //! | 422 | a field does not fit |
 //! | 503 | the store cannot be reached |

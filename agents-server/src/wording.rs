@@ -157,7 +157,7 @@ pub(crate) fn no_agent(name: &str) -> String {
     )
 }
 
-pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk, or has the role of `Action::ReadArguments`";
+pub(crate) const FOR_OTHERS: &str = "the text of a run holds exact arguments, which are for whoever may decide about calls of every risk or, if there is a role for `Action::ReadArguments`, only for whoever has it";
 
 pub(crate) fn unknown_word(field: &str, given: &str, known: &[&str]) -> String {
     let known: Vec<_> = known.iter().map(|word| format!("`{word}`")).collect();
