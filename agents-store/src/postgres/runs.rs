@@ -143,7 +143,7 @@ pub(super) async fn list(
         },
         // Conditions that have an index are there only if they are asked for.
         talk = match (&filter.tenant, &filter.conversation) {
-            (Some(_), Some(_)) => "tenant_id = $1 AND conversation = $6::text",
+            (Some(_), Some(_)) => "(tenant_id = $1 AND conversation = $6::text)",
             _ => "($6::text IS NULL OR conversation = $6)",
         },
         erasable = match filter.erasable {

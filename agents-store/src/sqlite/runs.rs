@@ -124,7 +124,7 @@ pub(super) fn list(db: &Connection, filter: &RunFilter) -> Result<Vec<Run>, Stor
          ORDER BY number {order} LIMIT :limit",
         // A condition that has an index is there only if it is asked for.
         talk = match (&filter.tenant, &filter.conversation) {
-            (Some(_), Some(_)) => "tenant_id = :tenant AND conversation = :conversation",
+            (Some(_), Some(_)) => "(tenant_id = :tenant AND conversation = :conversation)",
             _ => "(:conversation IS NULL OR conversation = :conversation)",
         },
         order = match filter.oldest_first {
