@@ -29,7 +29,7 @@ pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next
     }
     let base = base_of(&request);
     let (parts, body) = request.into_parts();
-    let visitor = match room.authenticator.principal(&parts).await {
+    let mut visitor = match room.authenticator.principal(&parts).await {
         Ok(Some(principal)) => room.visitor(principal, base),
         Ok(None) => {
             let sign_in = room.authenticator.sign_in().filter(|_| !is_json);
@@ -47,6 +47,9 @@ pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next
             return with_headers(refused(Failure::new(status, "unavailable", message)));
         }
     };
+    if !is_json {
+        visitor.pending = room.pending(&visitor.principal).await;
+    }
     let mut request = Request::from_parts(parts, body);
     request.extensions_mut().insert(visitor);
     with_headers(next.run(request).await)

@@ -4,6 +4,7 @@ use crate::{Authenticator, ControlRoom, live::Live};
 use agents_control::ControlPlane;
 use agents_core::secret::Secrets;
 use agents_runtime::{Client, Principal};
+use agents_store::{ApprovalFilter, ApprovalStatus};
 use std::{collections::BTreeSet, fmt::Write, sync::Arc};
 
 /// State of a control room.
@@ -30,7 +31,12 @@ pub(crate) struct Visitor {
     pub(crate) base: String,
     /// Token of the visitor's forms.
     pub(crate) token: String,
+    /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 where nobody counts them.
+    pub(crate) pending: usize,
 }
+
+/// Largest number of requests that pages tell; more than these are told as more.
+pub(crate) const MOST_COUNTED: usize = 99;
 
 impl Room {
     pub(crate) fn new(room: ControlRoom, authenticator: impl Authenticator) -> Self {
@@ -61,7 +67,20 @@ impl Room {
             principal,
             base,
             token,
+            pending: 0,
         }
+    }
+
+    /// Returns the number of requests that wait and that a principal may see, up to one more than [`MOST_COUNTED`]. A store that
+    /// is away has none: the page itself says so.
+    pub(crate) async fn pending(&self, by: &Principal) -> usize {
+        let filter = ApprovalFilter {
+            status: Some(ApprovalStatus::Pending),
+            limit: u32::try_from(MOST_COUNTED + 1).unwrap_or(u32::MAX),
+            ..ApprovalFilter::default()
+        };
+        let pending = self.client.approvals().list(&filter, by).await;
+        pending.map_or(0, |pending| pending.len())
     }
 }
 

@@ -75,6 +75,8 @@
         const page = new DOMParser().parseFromString(await answer.text(), "text/html");
         const [before, after] = [document, page].map((page) => page.querySelector("[data-list]"));
         if (before && after) { take(before, after); show(); }
+        const [known, fresh] = [document, page].map((page) => page.getElementById("waiting"));
+        if (known && fresh) known.replaceWith(fresh);
       }
     } catch { /* The connection comes back, and with it the next event. */ }
     isLoading = false;

@@ -1,6 +1,10 @@
 //! The frame of all pages: head, navigation, and pages of failures.
 
-use crate::{failure::Failure, inert, room::Visitor};
+use crate::{
+    failure::Failure,
+    inert,
+    room::{MOST_COUNTED, Visitor},
+};
 use axum::response::{Html, IntoResponse, Response};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -64,7 +68,10 @@ pub(super) fn page(
                 span.brand { "Control room" }
                 nav aria-label="Pages" {
                     @for (own, name, path) in tabs {
-                        a href={ (base) (path) } aria-current=[(own == tab).then_some("page")] { (name) }
+                        a href={ (base) (path) } aria-current=[(own == tab).then_some("page")] {
+                            (name)
+                            @if own == Tab::Approvals { (waiting(visitor.pending)) }
+                        }
                     }
                 }
                 span.who { "Signed in as " b { (inert::text(visitor.principal.id())) } }
@@ -77,6 +84,18 @@ pub(super) fn page(
         },
     );
     Html(whole.into_string())
+}
+
+/// Returns the number of requests that wait, as a badge; nothing if there is none.
+fn waiting(pending: usize) -> Markup {
+    html! {
+        span #waiting hidden[pending == 0] {
+            " " span.count data-pending=(pending) {
+                @if pending > MOST_COUNTED { (MOST_COUNTED) "+" } @else { (pending) }
+                span.unseen { " waiting" }
+            }
+        }
+    }
 }
 
 impl Failure {

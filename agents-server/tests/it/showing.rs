@@ -162,3 +162,26 @@ async fn events_are_found_and_exported_as_lines_of_json() {
         unknown.body
     );
 }
+
+#[tokio::test]
+async fn every_page_tells_how_many_requests_wait_for_whoever_looks_at_it() {
+    let house = House::new(Roles::new()).await;
+    let told = async |who: &str, path: &str| {
+        let page = house.get(who, path).await.body;
+        crate::house::attribute(&page, "data-pending").to_owned()
+    };
+    assert_eq!(told("acme/ann", "/runs").await, "0");
+    house.ask("acme", r#"{"amount": 1}"#).await;
+    let request = house.ask("acme", r#"{"amount": 2}"#).await;
+    house.ask("beta", r#"{"amount": 3}"#).await;
+    for (who, path, count) in [
+        ("acme/ann", "/runs", "2"),
+        ("acme/ann", "/approvals", "2"),
+        ("beta/bob", "/audit", "1"),
+        ("operator", "/tools", "3"),
+    ] {
+        assert_eq!(told(who, path).await, count, "{who} {path}");
+    }
+    house.decide("acme/ann", &request.id, "deny", &[]).await;
+    assert_eq!(told("acme/ann", "/approvals").await, "1");
+}
