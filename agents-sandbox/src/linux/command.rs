@@ -21,8 +21,8 @@ for fd in /proc/self/fd/*; do
     fd=${fd##*/}
     if ((fd > 2)); then exec {fd}>&-; fi
 done
-exec 3<"$1" 4<"$2" || exit 1
-shift 2
+exec 3<"$1" 4<"$2" 5<"$3" || exit 1
+shift 3
 exec "$@"
 "#;
 
@@ -69,7 +69,7 @@ impl Launcher {
     ) -> Command {
         let mut command = Command::new(&self.bash);
         command.args(["--norc", "--noprofile", "-c", SCRIPT, "sandbox"]);
-        command.args([run.killing(), run.refusing()]);
+        command.args([run.killing(), run.refusing(), run.families()]);
         command.arg(&self.bwrap);
         command.args(self.namespaces_and_mounts(sandbox, run));
         command.arg("--").args(limits(sandbox));
@@ -143,7 +143,9 @@ impl Launcher {
         // What bubblewrap made for the mounts is writable until here, and its size has no limit.
         args.all(["--remount-ro", "/dev", "--remount-ro", "/"]);
         args.all(["--chdir", "/tmp/home"]);
-        args.all(["--add-seccomp-fd", "3", "--add-seccomp-fd", "4"]);
+        for filter in ["3", "4", "5"] {
+            args.all(["--add-seccomp-fd", filter]);
+        }
         args.0
     }
 }

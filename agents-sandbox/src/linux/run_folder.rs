@@ -23,11 +23,12 @@ impl RunFolder {
         fs::create_dir(folder.input())?;
         fs::write(folder.killing(), &filters.killing)?;
         fs::write(folder.refusing(), &filters.refusing)?;
+        fs::write(folder.families(), &filters.families)?;
         for (name, bytes) in files {
             fs::write(folder.input().join(name), bytes)?;
         }
         if steps_down {
-            let mut paths = vec![folder.killing(), folder.refusing()];
+            let mut paths = vec![folder.killing(), folder.refusing(), folder.families()];
             paths.extend(files.iter().map(|(name, _)| folder.input().join(name)));
             paths.extend([folder.input(), folder.0.clone()]);
             for path in paths {
@@ -50,6 +51,11 @@ impl RunFolder {
     /// Returns the filter whose system calls fail.
     pub(super) fn refusing(&self) -> PathBuf {
         self.0.join("refusing")
+    }
+
+    /// Returns the filter that refuses families of sockets.
+    pub(super) fn families(&self) -> PathBuf {
+        self.0.join("families")
     }
 
     #[cfg(test)]

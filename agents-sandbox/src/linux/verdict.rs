@@ -21,6 +21,7 @@ const SAID: &[(&str, Limit)] = &[
     ("File too large", Limit::FileSize),
     ("Read-only file system", Limit::Files),
     ("Network is unreachable", Limit::Network),
+    ("Address family not supported", Limit::Network),
     ("Temporary failure in name resolution", Limit::Network),
     ("Connection refused", Limit::Network),
     ("Function not implemented", Limit::SystemCall),

@@ -21,6 +21,14 @@ async fn k4_memory_that_no_limit_counts_is_not_given() {
     let shared = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n\
                   if libc.shmget(0, 1_000_000, 0o1600) < 0: raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))";
     stopped(Sandbox::new(), shared, Limit::SystemCall, "system call").await;
+    let semaphores = shared.replace("shmget(0, 1_000_000", "semget(0, 32_000");
+    stopped(
+        Sandbox::new(),
+        &semaphores,
+        Limit::SystemCall,
+        "system call",
+    )
+    .await;
 }
 
 #[tokio::test]
