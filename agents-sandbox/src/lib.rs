@@ -62,6 +62,9 @@
 //!   folders.
 //! - A socket in a mounted folder is a way to the service behind it. A writable folder may get symbolic links: what reads it
 //!   later must not follow them.
+//! - Folders of one tool must not overlap where they can be written, and are looked at again before each run. Two tools are not
+//!   checked against each other: if one can write where the folder of the other is, its program may put a link there between the
+//!   look and the mount. Give each tool folders of its own.
 //! - If the process of the agent itself is killed within the first milliseconds of a box, the box may go on, for at most its
 //!   [time](Sandbox::time) and a second.
 //!

@@ -121,6 +121,8 @@ impl Sandbox {
     /// declare that it writes.
     ///
     /// What a program writes there may be anything, for example a symbolic link out of the folder, and of any amount.
+    /// No other folder of the box may be within this one, on the host or in the box. Two tools whose folders overlap are not
+    /// checked against each other: see [what is not enforced](crate#what-is-not-enforced).
     #[must_use]
     pub fn writable(self, source: impl Into<PathBuf>, at: impl Into<PathBuf>) -> Self {
         self.folder(source.into(), at.into(), true)

@@ -133,6 +133,13 @@ pub(crate) fn not_started(error: &impl Display) -> String {
     )
 }
 
+pub(crate) fn folder_moved(source: &Path) -> String {
+    format!(
+        "the box could not be started: `{}` is not there any more, or is reached by a link; put it back, or make the tool anew",
+        source.display()
+    )
+}
+
 // ==== texts for authors alone ====
 
 #[cfg(not(target_os = "linux"))]
@@ -218,8 +225,26 @@ pub(crate) fn writes_undeclared(folder: &Path) -> String {
 pub(crate) const FOLDER_NOT_FOUND: &str = "it is not there; create it first";
 pub(crate) const FOLDER_NEVER: &str =
     "it would open the box to the whole machine; mount the folder that is needed";
+pub(crate) const FOLDER_OF_RUNS: &str = "it has to do with the files of other boxes in the temporary folder; mount another folder, or one in it";
 
-/// `why` is one of the constants above, or [`folder_misplaced`].
+pub(crate) fn folder_in_writable(writable: &Path) -> String {
+    format!(
+        "it is also in `{}`, which can be written, so that the program could put a link in its place; mount folders that do not \
+         overlap, or all of them with `.read_only(..)`",
+        writable.display()
+    )
+}
+
+pub(crate) fn place_in_writable(at: &Path, writable: &Path) -> String {
+    format!(
+        "its place `{}` is within `{}`, which can be written, so that a link could lead it elsewhere; choose a place outside of \
+         that",
+        at.display(),
+        writable.display()
+    )
+}
+
+/// `why` is one of the constants above, [`folder_misplaced`], or one of the texts of folders that overlap.
 pub(crate) fn folder_refused(source: &Path, why: &str) -> String {
     format!("`{}` is not mounted: {why}", source.display())
 }

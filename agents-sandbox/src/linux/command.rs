@@ -49,14 +49,19 @@ impl Launcher {
         }
         find("prlimit", "util-linux", &["/usr/bin"])?;
         find("timeout", "coreutils", &["/usr/bin"])?;
-        let folders = sandbox.folders.iter().map(Folder::checked);
         Ok(Launcher {
             bash: find("bash", "bash", &FOLDERS)?,
             bwrap: find("bwrap", "bubblewrap", &FOLDERS)?,
             filters: Filters::compile()?,
-            folders: folders.collect::<Result<_, _>>()?,
+            folders: Folder::all_checked(&sandbox.folders)?,
             steps_down: is_root(),
         })
+    }
+
+    /// Returns the source of a folder that is not what it was when the tool was made, if there is one.
+    pub(super) fn moved(&self) -> Option<&Path> {
+        let moved = self.folders.iter().find(|folder| !folder.is_in_place());
+        moved.map(|folder| &*folder.source)
     }
 
     /// Returns the command that runs a program in a new box.

@@ -1,4 +1,5 @@
 use super::{command::NOBODY, seccomp::Filters};
+use crate::folder::RUN;
 use std::{
     env, fs, io,
     os::unix::fs::{DirBuilderExt, chown},
@@ -16,7 +17,7 @@ impl RunFolder {
         files: &[(String, Vec<u8>)],
         steps_down: bool,
     ) -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("agents-sandbox-{}", Uuid::new_v4().simple()));
+        let path = env::temp_dir().join(format!("{RUN}{}", Uuid::new_v4().simple()));
         // The name is new, and nobody else can look in.
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let folder = RunFolder(path);

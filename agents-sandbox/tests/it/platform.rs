@@ -1,5 +1,5 @@
 use crate::{Folder, has_boxes, unique};
-use agents_core::{Effects, Tool, tool::Category};
+use agents_core::{Effects, Tool, ToolContext, tool::Category};
 use agents_sandbox::{CommandTool, Job, PythonTool, Sandbox, Unenforced};
 use std::{fs, time::Duration};
 
@@ -137,4 +137,41 @@ fn the_description_tells_the_model_the_limits() {
     assert_eq!(spec.timeout, Some(Duration::from_secs(8)));
     assert_eq!(spec.input_schema["required"][0], "code");
     assert!(spec.output_schema.as_ref().unwrap()["properties"]["stdout"].is_object());
+}
+
+#[test]
+fn k4_folders_that_overlap_and_can_be_written_are_refused() {
+    if !has_boxes() {
+        return;
+    }
+    let folder = Folder::new("overlap");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let sandbox = Sandbox::new().writable(folder.path(), "/out");
+    let overlapping = sandbox.clone().read_only(&inner, "/data");
+    let writes = Effects::Writes;
+    refused(writes, "/usr/bin/wc", overlapping, "do not overlap");
+    let within = sandbox.read_only("/usr/share", "/out/data");
+    refused(writes, "/usr/bin/wc", within, "outside of that");
+    let runs = Sandbox::new().read_only(std::env::temp_dir(), "/data");
+    refused(writes, "/usr/bin/wc", runs, "temporary folder");
+}
+
+#[tokio::test]
+async fn k4_a_folder_that_has_become_a_link_is_not_mounted() {
+    if !has_boxes() {
+        return;
+    }
+    let folder = Folder::new("replaced");
+    let source = folder.path().join("source");
+    fs::create_dir(&source).unwrap();
+    let sandbox = Sandbox::new().read_only(&source, "/data");
+    let tool = command(Effects::Reads, "/usr/bin/wc", sandbox).unwrap();
+    let cx = ToolContext::detached("count");
+    assert_eq!(tool.call("text".into(), &cx).await.unwrap().status, 0);
+    fs::remove_dir(&source).unwrap();
+    std::os::unix::fs::symlink("/", &source).unwrap();
+    let error = tool.call("text".into(), &cx).await.unwrap_err();
+    assert_eq!(error.limit(), None);
+    assert!(error.to_string().contains("replaced"), "{error}");
 }
