@@ -216,6 +216,7 @@ mod tests {
         assert!(checked(&other.0.to_string_lossy(), "/data").is_ok());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_source_that_has_become_a_link_is_not_in_place() {
         let root = Temporary::new("agents-folders");
