@@ -91,6 +91,14 @@ pub(crate) fn breach(limit: Limit, sandbox: &Sandbox) -> String {
     }
 }
 
+/// Returns the sentence for a limit with the end of the standard error, where the program may say more.
+pub(crate) fn with_stderr(sentence: &str, end: &str) -> String {
+    match end {
+        "" => sentence.to_owned(),
+        end => format!("{sentence}. The end of its standard error:\n{end}"),
+    }
+}
+
 // ---- jobs that no program can be given ----
 
 pub(crate) fn nul_in_argument(argument: &str) -> String {
