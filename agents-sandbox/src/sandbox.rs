@@ -140,6 +140,8 @@ impl Sandbox {
     /// Sets a variable of the environment. Without it, a program has `PATH`, `HOME` and `LANG`, and nothing of the environment
     /// of the agent.
     ///
+    /// The programs that start it, `prlimit` and `timeout`, have the variable, too. A name that begins with `LD_` is refused.
+    ///
     /// The program sees the value, and so does a model that lets the program print it: no place for a secret.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {

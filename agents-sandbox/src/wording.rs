@@ -222,6 +222,13 @@ pub(crate) fn not_a_variable(name: &str) -> String {
     )
 }
 
+pub(crate) fn variable_of_loader(name: &str) -> String {
+    format!(
+        "the variable `{name}` of the environment would change the programs that limit the box, too; leave it out, or set it by a \
+         script that is the program"
+    )
+}
+
 pub(crate) fn writes_undeclared(folder: &Path) -> String {
     format!(
         "the program can write to `{}`, and the tool does not say so; declare `Effects::Writes`, or mount the folder with \

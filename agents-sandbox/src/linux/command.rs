@@ -44,6 +44,9 @@ impl Launcher {
                 return Err(Unenforced::new(wording::not_a_variable(name)));
             }
         }
+        if let Some((name, _)) = sandbox.env.iter().find(|(name, _)| name.starts_with("LD_")) {
+            return Err(Unenforced::new(wording::variable_of_loader(name)));
+        }
         if let Some((name, _)) = sandbox.env.iter().find(|(_, value)| value.contains('\0')) {
             return Err(Unenforced::new(wording::not_a_variable(name)));
         }

@@ -89,8 +89,8 @@ const X32: i64 = 0x4000_0000;
 /// System calls that make sockets. Their first argument is the family.
 const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_socketpair];
 
-/// Families of sockets that a network namespace, or the mounts, keep in the box. Others reach the host of a virtual machine, or
-/// parts of the kernel that know no namespaces.
+/// Families of sockets that programs need, and that the network namespace and the mounts keep in the box. Others reach the host of
+/// a virtual machine, or parts of the kernel that know no namespaces.
 const FAMILIES: [i32; 4] = [
     libc::AF_UNIX,
     libc::AF_INET,

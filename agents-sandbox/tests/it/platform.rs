@@ -74,6 +74,8 @@ fn k4_what_cannot_be_enforced_is_refused_when_the_tool_is_made() {
         "no place",
     );
     refused(none, "/usr/bin/wc", Sandbox::new().env("A=B", ""), "A=B");
+    let preloaded = Sandbox::new().env("LD_PRELOAD", "/data/x.so");
+    refused(none, "/usr/bin/wc", preloaded, "LD_PRELOAD");
     let writable = Sandbox::new().writable(folder.path(), "/out");
     refused(
         none,
@@ -81,7 +83,12 @@ fn k4_what_cannot_be_enforced_is_refused_when_the_tool_is_made() {
         writable.clone(),
         "declare `Effects::Writes`",
     );
-    assert!(command(Effects::Writes, "/usr/bin/wc", writable.clone()).is_ok());
+    let tool = command(Effects::Writes, "/usr/bin/wc", writable.clone()).unwrap();
+    let tool = tool.specified(|mut spec| {
+        spec.effects = Effects::None;
+        spec
+    });
+    assert_eq!(tool.spec().effects, Effects::Writes);
     assert!(command(none, "/usr/bin/wc", Sandbox::new().processes(1)).is_ok());
     // A folder of the host that the program could not write after all.
     fs::set_permissions(
