@@ -5,7 +5,13 @@ use agents_core::{
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use std::{borrow::Cow, fmt, hash::Hasher, path::PathBuf, time::Duration};
+use std::{
+    borrow::Cow,
+    fmt,
+    hash::Hasher,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 /// Tool that runs a fixed program in a box, with arguments that you make from those of the model.
 ///
@@ -45,6 +51,8 @@ pub struct CommandTool<Args> {
     settings: String,
     ready: Ready,
     job: Box<dyn Fn(Args) -> Job + Send + Sync>,
+    /// Path in the box of a folder that the program can write.
+    writable: Option<PathBuf>,
 }
 
 /// Time that the execution of a tool has beyond that of its box, so that the box ends first.
@@ -53,7 +61,8 @@ const BEYOND: Duration = Duration::from_secs(5);
 impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Args> {
     /// Creates a tool that runs `program`, an absolute path in the box, with the job that `job` makes of the arguments.
     ///
-    /// A first box is started to check the platform. This takes some ten milliseconds, in which the thread waits.
+    /// A first box is started to check the platform. This takes some ten milliseconds, in which the thread waits;
+    /// on a machine where boxes hang, it waits up to 20 seconds.
     ///
     /// # Errors
     /// When the platform does not enforce what the sandbox promises, when a folder cannot be mounted, when the program is
@@ -78,8 +87,9 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Ar
         job: impl Fn(Args) -> Job + Send + Sync + 'static,
     ) -> Result<Self, Unenforced> {
         let writable = sandbox.folders.iter().find(|folder| folder.is_writable);
-        if let Some(folder) = writable.filter(|_| spec.effects != Effects::Writes) {
-            return Err(Unenforced::new(wording::writes_undeclared(&folder.at)));
+        let writable = writable.map(|folder| folder.at.clone());
+        if let Some(at) = undeclared(writable.as_deref(), &spec) {
+            return Err(Unenforced::new(wording::writes_undeclared(at)));
         }
         spec.description = wording::description(description, &sandbox).into();
         spec.output_schema = Some(schema_of::<Ran>());
@@ -94,6 +104,7 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Ar
             settings,
             ready,
             job: Box::new(job),
+            writable,
         })
     }
 
@@ -109,11 +120,23 @@ impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> CommandTool<Ar
     /// # Ok(count)
     /// # }
     /// ```
+    ///
+    /// If a folder is writable, the effects stay [`Effects::Writes`], and a change of them is a warning in the log.
     #[must_use]
     pub fn specified(mut self, change: impl FnOnce(ToolSpec) -> ToolSpec) -> Self {
         self.spec = change(self.spec);
+        if let Some(at) = undeclared(self.writable.as_deref(), &self.spec) {
+            let tool = &*self.spec.name;
+            tracing::warn!(tool, "{}", wording::writes_undeclared(at));
+            self.spec.effects = Effects::Writes;
+        }
         self
     }
+}
+
+/// Returns the folder that the program can write if the specification does not say so.
+fn undeclared<'a>(writable: Option<&'a Path>, spec: &ToolSpec) -> Option<&'a Path> {
+    writable.filter(|_| spec.effects != Effects::Writes)
 }
 
 impl<Args: DeserializeOwned + JsonSchema + Send + Sync + 'static> Tool for CommandTool<Args> {

@@ -41,7 +41,7 @@ pub enum Limit {
 ///
 /// let analyst = AgentBuilder::<String, String>::new("analyst").on_error(|error, _| match error {
 ///     CallError::Execution(Failure::Returned(error)) => match error.downcast_ref::<SandboxError>()?.limit()? {
-///         Limit::SystemCall => Some(escalate::<Execution>("the code wanted out of its box").into()),
+///         Limit::Time => Some(escalate::<Execution>("the work takes too long for its box").into()),
 ///         _ => None,
 ///     },
 ///     _ => None,
@@ -83,6 +83,10 @@ impl SandboxError {
     }
 
     /// Returns the limit that the program ran into; `None` if the program was not started.
+    ///
+    /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself. All others are hints: they are read from the signal
+    /// that ended the program and from its standard error, and a program can forge both, as it can forge the words of a box
+    /// that was not started. Decide nothing by them that matters if they are wrong. The limits hold in any case.
     pub fn limit(&self) -> Option<Limit> {
         self.limit
     }

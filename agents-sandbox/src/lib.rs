@@ -21,13 +21,16 @@
 //! ```
 //!
 //! The box is made by bubblewrap (`bwrap`), so this works on Linux only. When a tool is made, a first box is started that
-//! checks every limit. If the platform does not enforce one of them, the tool is refused: [`Unenforced`] says why. No program
-//! runs without its box.
+//! looks at itself: at its user, capabilities, `no_new_privs` and that there is a seccomp filter; at the limits of CPU,
+//! memory, open files, size of a file, processes and core files, as the kernel tells them; at its network interfaces, at files
+//! left open, at whether folders that are to be written can be; and whether one process more than allowed can be started. If
+//! one of these is not as it should be, the tool is refused: [`Unenforced`] says why. What the other limits do, such as each
+//! system call of the filter, the sizes of the file systems and the time, is not tried. No program runs without its box.
 //!
 //! | limit | enforced by | default |
 //! |-|-|-|
 //! | files | a mount namespace: `/usr`, `/bin`, `/sbin`, `/lib*`, two entries of `/etc`, and your [folders](Sandbox::read_only) | no folder |
-//! | network | a network namespace with nothing but its own loopback | none, always |
+//! | network | a network namespace with nothing but its own loopback, and a filter of the families of sockets | none, always |
 //! | processes seen and killed | a process namespace with a `/proc` of its own | its own, always |
 //! | privileges | a user namespace without capabilities, which makes no other; `no_new_privs` | none, always |
 //! | system calls | a seccomp filter | see [below](#system-calls) |
@@ -46,10 +49,11 @@
 //!
 //! # System calls
 //!
-//! A program is killed if it traces another one, mounts, calls `unshare` or `setns`, changes its root, loads code into the kernel
-//! (`bpf`, modules, kexec), uses kernel keys, sets the clock, or opens files by handles. New user namespaces by `clone` fail.
-//! `io_uring`, `memfd_create`, and memory and messages of System V fail with `ENOSYS`: they would be a way around this filter, or
-//! memory that no limit counts.
+//! A program is killed if it traces another one, mounts, calls `unshare` or `setns`, changes its root, loads code into the
+//! kernel (`bpf`, modules, kexec), uses kernel keys, sets the clock, or opens files by handles. New user namespaces by `clone`
+//! fail. `io_uring`, `memfd_create`, and memory, messages and semaphores of System V fail with `ENOSYS`: they would be a way
+//! around this filter, or memory that no limit counts. Sockets of other families than UNIX, INET, INET6 and NETLINK fail with
+//! `EAFNOSUPPORT`, among them those that reach the host of a virtual machine.
 //!
 //! # What is not enforced
 //!
@@ -62,8 +66,19 @@
 //!   folders.
 //! - A socket in a mounted folder is a way to the service behind it. A writable folder may get symbolic links: what reads it
 //!   later must not follow them.
-//! - If the process of the agent itself is killed within the first milliseconds of a box, the box may go on, for at most its
-//!   [time](Sandbox::time) and a second.
+//! - Folders of one tool must not overlap where they can be written, and are looked at again before each run. Two tools are not
+//!   checked against each other: if one can write where the folder of the other is, its program may put a link there between the
+//!   look and the mount. Give each tool folders of its own.
+//! - If the process of the agent is killed, its boxes die with it, except within the first milliseconds of a box. A box that
+//!   goes on then is ended by its own `timeout`, a second after its [time](Sandbox::time). That is no guarantee against
+//!   hostile code, which can stop `timeout`; the limits of CPU and memory of each process still hold.
+//! - The folders of runs (`agents-sandbox-*`, with the input of programs) stay in the temporary folder if the process of the agent
+//!   is killed. Remove them at its next start.
+//! - Sockets of the families UNIX, INET, INET6 and NETLINK can be made. The first three lead no further than the box and its
+//!   folders. By the last one, a program asks the kernel what it tells any user without privileges.
+//! - Variables of [`Sandbox::env`] apply to `prlimit` and `timeout`, too, which start the program. Names that begin with `LD_` are
+//!   refused; others that change how programs run, such as `GLIBC_TUNABLES`, are yours to judge.
+//! - Which limit a program ran into is a hint that the program can forge: see [`SandboxError::limit`].
 //!
 //! If the agent runs as root, the programs run as the user 65534 (`nobody`), who has to be able to read, or write, the
 //! folders.

@@ -33,7 +33,8 @@ pub struct PythonArgs {
 impl PythonTool {
     /// Creates a tool with the name `run_python`. [`Effects::None`] is right for a box without folders.
     ///
-    /// A first box is started to check the platform. This takes some ten milliseconds, in which the thread waits.
+    /// A first box is started to check the platform. This takes some ten milliseconds, in which the thread waits;
+    /// on a machine where boxes hang, it waits up to 20 seconds.
     ///
     /// # Errors
     /// As [`CommandTool::new`], and when there is no `/usr/bin/python3`.

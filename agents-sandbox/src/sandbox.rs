@@ -121,6 +121,8 @@ impl Sandbox {
     /// declare that it writes.
     ///
     /// What a program writes there may be anything, for example a symbolic link out of the folder, and of any amount.
+    /// No other folder of the box may be within this one, on the host or in the box. Two tools whose folders overlap are not
+    /// checked against each other: see [what is not enforced](crate#what-is-not-enforced).
     #[must_use]
     pub fn writable(self, source: impl Into<PathBuf>, at: impl Into<PathBuf>) -> Self {
         self.folder(source.into(), at.into(), true)
@@ -137,6 +139,8 @@ impl Sandbox {
 
     /// Sets a variable of the environment. Without it, a program has `PATH`, `HOME` and `LANG`, and nothing of the environment
     /// of the agent.
+    ///
+    /// The programs that start it, `prlimit` and `timeout`, have the variable, too. A name that begins with `LD_` is refused.
     ///
     /// The program sees the value, and so does a model that lets the program print it: no place for a secret.
     #[must_use]

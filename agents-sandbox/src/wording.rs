@@ -91,6 +91,14 @@ pub(crate) fn breach(limit: Limit, sandbox: &Sandbox) -> String {
     }
 }
 
+/// Returns the sentence for a limit with the end of the standard error, where the program may say more.
+pub(crate) fn with_stderr(sentence: &str, end: &str) -> String {
+    match end {
+        "" => sentence.to_owned(),
+        end => format!("{sentence}. The end of its standard error:\n{end}"),
+    }
+}
+
 // ---- jobs that no program can be given ----
 
 pub(crate) fn nul_in_argument(argument: &str) -> String {
@@ -130,6 +138,13 @@ pub(crate) fn cut(shown: usize, total: u64) -> String {
 pub(crate) fn not_started(error: &impl Display) -> String {
     format!(
         "the box could not be started: {error}; check bubblewrap and the temporary folder of this machine"
+    )
+}
+
+pub(crate) fn folder_moved(source: &Path) -> String {
+    format!(
+        "the box could not be started: `{}` is not there any more, or is reached by a link; put it back, or make the tool anew",
+        source.display()
     )
 }
 
@@ -207,6 +222,13 @@ pub(crate) fn not_a_variable(name: &str) -> String {
     )
 }
 
+pub(crate) fn variable_of_loader(name: &str) -> String {
+    format!(
+        "the variable `{name}` of the environment would change the programs that limit the box, too; leave it out, or set it by a \
+         script that is the program"
+    )
+}
+
 pub(crate) fn writes_undeclared(folder: &Path) -> String {
     format!(
         "the program can write to `{}`, and the tool does not say so; declare `Effects::Writes`, or mount the folder with \
@@ -218,8 +240,26 @@ pub(crate) fn writes_undeclared(folder: &Path) -> String {
 pub(crate) const FOLDER_NOT_FOUND: &str = "it is not there; create it first";
 pub(crate) const FOLDER_NEVER: &str =
     "it would open the box to the whole machine; mount the folder that is needed";
+pub(crate) const FOLDER_OF_RUNS: &str = "it has to do with the files of other boxes in the temporary folder; mount another folder, or one in it";
 
-/// `why` is one of the constants above, or [`folder_misplaced`].
+pub(crate) fn folder_in_writable(writable: &Path) -> String {
+    format!(
+        "it is also in `{}`, which can be written, so that the program could put a link in its place; mount folders that do not \
+         overlap, or all of them with `.read_only(..)`",
+        writable.display()
+    )
+}
+
+pub(crate) fn place_in_writable(at: &Path, writable: &Path) -> String {
+    format!(
+        "its place `{}` is within `{}`, which can be written, so that a link could lead it elsewhere; choose a place outside of \
+         that",
+        at.display(),
+        writable.display()
+    )
+}
+
+/// `why` is one of the constants above, [`folder_misplaced`], or one of the texts of folders that overlap.
 pub(crate) fn folder_refused(source: &Path, why: &str) -> String {
     format!("`{}` is not mounted: {why}", source.display())
 }

@@ -21,8 +21,8 @@ for fd in /proc/self/fd/*; do
     fd=${fd##*/}
     if ((fd > 2)); then exec {fd}>&-; fi
 done
-exec 3<"$1" 4<"$2" || exit 1
-shift 2
+exec 3<"$1" 4<"$2" 5<"$3" || exit 1
+shift 3
 exec "$@"
 "#;
 
@@ -44,19 +44,27 @@ impl Launcher {
                 return Err(Unenforced::new(wording::not_a_variable(name)));
             }
         }
+        if let Some((name, _)) = sandbox.env.iter().find(|(name, _)| name.starts_with("LD_")) {
+            return Err(Unenforced::new(wording::variable_of_loader(name)));
+        }
         if let Some((name, _)) = sandbox.env.iter().find(|(_, value)| value.contains('\0')) {
             return Err(Unenforced::new(wording::not_a_variable(name)));
         }
         find("prlimit", "util-linux", &["/usr/bin"])?;
         find("timeout", "coreutils", &["/usr/bin"])?;
-        let folders = sandbox.folders.iter().map(Folder::checked);
         Ok(Launcher {
             bash: find("bash", "bash", &FOLDERS)?,
             bwrap: find("bwrap", "bubblewrap", &FOLDERS)?,
             filters: Filters::compile()?,
-            folders: folders.collect::<Result<_, _>>()?,
+            folders: Folder::all_checked(&sandbox.folders)?,
             steps_down: is_root(),
         })
+    }
+
+    /// Returns the source of a folder that is not what it was when the tool was made, if there is one.
+    pub(super) fn moved(&self) -> Option<&Path> {
+        let moved = self.folders.iter().find(|folder| !folder.is_in_place());
+        moved.map(|folder| &*folder.source)
     }
 
     /// Returns the command that runs a program in a new box.
@@ -69,7 +77,7 @@ impl Launcher {
     ) -> Command {
         let mut command = Command::new(&self.bash);
         command.args(["--norc", "--noprofile", "-c", SCRIPT, "sandbox"]);
-        command.args([run.killing(), run.refusing()]);
+        command.args([run.killing(), run.refusing(), run.families()]);
         command.arg(&self.bwrap);
         command.args(self.namespaces_and_mounts(sandbox, run));
         command.arg("--").args(limits(sandbox));
@@ -143,7 +151,9 @@ impl Launcher {
         // What bubblewrap made for the mounts is writable until here, and its size has no limit.
         args.all(["--remount-ro", "/dev", "--remount-ro", "/"]);
         args.all(["--chdir", "/tmp/home"]);
-        args.all(["--add-seccomp-fd", "3", "--add-seccomp-fd", "4"]);
+        for filter in ["3", "4", "5"] {
+            args.all(["--add-seccomp-fd", filter]);
+        }
         args.0
     }
 }

@@ -47,6 +47,9 @@ async fn in_box(ready: &Ready, job: Job) -> Result<Ran, SandboxError> {
     let (sandbox, launcher) = (&ready.sandbox, &ready.launcher);
     let failed = |error: io::Error| SandboxError::start(wording::not_started(&error));
     job.check()?;
+    if let Some(source) = launcher.moved() {
+        return Err(SandboxError::start(wording::folder_moved(source)));
+    }
     let folder =
         RunFolder::create(&launcher.filters, &job.files, launcher.steps_down).map_err(failed)?;
     let command = launcher.command(sandbox, &folder, &ready.program, &job.args);

@@ -1,4 +1,5 @@
 use super::{command::NOBODY, seccomp::Filters};
+use crate::folder::RUN;
 use std::{
     env, fs, io,
     os::unix::fs::{DirBuilderExt, chown},
@@ -16,18 +17,19 @@ impl RunFolder {
         files: &[(String, Vec<u8>)],
         steps_down: bool,
     ) -> io::Result<Self> {
-        let path = env::temp_dir().join(format!("agents-sandbox-{}", Uuid::new_v4().simple()));
+        let path = env::temp_dir().join(format!("{RUN}{}", Uuid::new_v4().simple()));
         // The name is new, and nobody else can look in.
         fs::DirBuilder::new().mode(0o700).create(&path)?;
         let folder = RunFolder(path);
         fs::create_dir(folder.input())?;
         fs::write(folder.killing(), &filters.killing)?;
         fs::write(folder.refusing(), &filters.refusing)?;
+        fs::write(folder.families(), &filters.families)?;
         for (name, bytes) in files {
             fs::write(folder.input().join(name), bytes)?;
         }
         if steps_down {
-            let mut paths = vec![folder.killing(), folder.refusing()];
+            let mut paths = vec![folder.killing(), folder.refusing(), folder.families()];
             paths.extend(files.iter().map(|(name, _)| folder.input().join(name)));
             paths.extend([folder.input(), folder.0.clone()]);
             for path in paths {
@@ -50,6 +52,11 @@ impl RunFolder {
     /// Returns the filter whose system calls fail.
     pub(super) fn refusing(&self) -> PathBuf {
         self.0.join("refusing")
+    }
+
+    /// Returns the filter that refuses families of sockets.
+    pub(super) fn families(&self) -> PathBuf {
+        self.0.join("families")
     }
 
     #[cfg(test)]

@@ -91,14 +91,47 @@ impl Drop for Running {
     }
 }
 
-/// Returns `true` if a box dies with its bubblewrap. Its first process has then started `prlimit` or `timeout`, and has asked
-/// the kernel for that in between.
+/// Returns `true` if a box dies with its bubblewrap. Its first process has then started `prlimit` or `timeout`, has asked the
+/// kernel for that, and has taken on the filters of system calls after that.
 fn dies_with(bwrap: u32) -> bool {
-    let processes = processes();
-    let children = |of: u32| processes.iter().filter(move |process| process.parent == of);
+    let before = filters(bwrap);
+    let is_ready = |first: &Process| match (before, filters(first.pid)) {
+        (Some(before), Some(now)) => now > before,
+        // Linux before 5.9 does not tell.
+        (None, None) => true,
+        _ => false,
+    };
     children(bwrap)
+        .iter()
+        .filter(|first| is_ready(first))
         .flat_map(|first| children(first.pid))
         .any(|process| matches!(&*process.name, "prlimit" | "timeout"))
+}
+
+/// Returns how many filters of system calls a process has, where the kernel tells.
+fn filters(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let mut lines = status.lines();
+    let filters = lines.find_map(|line| line.strip_prefix("Seccomp_filters:"))?;
+    filters.trim().parse().ok()
+}
+
+/// Returns the children of a process that has one thread. All processes are looked at only if the kernel has no list of them.
+fn children(of: u32) -> Vec<Process> {
+    match fs::read_to_string(format!("/proc/{of}/task/{of}/children")) {
+        Ok(pids) => {
+            let pids = pids.split_whitespace().filter_map(|pid| pid.parse().ok());
+            pids.filter_map(process).collect()
+        }
+        Err(_) => scanned(of),
+    }
+}
+
+/// Returns the children of a process, from all processes of this machine.
+fn scanned(of: u32) -> Vec<Process> {
+    let mut all = processes();
+    all.retain(|process| process.parent == of);
+    all
 }
 
 /// Process of this machine, as `/proc` tells it.
@@ -136,5 +169,6 @@ mod tests {
         assert_eq!(own.parent, std::os::unix::process::parent_id());
         assert!(!own.name.is_empty() && !own.name.contains('('));
         assert!(!dies_with(own.pid));
+        assert!(scanned(own.parent).iter().any(|child| child.pid == own.pid));
     }
 }

@@ -1,5 +1,8 @@
 use crate::{Unenforced, wording};
-use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, TargetArch};
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
 use std::{collections::BTreeMap, env::consts::ARCH};
 
 /// System calls that no program needs which only computes: they reach for other processes, for mounts, for namespaces, for
@@ -52,6 +55,15 @@ const KILLING: &[i64] = &[
     libc::SYS_iopl,
     #[cfg(target_arch = "x86_64")]
     libc::SYS_kexec_file_load,
+    // These have a number of their own in x32: `ptrace`, `kexec_load`, `process_vm_readv` and `process_vm_writev`.
+    #[cfg(target_arch = "x86_64")]
+    (X32 | 521),
+    #[cfg(target_arch = "x86_64")]
+    (X32 | 528),
+    #[cfg(target_arch = "x86_64")]
+    (X32 | 539),
+    #[cfg(target_arch = "x86_64")]
+    (X32 | 540),
 ];
 
 /// System calls that programs try, and go on without: a second way to every other system call, and memory that no limit
@@ -63,6 +75,7 @@ const REFUSING: &[i64] = &[
     libc::SYS_memfd_create,
     MEMFD_SECRET,
     libc::SYS_msgget,
+    libc::SYS_semget,
     libc::SYS_shmget,
 ];
 
@@ -73,31 +86,45 @@ const MEMFD_SECRET: i64 = 447;
 #[cfg(target_arch = "x86_64")]
 const X32: i64 = 0x4000_0000;
 
-/// System calls of the first list that have a number of their own in x32: `ptrace`, `kexec_load`, `process_vm_readv` and
-/// `process_vm_writev`.
-#[cfg(target_arch = "x86_64")]
-const OWN_X32: &[i64] = &[521, 528, 539, 540];
+/// System calls that make sockets. Their first argument is the family.
+const SOCKETS: &[i64] = &[libc::SYS_socket, libc::SYS_socketpair];
+
+/// Families of sockets that programs need, and that the network namespace and the mounts keep in the box. Others reach the host of
+/// a virtual machine, or parts of the kernel that know no namespaces.
+const FAMILIES: [i32; 4] = [
+    libc::AF_UNIX,
+    libc::AF_INET,
+    libc::AF_INET6,
+    libc::AF_NETLINK,
+];
 
 /// Compiled filters of system calls, as bubblewrap reads them.
 pub(super) struct Filters {
     pub(super) killing: Vec<u8>,
     pub(super) refusing: Vec<u8>,
+    /// Sockets of other families fail.
+    pub(super) families: Vec<u8>,
 }
 
 impl Filters {
     /// Compiles the filters for this machine.
     pub(super) fn compile() -> Result<Self, Unenforced> {
-        let enosys = u32::try_from(libc::ENOSYS).unwrap_or_default();
+        let fails_with = |errno: i32| SeccompAction::Errno(errno.unsigned_abs());
         Ok(Filters {
-            killing: compiled(KILLING, SeccompAction::KillProcess)?,
-            refusing: compiled(REFUSING, SeccompAction::Errno(enosys))?,
+            killing: compiled(KILLING, &[], SeccompAction::KillProcess)?,
+            refusing: compiled(REFUSING, &[], fails_with(libc::ENOSYS))?,
+            families: compiled(
+                SOCKETS,
+                &[other_families()?],
+                fails_with(libc::EAFNOSUPPORT),
+            )?,
         })
     }
 }
 
 #[cfg(target_arch = "x86_64")]
 fn numbers(calls: &[i64]) -> impl Iterator<Item = i64> {
-    let x32 = calls.iter().chain(OWN_X32).map(|call| X32 | call);
+    let x32 = calls.iter().map(|call| X32 | call);
     calls.iter().copied().chain(x32)
 }
 
@@ -106,11 +133,30 @@ fn numbers(calls: &[i64]) -> impl Iterator<Item = i64> {
     calls.iter().copied()
 }
 
-fn compiled(calls: &[i64], action: SeccompAction) -> Result<Vec<u8>, Unenforced> {
-    let unfit = |error: &dyn std::fmt::Display| Unenforced::new(wording::no_filter(ARCH, error));
+/// Returns the rule that matches a socket whose family is none of those in the list.
+fn other_families() -> Result<SeccompRule, Unenforced> {
+    let is_not = |family: i32| {
+        let family = u64::from(family.unsigned_abs());
+        // The kernel reads the family as 32 bits.
+        SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, family)
+    };
+    let conditions = FAMILIES.into_iter().map(is_not).collect::<Result<_, _>>();
+    let rule = conditions.and_then(SeccompRule::new);
+    rule.map_err(|error| unfit(&error))
+}
+
+fn unfit(error: &dyn std::fmt::Display) -> Unenforced {
+    Unenforced::new(wording::no_filter(ARCH, error))
+}
+
+/// Compiles the filter of these system calls. Without rules for the arguments, a system call is matched whatever they are.
+fn compiled(
+    calls: &[i64],
+    rules: &[SeccompRule],
+    action: SeccompAction,
+) -> Result<Vec<u8>, Unenforced> {
     let arch = TargetArch::try_from(ARCH).map_err(|error| unfit(&error))?;
-    // Without rules for the arguments, a system call is matched whatever they are.
-    let rules: BTreeMap<_, _> = numbers(calls).map(|call| (call, Vec::new())).collect();
+    let rules: BTreeMap<_, _> = numbers(calls).map(|call| (call, rules.to_vec())).collect();
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch)
         .map_err(|error| unfit(&error))?;
     let program = BpfProgram::try_from(filter).map_err(|error| unfit(&error))?;

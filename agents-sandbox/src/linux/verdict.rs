@@ -21,6 +21,7 @@ const SAID: &[(&str, Limit)] = &[
     ("File too large", Limit::FileSize),
     ("Read-only file system", Limit::Files),
     ("Network is unreachable", Limit::Network),
+    ("Address family not supported", Limit::Network),
     ("Temporary failure in name resolution", Limit::Network),
     ("Connection refused", Limit::Network),
     ("Function not implemented", Limit::SystemCall),
@@ -39,19 +40,43 @@ pub(super) fn breach(status: i32, err: &Capture, sandbox: &Sandbox) -> Option<Sa
         _ if status == 0 => return None,
         _ => said(err)?,
     };
-    Some(SandboxError::breach(limit, wording::breach(limit, sandbox)))
+    let sentence = wording::breach(limit, sandbox);
+    let message = wording::with_stderr(&sentence, &tail(err, sandbox.output));
+    Some(SandboxError::breach(limit, message))
 }
 
-/// Returns what bubblewrap says if it made no box.
+/// Returns the end of the standard error as text, in whole lines where it is cut.
+fn tail(err: &Capture, most: usize) -> String {
+    let end = &err.end[err.end.len().saturating_sub(most)..];
+    let text = output::safe(end);
+    let whole = match text.split_once('\n') {
+        Some((_, rest)) if err.total > end.len() as u64 => rest,
+        _ => &text,
+    };
+    whole.trim_end().to_owned()
+}
+
+/// Begins of what the programs that make a box say if they could not, with the statuses that they end with then: the script
+/// in `bash`, `bwrap`, `prlimit` and `timeout`.
+const STARTS: &[(&str, &[i32])] = &[
+    ("sandbox: ", &[1, 126, 127]),
+    ("bwrap: ", &[1]),
+    ("prlimit: ", &[1, 126, 127]),
+    ("timeout: ", &[125, 126, 127]),
+    ("/usr/bin/timeout: ", &[125, 126, 127]),
+];
+
+/// Returns what the programs that make a box say if the program was not started.
 pub(super) fn not_started(status: i32, out: &Capture, err: &Capture) -> Option<SandboxError> {
+    if out.total > 0 || err.total > err.end.len() as u64 {
+        return None;
+    }
     let said = output::safe(&err.end);
-    let said = said
-        .lines()
-        .next()
-        .filter(|line| line.starts_with("bwrap: "));
-    let said =
-        said.filter(|_| status == 1 && out.total == 0 && err.total == err.end.len() as u64)?;
-    Some(SandboxError::start(wording::not_started(&said)))
+    let line = said.lines().next()?;
+    let is_start =
+        |(begin, statuses): &(&str, &[i32])| line.starts_with(begin) && statuses.contains(&status);
+    let failed = STARTS.iter().any(is_start);
+    failed.then(|| SandboxError::start(wording::not_started(&line)))
 }
 
 fn said(err: &Capture) -> Option<Limit> {
@@ -67,12 +92,59 @@ fn said(err: &Capture) -> Option<Limit> {
 mod tests {
     use super::*;
 
-    fn limit(status: i32, err: &str) -> Option<Limit> {
-        let err = Capture {
-            begin: err.into(),
-            end: err.into(),
-            total: err.len() as u64,
+    fn capture(text: &str) -> Capture {
+        Capture {
+            begin: text.into(),
+            end: text.into(),
+            total: text.len() as u64,
+        }
+    }
+
+    #[test]
+    fn a_start_that_failed_is_no_result() {
+        let failed = |status, out, err| not_started(status, &capture(out), &capture(err)).is_some();
+        for (status, err) in [
+            (1, "bwrap: Can't find source path /x: No such file\n"),
+            (1, "sandbox: line 6: /tmp/x: No such file or directory\n"),
+            (126, "sandbox: line 8: /usr/bin/bwrap: Permission denied\n"),
+            (1, "prlimit: failed to set the NOFILE resource limit\n"),
+            (
+                127,
+                "prlimit: failed to execute /usr/bin/timeout: No such file\n",
+            ),
+            (
+                127,
+                "/usr/bin/timeout: failed to run command 'x': No such file\n",
+            ),
+            (
+                126,
+                "timeout: failed to run command 'x': Exec format error\n",
+            ),
+        ] {
+            assert!(failed(status, "", err), "{err}");
+            assert!(!failed(status, "printed", err), "{err}");
+            assert!(!failed(0, "", err), "{err}");
+        }
+        assert!(!failed(1, "", "timeout: told by the program\n"));
+        assert!(!failed(1, "", "grep: x: No such file or directory\n"));
+        assert!(!failed(127, "", ""));
+    }
+
+    #[test]
+    fn a_limit_is_told_with_the_end_of_the_standard_error() {
+        let told = |err: &Capture, most| {
+            let sandbox = Sandbox::new().output(most);
+            breach(1, err, &sandbox).unwrap().to_string()
         };
+        let err = capture("Traceback\n  line 7\nMemoryError\n");
+        assert!(told(&err, 64_000).ends_with(":\nTraceback\n  line 7\nMemoryError"));
+        assert!(told(&err, 20).ends_with(":\nMemoryError"));
+        let silent = breach(152, &capture(""), &Sandbox::new()).unwrap();
+        assert!(!silent.to_string().contains('\n'), "{silent}");
+    }
+
+    fn limit(status: i32, err: &str) -> Option<Limit> {
+        let err = capture(err);
         breach(status, &err, &Sandbox::new()).and_then(|error| error.limit())
     }
 

@@ -2,7 +2,7 @@ use crate::has_boxes;
 use agents_core::{Code, Effects, Tool, ToolContext, ToolFailure};
 use agents_sandbox::{CommandTool, Job, Ran, Sandbox, SandboxError};
 
-/// Runs a program with a job; `None` without bubblewrap.
+/// Runs a program with a job; `None` without a box.
 async fn run(program: &str, job: Job) -> Option<Result<Ran, SandboxError>> {
     if !has_boxes() {
         return None;

@@ -1,4 +1,4 @@
-use crate::{stopped, unique};
+use crate::{printed, stopped, unique};
 use agents_sandbox::{Limit, Sandbox};
 use std::{
     io::ErrorKind,
@@ -45,4 +45,19 @@ async fn k4_an_abstract_socket_of_the_host_is_not_reached() {
     let code = format!("import socket\nsocket.socket(socket.AF_UNIX).connect('\\0{name}')");
     stopped(Sandbox::new(), &code, Limit::Network, "network").await;
     assert_eq!(server.accept().unwrap_err().kind(), ErrorKind::WouldBlock);
+}
+
+#[tokio::test]
+async fn k4_sockets_of_families_that_no_namespace_holds_are_not_given() {
+    // AF_VSOCK reaches the host of a virtual machine. The others are AF_ALG, AF_TIPC, AF_RXRPC and AF_PACKET.
+    for family in [40, 38, 30, 33, 17] {
+        let code = format!("import socket\nsocket.socket({family}, socket.SOCK_STREAM)");
+        stopped(Sandbox::new(), &code, Limit::Network, "its box has none").await;
+    }
+    let code = "import socket\n\
+                for family in [socket.AF_UNIX, socket.AF_INET, socket.AF_INET6]: socket.socket(family).close()\n\
+                socket.socketpair()\nprint('given')";
+    if let Some(text) = printed(Sandbox::new(), code).await {
+        assert_eq!(text, "given\n");
+    }
 }

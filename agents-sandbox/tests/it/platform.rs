@@ -1,5 +1,5 @@
 use crate::{Folder, has_boxes, unique};
-use agents_core::{Effects, Tool, tool::Category};
+use agents_core::{Effects, Tool, ToolContext, tool::Category};
 use agents_sandbox::{CommandTool, Job, PythonTool, Sandbox, Unenforced};
 use std::{fs, time::Duration};
 
@@ -74,6 +74,8 @@ fn k4_what_cannot_be_enforced_is_refused_when_the_tool_is_made() {
         "no place",
     );
     refused(none, "/usr/bin/wc", Sandbox::new().env("A=B", ""), "A=B");
+    let preloaded = Sandbox::new().env("LD_PRELOAD", "/data/x.so");
+    refused(none, "/usr/bin/wc", preloaded, "LD_PRELOAD");
     let writable = Sandbox::new().writable(folder.path(), "/out");
     refused(
         none,
@@ -81,7 +83,12 @@ fn k4_what_cannot_be_enforced_is_refused_when_the_tool_is_made() {
         writable.clone(),
         "declare `Effects::Writes`",
     );
-    assert!(command(Effects::Writes, "/usr/bin/wc", writable.clone()).is_ok());
+    let tool = command(Effects::Writes, "/usr/bin/wc", writable.clone()).unwrap();
+    let tool = tool.specified(|mut spec| {
+        spec.effects = Effects::None;
+        spec
+    });
+    assert_eq!(tool.spec().effects, Effects::Writes);
     assert!(command(none, "/usr/bin/wc", Sandbox::new().processes(1)).is_ok());
     // A folder of the host that the program could not write after all.
     fs::set_permissions(
@@ -137,4 +144,41 @@ fn the_description_tells_the_model_the_limits() {
     assert_eq!(spec.timeout, Some(Duration::from_secs(8)));
     assert_eq!(spec.input_schema["required"][0], "code");
     assert!(spec.output_schema.as_ref().unwrap()["properties"]["stdout"].is_object());
+}
+
+#[test]
+fn k4_folders_that_overlap_and_can_be_written_are_refused() {
+    if !has_boxes() {
+        return;
+    }
+    let folder = Folder::new("overlap");
+    let inner = folder.path().join("inner");
+    fs::create_dir(&inner).unwrap();
+    let sandbox = Sandbox::new().writable(folder.path(), "/out");
+    let overlapping = sandbox.clone().read_only(&inner, "/data");
+    let writes = Effects::Writes;
+    refused(writes, "/usr/bin/wc", overlapping, "do not overlap");
+    let within = sandbox.read_only("/usr/share", "/out/data");
+    refused(writes, "/usr/bin/wc", within, "outside of that");
+    let runs = Sandbox::new().read_only(std::env::temp_dir(), "/data");
+    refused(writes, "/usr/bin/wc", runs, "temporary folder");
+}
+
+#[tokio::test]
+async fn k4_a_folder_that_has_become_a_link_is_not_mounted() {
+    if !has_boxes() {
+        return;
+    }
+    let folder = Folder::new("replaced");
+    let source = folder.path().join("source");
+    fs::create_dir(&source).unwrap();
+    let sandbox = Sandbox::new().read_only(&source, "/data");
+    let tool = command(Effects::Reads, "/usr/bin/wc", sandbox).unwrap();
+    let cx = ToolContext::detached("count");
+    assert_eq!(tool.call("text".into(), &cx).await.unwrap().status, 0);
+    fs::remove_dir(&source).unwrap();
+    std::os::unix::fs::symlink("/", &source).unwrap();
+    let error = tool.call("text".into(), &cx).await.unwrap_err();
+    assert_eq!(error.limit(), None);
+    assert!(error.to_string().contains("replaced"), "{error}");
 }

@@ -49,16 +49,16 @@ async fn k4_processes_of_the_host_are_not_killed() {
 #[tokio::test]
 async fn k4_a_fork_bomb_is_stopped() {
     // Bounded, so that it does little harm if the box should fail.
-    let bomb = "import os, time\ncount = 0\nfor _ in range(200):\n    if os.fork() == 0:\n        time.sleep(5)\n        os._exit(0)\n";
+    let bomb = "import os, time\ncount = 0\nfor _ in range(200):\n    if os.fork() == 0:\n        time.sleep(60)\n        os._exit(0)\n";
     let sandbox = Sandbox::new().processes(20);
     stopped(sandbox.clone(), bomb, Limit::Processes, "20 processes").await;
 
-    let code = "import os, time\ncount = 1\ntry:\n    for _ in range(200):\n        if os.fork() == 0:\n            time.sleep(5)\n\
+    let code = "import os, time\ncount = 1\ntry:\n    for _ in range(200):\n        if os.fork() == 0:\n            time.sleep(60)\n\
                 \x20           os._exit(0)\n        count += 1\nexcept BlockingIOError:\n    print(count)";
     if let Some(text) = printed(sandbox, code).await {
         assert_eq!(text.trim(), "20");
     }
-    let threads = "import threading, time\nfor _ in range(200):\n    threading.Thread(target=time.sleep, args=(5,), daemon=True).start()";
+    let threads = "import threading, time\nfor _ in range(200):\n    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()";
     let sandbox = Sandbox::new().processes(20).memory(2_000_000_000);
     stopped(sandbox, threads, Limit::Processes, "`.processes(..)`").await;
 }
@@ -81,7 +81,7 @@ async fn k4_sleeping_past_the_deadline_ends_the_whole_box() {
     let begun = Instant::now();
     let sandbox = Sandbox::new().time(Duration::from_millis(1_500));
     stopped(sandbox, &code, Limit::Time, "within 1.5s").await;
-    assert!(begun.elapsed() < Duration::from_secs(5));
+    assert!(begun.elapsed() < Duration::from_secs(30));
     wait_until("the box goes on", || processes_with(&marker).is_empty());
 }
 
