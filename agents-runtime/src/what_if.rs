@@ -99,8 +99,8 @@ impl Changed<'_> {
     /// Tries the variation for this principal. Returns the run that tells the outcome.
     ///
     /// # Errors
-    /// When there is no such run for this principal, it is not over or is a part of a conversation, it has no such call,
-    /// the [role](crate::Roles) of [`Action::Call`] is missing, or the store fails.
+    /// When there is no such run for this principal, or it has no such call; when the run is not over, or is a part of a
+    /// conversation. When the principal lacks the [role](crate::Roles) of [`Action::Call`], or the store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
         let Changed {
             client,

@@ -84,8 +84,8 @@ impl SandboxError {
 
     /// Returns the limit that the program ran into; `None` if the program was not started.
     ///
-    /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself. All others are hints: they are read from the signal
-    /// that ended the program and from its standard error, and a program can forge both, as it can forge the words of a box
+    /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself. All others are hints. They are read from the signal
+    /// that ended the program and from its standard error; a program can forge both. It can also forge the words of a box
     /// that was not started. Decide nothing by them that matters if they are wrong. The limits hold in any case.
     pub fn limit(&self) -> Option<Limit> {
         self.limit

@@ -49,9 +49,9 @@
 //!
 //! # System calls
 //!
-//! A program is killed if it traces another one, mounts, calls `unshare` or `setns`, changes its root, loads code into the
-//! kernel (`bpf`, modules, kexec), uses kernel keys, sets the clock, or opens files by handles. New user namespaces by `clone`
-//! fail. `io_uring`, `memfd_create`, and memory, messages and semaphores of System V fail with `ENOSYS`: they would be a way
+//! A program is killed if it traces another one, mounts, calls `unshare` or `setns`, or changes its root. It is killed as well
+//! if it loads code into the kernel (`bpf`, modules, kexec), uses kernel keys, sets the clock, or opens files by handles. New
+//! user namespaces by `clone` fail. `io_uring`, `memfd_create`, and memory, messages and semaphores of System V fail with `ENOSYS`: they would be a way
 //! around this filter, or memory that no limit counts. Sockets of other families than UNIX, INET, INET6 and NETLINK fail with
 //! `EAFNOSUPPORT`, among them those that reach the host of a virtual machine.
 //!

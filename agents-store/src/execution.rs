@@ -60,7 +60,7 @@ pub enum ExecutionState {
     Done,
     /// The tool has failed, without an effect.
     Failed,
-    /// It is not known whether the tool took effect, and nobody has found out.
+    /// The tool may have taken effect or not, and nobody has found out.
     InDoubt,
     /// A person has found out that the tool took effect.
     TookEffect,

@@ -17,7 +17,7 @@ pub(super) struct Pattern {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Host {
     Any,
-    /// One host, in the spelling of a URL.
+    /// A single host, in the spelling of a URL.
     Is(String),
     /// All hosts below a domain: the text after the star, the dot included.
     Below(String),

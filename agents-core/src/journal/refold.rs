@@ -4,7 +4,7 @@ use super::{After, Entry, Fact, JournalError, Projection, Started, State, wordin
 use crate::secret::Masker;
 use std::sync::Arc;
 
-/// One run of a stored journal: its number, how it started, and the state that its facts give.
+/// Run of a stored journal: its number, how it started, and the state that its facts give.
 pub(crate) struct Stored {
     pub(crate) run: u32,
     pub(crate) started: Started,

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
     use crate::Sandbox;
 
-    /// What a box of these settings says, if all is well.
+    /// Returns what a box with these settings says if all is well.
     fn well(sandbox: &Sandbox) -> String {
         format!(
             "status Uid:\t65534\t65534\nstatus NoNewPrivs:\t1\nstatus Seccomp:\t2\nstatus CapEff:\t0000000000000000\n\

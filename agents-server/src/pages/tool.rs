@@ -1,4 +1,4 @@
-//! One tool: what it says of itself, a form that calls it, and a handle to its results.
+//! Page of a tool: what it says of itself, a form that calls it, and a handle to its results.
 
 use super::{
     card,

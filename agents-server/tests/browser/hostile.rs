@@ -3,7 +3,7 @@
 use crate::{desk::Desk, driver::Browser, reads, room::until};
 use serde_json::{Value, json};
 
-/// What a page would do if one of the texts were more than text.
+/// Script that a page would run if one of the texts were more than text.
 const PLANTED: &str = "document.title = 'planted'";
 
 fn texts() -> Vec<String> {

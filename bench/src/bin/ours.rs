@@ -1,4 +1,4 @@
-//! This framework over Ollama's wire; `contenders/ours.rs` has the agent.
+//! Contender: this framework over Ollama's wire; `contenders/ours.rs` has the agent.
 
 #[path = "../contenders/ours.rs"]
 mod contender;
