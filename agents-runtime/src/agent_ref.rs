@@ -1,6 +1,6 @@
 //! Handles of registered agents, which start runs.
 
-use crate::{Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData, keys::RunKey};
+use crate::{Chat, Principal, RunRef, Runtime, RuntimeError, data::RunData};
 use agents_core::{
     Budget, Error, Json,
     agent::{Data, Shorten},
@@ -9,7 +9,6 @@ use agents_core::{
 use agents_store::NewRun;
 use futures_util::future::BoxFuture;
 use std::{collections::BTreeMap, fmt, future::IntoFuture, marker::PhantomData};
-use uuid::Uuid;
 
 /// Handle of an agent of a runtime, made by [`Runtime::agent`] and [`Runtime::agent_for`]. Clones are handles of the
 /// same agent.
@@ -217,31 +216,19 @@ impl<Out: Data> Start<Out> {
         } = self;
         let input = input.map_err(|why| crate::wording::input_not_stored(&why))?;
         let client = runtime.client.clone();
-        let (id, keyring) = (Uuid::now_v7().to_string(), client.keys()?);
-        let (data_key, wrapped) = RunKey::create(&*keyring, scope.tenant_id(), &id)?;
         let data = RunData {
-            input,
-            scope,
             budget,
             by,
             conversation,
             unchecked: runtime.shared.agent(&agent).is_none(),
             streamed,
-            undo: None,
-            call: None,
-            what_if: None,
+            ..RunData::new(input, scope)
         };
         let new = NewRun {
-            id: id.clone(),
-            tenant: data.scope.tenant_id().to_owned(),
             key,
-            agent,
-            conversation: data.conversation.clone(),
-            started_by: data.by.as_ref().map(|by| by.id().to_owned()),
             priority,
             labels,
-            data: data.seal(&data_key)?,
-            data_key: wrapped,
+            ..data.run_of(agent, &*client.keys()?)?
         };
         let stored = client.created(&new, &data).await?;
         runtime.shared.news.notify_waiters();

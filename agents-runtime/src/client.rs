@@ -149,15 +149,19 @@ impl Client {
     /// When there is no such run for this principal, its keys are gone, or the store fails.
     pub async fn scope(&self, run: &str, by: &Principal) -> Result<Scope, RuntimeError> {
         let run = self.visible(run, by).await?;
-        let key = key_of(&run, &*self.keys()?)?;
-        Ok(RunData::of(&run, &key)?.scope)
+        Ok(self.data_of(&run)?.scope)
+    }
+
+    /// Decrypts the input and the settings of a run.
+    pub(crate) fn data_of(&self, run: &Run) -> Result<RunData, RuntimeError> {
+        RunData::of(run, &key_of(run, &*self.keys()?)?)
     }
 
     /// Stores a run, and returns it. A key that stands for another run with the same task returns that one.
     pub(crate) async fn created(&self, new: &NewRun, data: &RunData) -> Result<Run, RuntimeError> {
         let stored = self.store().await?.create(new).await?;
         if stored.id != new.id {
-            let before = RunData::of(&stored, &key_of(&stored, &*self.keys()?)?)?;
+            let before = self.data_of(&stored)?;
             if !before.has_task_of(data) {
                 let key = stored.key.unwrap_or_default();
                 return Err(crate::wording::key_of_other_work(&key, &stored.agent));

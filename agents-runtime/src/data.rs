@@ -6,8 +6,9 @@ use crate::{
     packed::{pack, unpack},
 };
 use agents_core::{Budget, Code, Json, journal::Entry, tool::Scope};
-use agents_store::{Committed, Run};
+use agents_store::{Committed, NewRun, Run};
 use serde::{Deserialize, Serialize};
+use uuid::Uuid;
 
 /// Input and settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,43 @@ pub(crate) struct UndoData {
 }
 
 impl RunData {
+    /// Creates the data of a run with this input and scope, and with no other setting.
+    pub(crate) fn new(input: Json, scope: Scope) -> Self {
+        RunData {
+            input,
+            scope,
+            budget: None,
+            by: None,
+            conversation: None,
+            unchecked: false,
+            streamed: false,
+            undo: None,
+            call: None,
+            what_if: None,
+        }
+    }
+
+    /// Creates a run of this agent, which has this data, encrypted with a key of the run's own.
+    pub(crate) fn run_of(
+        &self,
+        agent: String,
+        keyring: &dyn Keyring,
+    ) -> Result<NewRun, RuntimeError> {
+        let id = Uuid::now_v7().to_string();
+        let tenant = self.scope.tenant_id().to_owned();
+        let (key, data_key) = RunKey::create(keyring, &tenant, &id)?;
+        Ok(NewRun {
+            id,
+            tenant,
+            agent,
+            conversation: self.conversation.clone(),
+            started_by: self.by.as_ref().map(|by| by.id().to_owned()),
+            data: self.seal(&key)?,
+            data_key,
+            ..NewRun::default()
+        })
+    }
+
     /// Returns `true` if a run with this data has the same task as another one.
     pub(crate) fn has_task_of(&self, other: &RunData) -> bool {
         let task = |data: &RunData| {

@@ -3,13 +3,11 @@
 use crate::{
     Action, Client, Principal, RunRef, Runtime, RuntimeError,
     data::{CallData, RunData},
-    keys::RunKey,
     one_call::{CALL, OneCall},
 };
 use agents_core::{Effects, Json, model::ToolCall, tool::Scope};
 use agents_store::{NewRun, Run};
 use std::collections::BTreeMap;
-use uuid::Uuid;
 
 /// Name of the label that the run of a direct call has; its value is the name of the tool.
 pub const DIRECT_CALL: &str = "direct_call";
@@ -113,41 +111,26 @@ impl DirectCall<'_> {
             agent,
             call,
             mut scope,
-            key: own_key,
+            key,
         } = self;
         if let (Some(tenant), true) = (by.tenant(), scope == Scope::default()) {
             scope = Scope::from(tenant).user(by.id());
         }
-        let tenant = scope.tenant_id().to_owned();
-        client.allowed(Action::Call, Some(&tenant), by).await?;
-        let (id, keyring) = (Uuid::now_v7().to_string(), client.keys()?);
-        let (key, wrapped) = RunKey::create(&*keyring, &tenant, &id)?;
+        let tenant = Some(scope.tenant_id());
+        client.allowed(Action::Call, tenant, by).await?;
         let input = crate::wording::call_input(&call.tool);
         let labels = BTreeMap::from([(DIRECT_CALL.to_owned(), call.tool.clone())]);
+        let input = Json::of(&input).map_err(RuntimeError::unreadable)?;
         let data = RunData {
-            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
-            scope,
-            budget: None,
             by: Some(by.clone()),
-            conversation: None,
-            streamed: false,
-            unchecked: false,
-            undo: None,
             call: Some(call),
-            what_if: None,
+            ..RunData::new(input, scope)
         };
         let new = NewRun {
-            id,
-            tenant,
-            key: own_key.map(|key| format!("{DIRECT_CALL} {key}")),
-            // Workers that have the agent have its tools.
-            agent,
-            conversation: None,
-            started_by: Some(by.id().to_owned()),
-            priority: 0,
+            key: key.map(|key| format!("{DIRECT_CALL} {key}")),
             labels,
-            data: data.seal(&key)?,
-            data_key: wrapped,
+            // Workers that have the agent have its tools.
+            ..data.run_of(agent, &*client.keys()?)?
         };
         let stored = client.created(&new, &data).await?;
         Ok(RunRef::new(client.clone(), stored.id))

@@ -12,7 +12,7 @@ use crate::{
 };
 use agents_core::{
     Agent, Effects, Error, ErrorKind, Json, Outcome,
-    agent::{Conversation, Profile, Progress, Run},
+    agent::{Conversation, Data, Profile, Progress, Run},
     async_trait,
     journal::MemoryJournal,
     policy::{Action, Policy, Verdict, named},
@@ -130,7 +130,7 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
     ) -> Result<Varied, Error> {
         let agent = (self.0)(&data.scope);
         let run = agent
-            .run(input_of::<A>(&data)?)
+            .run(input_of::<A::In>(&data)?)
             .journal(journal)
             .confirm_repeats();
         let run = with_code(run, data, settings).policy(writes_nothing());
@@ -161,7 +161,7 @@ fn writes_nothing() -> impl Policy {
 }
 
 /// Returns the input of a run, as its agent takes it.
-fn input_of<A: Agent>(data: &RunData) -> Result<A::In, Error> {
+pub(crate) fn input_of<In: Data>(data: &RunData) -> Result<In, Error> {
     data.input.to().map_err(|error| {
         Error::new(
             ErrorKind::Build,

@@ -3,13 +3,11 @@
 use crate::{
     Action, Client, Principal, RunRef, Runtime, RuntimeError,
     data::{RunData, WhatIfData, key_of},
-    keys::RunKey,
     registered::Varied,
 };
 use agents_core::{Code, Json, journal::Recorded};
 use agents_store::{NewRun, Run, RunStatus};
 use std::{collections::BTreeMap, fmt::Write};
-use uuid::Uuid;
 
 /// Name of the label that the run of a variation has; its value is the id of the run that is varied.
 pub const WHAT_IF: &str = "what_if";
@@ -62,8 +60,7 @@ impl Client {
     /// When there is no such run for this principal, its keys are gone, or the store fails.
     pub async fn may_be_varied(&self, run: &str, by: &Principal) -> Result<bool, RuntimeError> {
         let run = self.visible(run, by).await?;
-        let key = key_of(&run, &*self.keys()?)?;
-        Ok(why_not(&run, &RunData::of(&run, &key)?).is_none())
+        Ok(why_not(&run, &self.data_of(&run)?).is_none())
     }
 }
 
@@ -102,15 +99,9 @@ impl Changed<'_> {
     /// When there is no such run for this principal, or it has no such call; when the run is not over, or is a part of a
     /// conversation. When the principal lacks the [role](crate::Roles) of [`Action::Call`], or the store fails.
     pub async fn by(self, by: &Principal) -> Result<RunRef<String>, RuntimeError> {
-        let Changed {
-            client,
-            data,
-            key: own_key,
-        } = self;
+        let Changed { client, data, key } = self;
         let run = client.steered(Action::Call, &data.run, by).await?;
-        let keyring = client.keys()?;
-        let key = key_of(&run, &*keyring)?;
-        let varied = RunData::of(&run, &key)?;
+        let varied = client.data_of(&run)?;
         if let Some(why) = why_not(&run, &varied) {
             return Err(crate::wording::not_to_vary(&run.id, why));
         }
@@ -118,33 +109,19 @@ impl Changed<'_> {
         let recorded = client.recorded_of(&run).await?;
         journal(&run, recorded.as_ref(), &data)?;
 
-        let id = Uuid::now_v7().to_string();
-        let (key, wrapped) = RunKey::create(&*keyring, &run.tenant, &id)?;
         let labels = BTreeMap::from([(WHAT_IF.to_owned(), run.id.clone())]);
         let input = Json::of(&crate::wording::what_if_input(&run.id));
+        let input = input.map_err(RuntimeError::unreadable)?;
         let data = RunData {
-            input: input.map_err(RuntimeError::unreadable)?,
-            scope: varied.scope,
             budget: varied.budget,
             by: Some(by.clone()),
-            conversation: None,
-            streamed: false,
-            unchecked: false,
-            undo: None,
-            call: None,
             what_if: Some(data),
+            ..RunData::new(input, varied.scope)
         };
         let new = NewRun {
-            id,
-            tenant: run.tenant,
-            key: own_key.map(|key| format!("{WHAT_IF} {key}")),
-            agent: run.agent,
-            conversation: None,
-            started_by: Some(by.id().to_owned()),
-            priority: 0,
+            key: key.map(|key| format!("{WHAT_IF} {key}")),
             labels,
-            data: data.seal(&key)?,
-            data_key: wrapped,
+            ..data.run_of(run.agent, &*client.keys()?)?
         };
         let stored = client.created(&new, &data).await?;
         Ok(RunRef::new(client.clone(), stored.id))

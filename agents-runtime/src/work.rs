@@ -9,7 +9,7 @@ use crate::{
     journal::{ForRun, StoredJournal},
     metrics::{Counters, count},
     one_call::OneCall,
-    registered::{Registered, Went, With, go_on},
+    registered::{Registered, Went, With, go_on, input_of},
     texts::Texts,
     wording::in_words,
 };
@@ -374,13 +374,7 @@ async fn went(
     let Some(one_call) = one_call else {
         return agent.go_on(with).await;
     };
-    let input = with.data.input.to().map_err(|error| {
-        Error::new(
-            ErrorKind::Build,
-            crate::wording::not_the_agents_input(&error),
-        )
-    })?;
-    go_on(&one_call.agent, input, with).await
+    go_on(&one_call.agent, input_of(&with.data)?, with).await
 }
 
 /// Returns the state of a run that waits for decisions about these requests.

@@ -23,9 +23,10 @@
 //! The box is made by bubblewrap (`bwrap`), so this works on Linux only. When a tool is made, a first box is started that
 //! looks at itself: at its user, capabilities, `no_new_privs` and that there is a seccomp filter; at the limits of CPU,
 //! memory, open files, size of a file, processes and core files, as the kernel tells them; at its network interfaces, at files
-//! left open, at whether folders that are to be written can be; and whether one process more than allowed can be started. If
-//! one of these is not as it should be, the tool is refused: [`Unenforced`] says why. What the other limits do, such as each
-//! system call of the filter, the sizes of the file systems and the time, is not tried. No program runs without its box.
+//! left open, at whether folders that are to be written can be; and whether a second process can be started where one is
+//! allowed. If one of these is not as it should be, the tool is refused: [`Unenforced`] says why. What the other limits do,
+//! such as each system call of the filter, the sizes of the file systems and the time, is not tried. No program runs without
+//! its box.
 //!
 //! | limit | enforced by | default |
 //! |-|-|-|

@@ -56,7 +56,7 @@ impl ControlRoom {
     }
 
     /// Adds an agent, by its name, that everybody who is signed in may send messages to: see [JSON](crate#json). The
-    /// workers that have the agent may be other processes. Without this, nobody starts work over the API.
+    /// workers that have the agent may be other processes. Without this, nobody sends a message over the API.
     #[must_use]
     pub fn agent(mut self, name: impl Into<String>) -> Self {
         self.agents.insert(name.into());

@@ -366,32 +366,19 @@ pub(crate) enum Otherwise {
     Error(Code, String),
 }
 
-/// Words for the codes of errors.
-pub(crate) const CODES: [&str; 9] = [
-    "VALIDATION_ERROR",
-    "TIMEOUT",
-    "RATE_LIMIT",
-    "POLICY_DENIED",
-    "AUTH_REQUIRED",
-    "PROVIDER_ERROR",
-    "NETWORK_ERROR",
-    "SANDBOX_ERROR",
-    "UNKNOWN",
-];
-
 impl Otherwise {
     /// Reads the fields of a form: an output as JSON, or the code of an error with its message.
     pub(crate) fn read(output: &str, code: &str, message: String) -> Result<Self, Failure> {
         match (output.trim(), code.trim()) {
             ("", "") => Err(Failure::invalid(wording::NO_OTHER_RESULT)),
-            ("", code) => match CODES.contains(&code) {
-                true => {
-                    let code = serde_json::from_value(Value::from(code)).unwrap_or(Code::Unknown);
-                    Ok(Otherwise::Error(code, message))
+            ("", word) => match Code::ALL.into_iter().find(|code| code.as_str() == word) {
+                Some(code) => Ok(Otherwise::Error(code, message)),
+                None => {
+                    let known = Code::ALL.map(Code::as_str);
+                    Err(Failure::invalid(wording::unknown_word(
+                        "code", word, &known,
+                    )))
                 }
-                false => Err(Failure::invalid(wording::unknown_word(
-                    "code", code, &CODES,
-                ))),
             },
             (output, "") => Json::parse(output)
                 .map(Otherwise::Output)

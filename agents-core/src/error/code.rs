@@ -37,6 +37,19 @@ pub enum Code {
 }
 
 impl Code {
+    /// All codes.
+    pub const ALL: [Code; 9] = [
+        Code::ValidationError,
+        Code::Timeout,
+        Code::RateLimit,
+        Code::PolicyDenied,
+        Code::AuthRequired,
+        Code::ProviderError,
+        Code::NetworkError,
+        Code::SandboxError,
+        Code::Unknown,
+    ];
+
     /// Returns the class of this code.
     pub fn class(self) -> Class {
         match self {

@@ -5,7 +5,7 @@ use super::{
     on_error::{self, Of},
     params, settings,
     signature::{head, is_concrete, is_owned, is_plain, named},
-    undo,
+    undo::{self, text},
 };
 use crate::{
     ast::{self, Element, Example},
@@ -17,7 +17,7 @@ use crate::{
     suggest,
     syntax::{self, borrow_in, has_key, is_static, last_name, parameter_name, typed, written},
 };
-use syn::{Attribute, Expr, ExprLit, Ident, Lit, PatType, ReturnType, Signature, Type};
+use syn::{Attribute, Expr, Ident, PatType, ReturnType, Signature, Type};
 
 /// Checks the parts of a tool, each by itself. What is reported is left out, or read as what was meant.
 pub(crate) fn tool_as_written(tool: &mut ast::Tool, errors: &Errors) {
@@ -78,17 +78,8 @@ fn word<'v>(
 /// Checks that an element of `secrets = ["crm"]` is a name. Returns `false` if it is none, and is reported.
 fn secret(element: &Element, errors: &Errors) -> bool {
     let (Element::One(name) | Element::Spread(_, name)) = element;
-    let text = match (element, name) {
-        (
-            Element::One(_),
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }),
-        ) => Some(text.value()),
-        _ => None,
-    };
-    let is_name = text.is_some_and(|text| !text.trim().is_empty());
+    let is_name = matches!(element, Element::One(_))
+        && text(name).is_some_and(|text| !text.value().trim().is_empty());
     if !is_name {
         errors.at(name, messages::secret_is_a_name(written(name)));
     }

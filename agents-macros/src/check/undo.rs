@@ -78,7 +78,8 @@ pub(super) fn effect_description(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-fn text(value: &Expr) -> Option<&LitStr> {
+/// Returns the string that an expression is, if it is a literal.
+pub(super) fn text(value: &Expr) -> Option<&LitStr> {
     match value {
         Expr::Lit(ExprLit {
             lit: Lit::Str(text),

@@ -27,8 +27,7 @@ use agents_store::{
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{collections::BTreeMap, fmt};
-use uuid::Uuid;
+use std::fmt;
 
 /// Undo that is about to be asked for: see [`Runtime::undo`].
 #[must_use = "nothing is undone until `.by(..)` is awaited"]
@@ -452,36 +451,21 @@ impl Client {
         attempt: u32,
         by: &Principal,
     ) -> Result<(Run, bool), RuntimeError> {
-        let id = Uuid::now_v7().to_string();
-        let (key, wrapped) = RunKey::create(&*self.keys()?, &run.tenant, &id)?;
         let input = crate::wording::undo_input(&undo.execution, &undo.tool);
+        let input = Json::of(&input).map_err(RuntimeError::unreadable)?;
         let data = RunData {
-            input: Json::of(&input).map_err(RuntimeError::unreadable)?,
-            scope: scope.clone(),
-            budget: None,
             by: Some(by.clone()),
-            conversation: None,
-            unchecked: false,
-            streamed: false,
             undo: Some(undo.clone()),
-            call: None,
-            what_if: None,
+            ..RunData::new(input, scope.clone())
         };
         let new = NewRun {
-            id: id.clone(),
-            tenant: run.tenant.clone(),
             key: Some(format!("undo {} {attempt}", undo.execution)),
-            // Workers that have the agent have its tools.
-            agent: run.agent.clone(),
-            conversation: None,
-            started_by: Some(by.id().to_owned()),
             priority: run.priority,
-            labels: BTreeMap::new(),
-            data: data.seal(&key)?,
-            data_key: wrapped,
+            // Workers that have the agent have its tools.
+            ..data.run_of(run.agent.clone(), &*self.keys()?)?
         };
         let stored = self.store().await?.create(&new).await?;
-        let is_new = stored.id == id;
+        let is_new = stored.id == new.id;
         Ok((stored, is_new))
     }
 

@@ -11,9 +11,9 @@ use crate::{
     inert,
     room::{Room, Visitor},
     shown::calls::{Call, call},
-    steering::{self, CODES, Otherwise},
+    steering::{self, Otherwise},
 };
-use agents_core::run::ToolEnvelope;
+use agents_core::{Code, run::ToolEnvelope};
 use axum::{
     Extension,
     extract::{Form as Body, Path, State},
@@ -127,7 +127,7 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
                 input type="hidden" name="once" value=(once());
                 label for="what-if-output" { "Another output, as JSON" }
                 textarea #what-if-output name="output" spellcheck="false" rows="3" {}
-                (choice("Or an error", "code", "", &CODES, "–"))
+                (choice("Or an error", "code", "", &Code::ALL.map(Code::as_str), "–"))
                 label for="what-if-message" { "with the message" }
                 input #what-if-message type="text" name="message" autocomplete="off";
                 div.buttons { button { "Try it" } }
