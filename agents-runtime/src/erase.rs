@@ -44,27 +44,19 @@ impl Client {
         let known = self.steered(Action::Erase, run, by).await?;
         let store = self.store().await?;
         for variation in self.variations_of(&known).await? {
-            store.erase(&variation, by.id()).await?;
+            store.erase(&variation.id, by.id()).await?;
         }
         Ok(store.erase(run, by.id()).await?)
     }
 
-    /// Returns the ids of the runs that are variations of a run.
-    async fn variations_of(&self, run: &Run) -> Result<Vec<String>, RuntimeError> {
-        let mut filter = RunFilter {
+    /// Returns the runs that are variations of a run.
+    async fn variations_of(&self, run: &Run) -> Result<Vec<Run>, RuntimeError> {
+        self.all(RunFilter {
             tenant: Some(run.tenant.clone()),
             labels: BTreeMap::from([(WHAT_IF.to_owned(), run.id.clone())]),
             ..RunFilter::default()
-        };
-        let mut found = Vec::new();
-        loop {
-            let page = self.runs(&filter).await?;
-            let Some(last) = page.last() else {
-                return Ok(found);
-            };
-            filter.before = Some(last.id.clone());
-            found.extend(page.into_iter().map(|run| run.id));
-        }
+        })
+        .await
     }
 
     /// Erases the contents of all runs of a tenant, and destroys its keys: also the copies of the store are unreadable
@@ -89,8 +81,9 @@ impl Client {
         Ok(erased)
     }
 
-    /// Erases the contents of the runs that have been over for longer than this time; those of the principal's tenant, or
-    /// of all tenants for an operator. Returns their number. Call it regularly to keep contents no longer than needed.
+    /// Erases the contents of the runs that have been over for longer than this time, and of their
+    /// [variations](Client::what_if); those of the principal's tenant, or of all tenants for an operator. Returns their
+    /// number. Call it regularly to keep contents no longer than needed.
     ///
     /// # Errors
     /// When the [roles](crate::Roles) forbid it, or the store fails.
@@ -132,6 +125,12 @@ impl Client {
                 return Ok(erased);
             }
             for run in page {
+                // A variation tells the contents of its run. One that is not over yet is erased after its own time.
+                let variations = self.variations_of(&run).await?.into_iter();
+                for variation in variations.filter(|one| one.status == RunStatus::Done) {
+                    store.erase(&variation.id, by).await?;
+                    erased += 1;
+                }
                 store.erase(&run.id, by).await?;
                 erased += 1;
             }
@@ -166,10 +165,15 @@ impl Client {
 
     /// Returns all runs of a tenant.
     async fn all_of(&self, tenant: Option<&str>) -> Result<Vec<Run>, RuntimeError> {
-        let mut filter = RunFilter {
+        self.all(RunFilter {
             tenant: tenant.map(str::to_owned),
             ..RunFilter::default()
-        };
+        })
+        .await
+    }
+
+    /// Returns all runs that a filter finds, of all pages.
+    async fn all(&self, mut filter: RunFilter) -> Result<Vec<Run>, RuntimeError> {
         let mut all = Vec::new();
         loop {
             let page = self.runs(&filter).await?;

@@ -189,3 +189,43 @@ async fn a_call_of_a_delegate_is_varied_although_another_tool_of_it_writes() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn contents_that_are_kept_for_a_time_go_with_their_variations() {
+    everywhere("what-if-kept", async |place| {
+        let till = Till::open();
+        let (runtime, clerk) = house(place, &till);
+        let _worker = Worker::start(&runtime);
+        let (client, operator) = (place.client(), Principal::operator());
+        let (run, call) = finished(&clerk, &client).await;
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        let began = std::time::Instant::now();
+        let vary = async || {
+            let varied = client.what_if(run.id(), &*call).output(Json::string("dim"));
+            let varied = varied.by(&operator).await.unwrap();
+            done(&varied).await.result.unwrap();
+            varied
+        };
+        let varied = [vary().await, vary().await];
+        // The run has been over for as long, and its variations have not.
+        let time = began.elapsed() + Duration::from_millis(100);
+        assert_eq!(client.erase_after(time, &operator).await.unwrap(), 3);
+        for id in [run.id(), varied[0].id(), varied[1].id()] {
+            let erased = client.stored(id, &operator).await.unwrap();
+            assert!(erased.data_key.is_empty(), "{id} is erased");
+        }
+        assert_eq!(client.erase_after(time, &operator).await.unwrap(), 0);
+
+        // When all of them are old, each is erased once.
+        let (run, call) = finished(&clerk, &client).await;
+        let varied = client.what_if(run.id(), &*call).output(Json::string("dim"));
+        done(&varied.by(&operator).await.unwrap())
+            .await
+            .result
+            .unwrap();
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        let erased = client.erase_after(Duration::from_millis(10), &operator);
+        assert_eq!(erased.await.unwrap(), 2);
+    })
+    .await;
+}
