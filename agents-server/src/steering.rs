@@ -398,7 +398,7 @@ pub(crate) async fn vary(
     once: &str,
 ) -> Result<String, Failure> {
     // Only whoever may see the contents of the run finds the call.
-    shown::calls::call(room, visitor, run, call).await?;
+    shown::calls::receipt(room, visitor, run, call).await?;
     let what_if = room.client.what_if(run, call);
     let changed = match result {
         Otherwise::Output(output) => what_if.output(output),

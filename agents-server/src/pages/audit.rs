@@ -60,7 +60,7 @@ async fn rows(
         Some(_) if visitor.principal.is_operator() => Some(audit.verify().await?),
         _ => None,
     };
-    let query = search.query();
+    let query = query(search);
     let kinds = kinds();
     let next = events.last().filter(|_| events.len() >= ROWS as usize);
     Ok(html! {
@@ -100,4 +100,16 @@ async fn rows(
             p { a rel="next" href={ (base) "/audit?" (query) "&before=" (last.number) } { "Earlier events" } }
         }
     })
+}
+
+/// Returns a search as the query of an address.
+fn query(search: &Search) -> String {
+    let fields = [
+        ("run", &search.run),
+        ("kind", &search.kind),
+        ("by", &search.by),
+        ("tool", &search.tool),
+    ];
+    let fields = fields.map(|(name, text)| format!("{name}={}", encoded(text)));
+    fields.join("&")
 }

@@ -12,11 +12,14 @@ use crate::{
     guard::check_token,
     inert,
     room::{Room, Visitor},
-    shown::runs::{Contents, Executed, Standstill, Whole, whole, written_so_far},
+    shown::{
+        self,
+        runs::{Contents, Executed, Standstill, Whole, whole, written_so_far},
+    },
     steering, wording,
 };
 use agents_core::{Effects, Json, run::Timestamp};
-use agents_runtime::{AuditKind, ExecutionState};
+use agents_runtime::{AuditKind, Doubt, ExecutionState};
 use axum::{
     Extension,
     extract::{Form as Body, Path, State},
@@ -51,13 +54,14 @@ pub(crate) async fn show(
 ) -> Response {
     let shown = async {
         let run = whole(&room, &visitor, &id).await?;
+        let doubts = shown::runs::doubts(&room, &visitor, &id).await?;
         let is_open = run.run.status != "done";
         let written = match &run.contents {
             // A run whose text is gone is shown without it.
             Some(_) if is_open => Some(written_so_far(&room, &id).await.unwrap_or_default()),
             _ => None,
         };
-        Ok::<_, Failure>(body(&visitor, &run, written.as_deref()))
+        Ok::<_, Failure>(body(&visitor, &run, &doubts, written.as_deref()))
     };
     match shown.await {
         Ok(body) => page(&visitor, "Run", Tab::Runs, Live::Run(&id), &body).into_response(),
@@ -65,7 +69,7 @@ pub(crate) async fn show(
     }
 }
 
-fn body(visitor: &Visitor, whole: &Whole, written: Option<&str>) -> Markup {
+fn body(visitor: &Visitor, whole: &Whole, in_doubt: &[Doubt], written: Option<&str>) -> Markup {
     let run = &whole.run;
     html! {
         div #list data-list="" {
@@ -87,7 +91,7 @@ fn body(visitor: &Visitor, whole: &Whole, written: Option<&str>) -> Markup {
             }
             @if let Some(standstill) = &whole.standstill { (stands(visitor, standstill)) }
             (buttons(visitor, whole))
-            (doubts(visitor, whole))
+            (doubts(visitor, in_doubt))
             @match &whole.contents {
                 Some(contents) => (answer(visitor, whole, contents, written)),
                 None => p.empty { "The steps hold exact arguments, which are for others." },
@@ -139,15 +143,15 @@ fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
 }
 
 /// Returns a card for each execution in doubt, with the form of the finding.
-fn doubts(visitor: &Visitor, whole: &Whole) -> Markup {
-    if whole.doubts.is_empty() {
+fn doubts(visitor: &Visitor, in_doubt: &[Doubt]) -> Markup {
+    if in_doubt.is_empty() {
         return html! {};
     }
     html! {
         h2 { "In doubt" }
         p.note { "A process ended while these tools ran, and nothing says whether they took effect. Look at the other system, and say what you have found out. The first finding counts, and the run's model is told." }
         div.cards {
-            @for one in &whole.doubts {
+            @for one in in_doubt {
                 article.card data-execution-id=(one.execution_id) data-status=(ExecutionState::InDoubt) tabindex="0" {
                     header {
                         h3 { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }

@@ -2,7 +2,6 @@
 
 use crate::{failure::Failure, room::Visitor, wording};
 use agents_store::{AuditFilter, AuditKind};
-use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 
 /// Events that a visitor looks for. An empty field finds all.
@@ -49,18 +48,5 @@ impl Search {
                 "kind", word, &kinds,
             ))),
         }
-    }
-
-    /// Returns the search as a query of an address.
-    pub(crate) fn query(&self) -> String {
-        let fields = [
-            ("run", &self.run),
-            ("kind", &self.kind),
-            ("by", &self.by),
-            ("tool", &self.tool),
-        ];
-        let fields = fields
-            .map(|(name, text)| format!("{name}={}", utf8_percent_encode(text, NON_ALPHANUMERIC)));
-        fields.join("&")
     }
 }

@@ -11,7 +11,7 @@ use agents_core::{
     run::{AgentOutputs, OnMissing, PinnedHandle, Selector, Strategy, ToolEnvelope},
     tool::Scope,
 };
-use agents_store::RunFilter;
+use agents_store::{Run, RunFilter};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{fmt::Write, sync::Arc};
@@ -74,7 +74,7 @@ pub(crate) async fn pinned(
     pin: &Pin,
 ) -> Result<Pinned, Failure> {
     let handle = pin.handle()?;
-    let recorded = recorded(room, visitor, run).await?;
+    let (run, recorded) = recorded(room, visitor, run).await?;
     let outputs = outputs(recorded.as_ref());
     let previous = match handle.on_missing {
         OnMissing::StaleLastSuccess => before(room, visitor, run).await?,
@@ -92,12 +92,7 @@ pub(crate) async fn pinned(
 }
 
 /// Returns the outputs of the run before, of the same agent and tenant.
-async fn before(
-    room: &Room,
-    visitor: &Visitor,
-    run: &str,
-) -> Result<Option<AgentOutputs>, Failure> {
-    let run = room.client.stored(run, &visitor.principal).await?;
+async fn before(room: &Room, visitor: &Visitor, run: Run) -> Result<Option<AgentOutputs>, Failure> {
     let filter = RunFilter {
         tenant: Some(run.tenant),
         agent: Some(run.agent),
@@ -108,7 +103,7 @@ async fn before(
     let Some(before) = room.client.runs(&filter).await?.pop() else {
         return Ok(None);
     };
-    let recorded = recorded(room, visitor, &before.id).await?;
+    let (_, recorded) = recorded(room, visitor, &before.id).await?;
     Ok(Some(outputs(recorded.as_ref())))
 }
 
@@ -122,13 +117,32 @@ fn outputs(recorded: Option<&Recorded>) -> AgentOutputs {
     outputs
 }
 
-/// Reads the journal of a run, for whoever may see its contents.
-async fn recorded(room: &Room, visitor: &Visitor, run: &str) -> Result<Option<Recorded>, Failure> {
-    let (_, recorded) = room.client.inspect(run, &visitor.principal).await?;
-    match room.client.may_see_contents(&visitor.principal) {
-        true => Ok(recorded?),
-        false => Err(Failure::contents_are_for_others()),
+/// Reads a run with its journal, for whoever may see its contents.
+async fn recorded(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+) -> Result<(Run, Option<Recorded>), Failure> {
+    let run = room.client.stored(run, &visitor.principal).await?;
+    if !room.client.may_see_contents(&visitor.principal) {
+        return Err(Failure::contents_are_for_others());
     }
+    let recorded = room.client.recorded(&run.id).await?;
+    Ok((run, recorded))
+}
+
+/// Returns a run with the receipt of one of its calls, for whoever may see its contents.
+pub(crate) async fn receipt(
+    room: &Room,
+    visitor: &Visitor,
+    run: &str,
+    call: &str,
+) -> Result<(Run, Arc<ToolEnvelope>), Failure> {
+    let (run, recorded) = recorded(room, visitor, run).await?;
+    let mut receipts = recorded.iter().flat_map(Recorded::receipts);
+    let receipt = receipts.find(|receipt| *receipt.call_id == *call);
+    let receipt = receipt.filter(|receipt| !receipt.version.is_empty());
+    Ok((run, receipt.ok_or_else(Failure::not_found)?))
 }
 
 /// Call of a run.
@@ -149,12 +163,7 @@ pub(crate) async fn call(
     run: &str,
     call: &str,
 ) -> Result<Call, Failure> {
-    let stored = room.client.stored(run, &visitor.principal).await?;
-    let recorded = recorded(room, visitor, run).await?;
-    let mut receipts = recorded.iter().flat_map(Recorded::receipts);
-    let receipt = receipts.find(|receipt| *receipt.call_id == *call);
-    let receipt = receipt.filter(|receipt| !receipt.version.is_empty());
-    let receipt = receipt.ok_or_else(Failure::not_found)?;
+    let (stored, receipt) = receipt(room, visitor, run, call).await?;
     // Arguments that are no object were never read: there is no call to make again.
     let args: Value = receipt.input.to().unwrap_or_default();
     let rust = match args.is_object() {

@@ -78,9 +78,6 @@ pub(crate) struct Whole {
     /// Cost so far, in billionths; missing if it is not known.
     pub(crate) cost_nanos: Option<u64>,
     pub(crate) executions: Vec<Executed>,
-    /// Executions in doubt, for the page alone.
-    #[serde(skip)]
-    pub(crate) doubts: Vec<Doubt>,
     /// Contents; missing if the visitor may not see them, or they cannot be read.
     #[serde(flatten)]
     pub(crate) contents: Option<Contents>,
@@ -134,12 +131,6 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
     let run = client.stored(id, &visitor.principal).await?;
     let (executions, recorded) = client.inspect(id, &visitor.principal).await?;
     let executions = with_news(room, id, executions).await?;
-    let in_doubt = ExecutionFilter {
-        run: Some(id.to_owned()),
-        limit: u32::MAX,
-        ..ExecutionFilter::default()
-    };
-    let doubts = client.doubts().list(&in_doubt, &visitor.principal).await?;
     let standstill = standstill(room, visitor, &run).await?;
     let may_see = client.may_see_contents(&visitor.principal);
     let (recorded, unreadable) = match recorded {
@@ -174,10 +165,24 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
         usage: recorded.as_ref().map(Recorded::usage),
         cost_nanos: priced.or(cost.map(Cost::nanos)),
         executions,
-        doubts,
         contents,
         unreadable,
     })
+}
+
+/// Returns the executions of a run that are in doubt.
+pub(crate) async fn doubts(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+) -> Result<Vec<Doubt>, Failure> {
+    let in_doubt = ExecutionFilter {
+        run: Some(id.to_owned()),
+        limit: u32::MAX,
+        ..ExecutionFilter::default()
+    };
+    let doubts = room.client.doubts();
+    Ok(doubts.list(&in_doubt, &visitor.principal).await?)
 }
 
 /// Returns what the control plane has paid for a run; `None` if it knows of no request, or not of all prices.
