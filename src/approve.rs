@@ -64,8 +64,8 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 
 /// Asks for approval: writes the question to `output` and reads the answer from `input`.
 ///
-/// The question shows the whole arguments, and all changes since the model wrote them, because a person can
-/// approve only what is shown.
+/// The question shows the whole arguments, all changes since the model wrote them, and the origins of
+/// [known](crate::evidence::Known) values, because a person can approve only what is shown.
 ///
 /// `y` and `yes` approve. `n`, `no` and an empty line deny; text after `n` or `no` is the reason. Any other text
 /// says what to change. The end of the input and a failed output deny.
@@ -101,6 +101,7 @@ fn question(request: &ApprovalRequest) -> String {
         tool_name,
         args,
         repairs,
+        known,
         effects,
         risk,
         effect_description,
@@ -115,6 +116,10 @@ fn question(request: &ApprovalRequest) -> String {
         .iter()
         .map(|change| format!("  changed: {}\n", shown(&change.to_string())))
         .collect();
+    let known = known.iter();
+    let known: String = known
+        .map(|one| format!("  known: {}\n", shown(&one.to_string())))
+        .collect();
     let does = effect_description.iter();
     let does: String = does.map(|does| format!("  {}\n", shown(does))).collect();
     let risky = match risk {
@@ -122,7 +127,7 @@ fn question(request: &ApprovalRequest) -> String {
         Risk::High => " (high risk)",
     };
     format!(
-        "{} wants to run {}, which {effects}{risky}:\n  {}\n{does}{changes}[y]es, [n]o and why; anything else is what to change: ",
+        "{} wants to run {}, which {effects}{risky}:\n  {}\n{does}{changes}{known}[y]es, [n]o and why; anything else is what to change: ",
         shown(agent_name),
         shown(tool_name),
         shown(args.as_str()),

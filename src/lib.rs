@@ -61,6 +61,7 @@
 //! | to give tools secret keys | [`secret`], [`ToolContext::secret`] |
 //! | to define who handles escalated failures | [`escalation`], [`on_escalation!`] |
 //! | to limit what a run may do, how often, and at what cost | [`policy`], [`rate`], [`agent::Run::price`] |
+//! | to hold a model to receipts, and its arguments to what somebody said | [`evidence::Done`], [`evidence::Known`] |
 //! | to reuse results, and to store large ones | [`cache`], [`blob`] |
 //! | to keep several versions of a tool | [`tool::Registry`] |
 //! | to read JSON as models write it | [`reader`] |
@@ -112,8 +113,8 @@ pub use agents_core::{
     Model, Outcome, PurposeKey, Severity, Tool, ToolContext, ToolError, ToolFailure, async_trait,
 };
 pub use agents_core::{
-    agent, compose, error, escalation, memory, model, observe, policy, reader, recovery, run,
-    secret, team, tool,
+    agent, compose, error, escalation, evidence, memory, model, observe, policy, reader, recovery,
+    run, secret, team, tool,
 };
 
 #[cfg(feature = "anthropic")]
@@ -227,6 +228,8 @@ mod pages {
     struct GivingUp;
     #[doc = include_str!("../book/src/final-answers.md")]
     struct FinalAnswers;
+    #[doc = include_str!("../book/src/claims.md")]
+    struct Claims;
     #[doc = include_str!("../book/src/approvals.md")]
     struct Approvals;
     #[doc = include_str!("../book/src/budgets.md")]

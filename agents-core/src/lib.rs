@@ -21,6 +21,7 @@
 //! | [`policy`], [`rate`] | policies for the calls of a run, and limits on their rate |
 //! | [`cache`], [`blob`] | reused results, and storage for large ones |
 //! | [`reader`] | reading JSON as models write it, led by the schema: strict, then lenient, then coerced |
+//! | [`evidence`] | claims with receipts, and arguments that somebody has given |
 //! | [`recovery`] | recovery from failed calls: verbs, decisions, repair agents |
 //! | [`escalation`] | failures that are passed to the agents above, and their resolutions |
 //! | [`error`] | the errors of a call, and the error of an agent |
@@ -42,6 +43,7 @@ mod digits;
 mod engine;
 pub mod error;
 pub mod escalation;
+pub mod evidence;
 mod hex;
 pub mod journal;
 mod json;

@@ -67,6 +67,20 @@ fn file_manager() {
 }
 
 #[test]
+fn claims() {
+    check(
+        "claims",
+        &[
+            "the model                             plain types  Done, Known",
+            "says so, and has not called                  lied      stopped",
+            "writes a receipt itself                      lied      stopped",
+            "invents an account                           paid      stopped",
+            "in all                                         10            0",
+        ],
+    );
+}
+
+#[test]
 fn hybrid() {
     check(
         "hybrid",

@@ -87,7 +87,9 @@ pub(crate) fn prompt_of<I: Data>(input: &I) -> Content {
         .filter_map(|one| (!one.is_table).then_some(one.media))
         .collect();
     let text = text_beside(&json, media.len()).unwrap_or_else(|| json.as_str().to_owned());
-    Content { text, media }
+    let mut content = Content::from(text);
+    content.media = media;
+    content
 }
 
 /// Returns the string at the beginning of a tuple, if images and files are all that follows.

@@ -3,7 +3,7 @@
 use super::{Agent, wording};
 use crate::{
     Error, ErrorKind,
-    model::{Message, Shorten, last_exchanges},
+    model::{Content, Message, Shorten, last_exchanges},
 };
 use async_trait::async_trait;
 use std::fmt;
@@ -81,7 +81,7 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
             return Err(Error::new(ErrorKind::InvalidOutput, why));
         }
         let asked = Message::User {
-            content: wording::SUMMARY_ASKED.into(),
+            content: Content::told(wording::SUMMARY_ASKED),
         };
         let said = Message::Assistant {
             content: summary,

@@ -49,6 +49,7 @@ impl<I: Data, O: Data> Agent for ModelAgent<'_, I, O> {
         profile.needs_model = self.unmet().into_iter().collect();
         profile.repair_input = self.repair_input.unwrap_or_else(|| self.by_default());
         profile.answer = Some(self.answer.digest());
+        profile.claims = self.answer.claims().to_vec();
         if let Some(name) = &self.input_name {
             profile.input_name = name.clone();
         }

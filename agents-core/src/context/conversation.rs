@@ -140,7 +140,7 @@ impl Exchange {
     }
 
     /// Returns the conversation so far.
-    pub(super) fn earlier(&self) -> Earlier {
+    pub(crate) fn earlier(&self) -> Earlier {
         let kept = || self.talk().earlier.clone();
         self.from.clone().unwrap_or_else(kept)
     }

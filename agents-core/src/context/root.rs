@@ -27,6 +27,8 @@ pub(crate) struct Root {
     /// Triggered when the run has ended. Tasks that were spawned in the run and still go on end as well.
     pub(crate) over: CancellationToken,
     origin: Option<Origin>,
+    /// Input of the run, as a model gets it.
+    pub(crate) said: String,
     /// Span of the whole run, and the id of its trace.
     span: OnceLock<(Span, Arc<str>)>,
     secret_scope: OnceLock<Vec<u8>>,
@@ -55,6 +57,7 @@ impl Root {
         place: String,
         past: Option<Box<Stored>>,
         origin: Option<Origin>,
+        said: String,
     ) -> Arc<Root> {
         let writer = settings.writer.clone();
         let is_resumed = past.is_some();
@@ -106,6 +109,7 @@ impl Root {
             notify,
             over: CancellationToken::new(),
             origin,
+            said,
             span: OnceLock::new(),
             secret_scope: OnceLock::new(),
             key,

@@ -2,10 +2,12 @@
 
 use super::wording;
 use crate::{
+    context::Root,
+    evidence::Reading,
     hex::id,
     json::canonical,
     reader::{Changes, Schema},
-    tool::{self, ReadError, constrained, schema_of},
+    tool::{self, ReadError, constrained, schema_with_claims},
 };
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -26,6 +28,8 @@ struct AnswerSchema {
     constrained: bool,
     /// Digest of the schema, by which a stored run notices that the type has changed.
     digest: Arc<str>,
+    /// Names of the tools that an answer may claim calls of.
+    claims: Arc<[String]>,
 }
 
 /// Conversion of a model's final text into an `O`.
@@ -64,6 +68,12 @@ impl<O> Answer<O> {
         }
     }
 
+    /// Returns the names of the tools that the answer may claim calls of.
+    pub(crate) fn claims(&self) -> Arc<[String]> {
+        let schema = self.schema.as_ref();
+        schema.map_or_else(Arc::default, |schema| schema.claims.clone())
+    }
+
     /// Returns the name of the answer's type, without modules.
     pub(crate) fn type_name(&self) -> String {
         tool::without_modules(type_name::<O>())
@@ -74,9 +84,16 @@ impl<O> Answer<O> {
         self.schema.as_deref().map(|schema| &schema.compiled)
     }
 
-    /// Reads the final text. `Err` says what is wrong with it, in words for the model.
-    pub(crate) fn read(&self, text: &str, strict: bool) -> Result<(O, Changes), ReadError> {
-        (self.read)(text, strict)
+    /// Reads the final text of an agent in this run, whose receipts support its claims. `Err` says what is wrong with the
+    /// text, in words for the model.
+    pub(crate) fn read(
+        &self,
+        text: &str,
+        strict: bool,
+        root: &Arc<Root>,
+    ) -> Result<(O, Changes), ReadError> {
+        let reading = Reading::of_model(root);
+        reading.read(|| (self.read)(text, strict)).0
     }
 }
 
@@ -145,12 +162,13 @@ fn schema_once<T: JsonSchema + 'static>() -> Arc<AnswerSchema> {
     schemas
         .entry(TypeId::of::<T>())
         .or_insert_with(|| {
-            let schema = schema_of::<T>();
+            let (schema, claims) = schema_with_claims::<T>();
             let written = schema.to_string();
             Arc::new(AnswerSchema {
                 digest: id(&hmac_sha256::Hash::hash(canonical(&written).as_bytes())),
                 compiled: Schema::new(&schema),
                 constrained: constrained(&schema),
+                claims: claims.into(),
                 schema,
             })
         })

@@ -51,7 +51,7 @@ pub(crate) async fn settle<O>(
                 let is_new = stage == AnswerStage::Read;
                 let read = match is_new && place.is_empty(&text) {
                     true => Ok(Err(ReadError::new("", wording::EMPTY_ANSWER))),
-                    false => guarded(|| answer.read(&text, place.is_strict())),
+                    false => guarded(|| answer.read(&text, place.is_strict(), &cx.root)),
                 };
                 let read = read.unwrap_or_else(|panic| Err(ReadError::new("", panic)));
                 let refused = match &read {
@@ -267,7 +267,7 @@ impl<O> AnswerSite<'_, O> {
     ) -> Result<Option<ReadError>, Error> {
         let what = || wording::validator_of(&self.definition.name);
         for validator in validators {
-            let Ok((value, _)) = self.answer.read(text, self.is_strict()) else {
+            let Ok((value, _)) = self.answer.read(text, self.is_strict(), &self.cx.root) else {
                 continue;
             };
             // The call that makes the future may panic, as well as the future itself.

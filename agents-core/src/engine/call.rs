@@ -124,7 +124,7 @@ impl CallSite<'_> {
                             (call.candidates.text().to_owned(), call.is_edited())
                         });
                         match is_edited {
-                            true => read::read(&rules.strictly(), &text),
+                            true => read::read(&rules.of_the_approver(), &text),
                             false => read::read(&rules, &text),
                         }
                     };
@@ -227,8 +227,9 @@ impl CallSite<'_> {
         {
             return Ok(prepared);
         }
-        match guarded(|| read::read(rules, args.as_str())) {
+        match guarded(|| read::read(&rules.of_the_run(), args.as_str())) {
             Ok(Ok((mut accepted, values))) => {
+                accepted.known = self.with_call(|call| call.known.clone());
                 self.confirm_repeat(rules.tool(), &mut accepted);
                 match accepted.denied.is_some() || accepted.approval && !approved {
                     true => Err(Box::new(CallFact::Read(Ok(accepted)))),

@@ -8,6 +8,7 @@ use crate::{
     context::{Activity, Stopwatch},
     definition::Knowledge,
     error::Cause,
+    evidence,
     journal::{Call, CallFact, Fact, Intent, Interrupted},
     observe::spans,
     panics::{guarded, guarded_while, patiently},
@@ -217,7 +218,8 @@ async fn run(
 
 /// Finds out what an interrupted execution of the tool has done.
 pub(super) async fn find_out(tool: &SharedTool, args: &Json, context: &ToolContext) -> Interrupted {
-    let Ok(Ok(prepared)) = guarded(|| tool.prepare(args.as_str())) else {
+    let prepare = || evidence::stored(|| tool.prepare(args.as_str()));
+    let Ok(Ok(prepared)) = guarded(prepare) else {
         return unknown(tool);
     };
     let activity = context.cx.root.settings.activity.as_ref();

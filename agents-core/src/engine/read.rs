@@ -75,7 +75,7 @@ fn leniently(
     }
     // A whole object was found in the text, but it does not fit: a field is at fault, not the text.
     let is_whole = !found.is_cut_off() && !found.changes.any(ChangeKind::Brackets);
-    match rules.tool.prepare(json).err() {
+    match rules.prepare(json).err() {
         Some(misfit) if is_whole && is_object(json) => Err(misfitting(rules, json, misfit, &found)),
         _ => Err(unreadable(rules, raw, unread(&found))),
     }
@@ -135,7 +135,7 @@ fn misfitting(
 }
 
 fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadError> {
-    let prepared = rules.tool.prepare(text)?;
+    let (prepared, known) = rules.prepare(text)?;
     if let Some(schema) = rules.tool.spec().constraints() {
         schema.fits(text)?;
     }
@@ -159,6 +159,7 @@ fn accept(rules: &Rules<'_>, text: &str, changes: Changes) -> Result<Fit, ReadEr
         approval: !reasons.is_empty(),
         reasons,
         risk: Some(risk).filter(|risk| *risk != tool.spec().risk_level()),
+        known,
         denied,
     };
     Ok((accepted, prepared))

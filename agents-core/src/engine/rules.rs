@@ -3,8 +3,10 @@
 use crate::{
     context::RunContext,
     definition::{AgentDefinition, Arms},
+    error::ReadError,
+    evidence::{Origin, Reading},
     run::Timestamp,
-    tool::{SharedTool, ToolContext},
+    tool::{Prepared, SharedTool, ToolContext},
 };
 use std::time::Duration;
 
@@ -15,6 +17,18 @@ pub(crate) struct Rules<'a> {
     pub(super) context: &'a ToolContext,
     pub(super) strict: bool,
     pub(super) max_bytes: usize,
+    pub(super) author: Author,
+}
+
+/// Author of the arguments that are read, by whom their known values are vouched for.
+#[derive(Clone, Copy)]
+pub(super) enum Author {
+    /// The model, or whoever repaired its arguments: the evidence of the run decides.
+    Model,
+    /// The person who approved the call, and changed its arguments.
+    Approver,
+    /// The run itself, which has accepted these arguments before.
+    Stored,
 }
 
 impl<'a> Rules<'a> {
@@ -31,15 +45,36 @@ impl<'a> Rules<'a> {
             context,
             strict,
             max_bytes: settings.max_argument_bytes,
+            author: Author::Model,
         }
     }
 
-    /// Returns the rules for a text that is read strictly, whatever the tool declares.
-    pub(super) fn strictly(&self) -> Rules<'a> {
+    /// Returns the rules for arguments that the approver gave: they are read strictly, whatever the tool declares.
+    pub(super) fn of_the_approver(&self) -> Rules<'a> {
         Rules {
             strict: true,
+            author: Author::Approver,
             ..*self
         }
+    }
+
+    /// Returns the rules for arguments that the run has accepted before.
+    pub(super) fn of_the_run(&self) -> Rules<'a> {
+        Rules {
+            author: Author::Stored,
+            ..*self
+        }
+    }
+
+    /// Reads arguments into the tool's type. Returns the origins of known values too.
+    pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, Vec<Origin>), ReadError> {
+        let reading = match self.author {
+            Author::Model => Reading::of_model(&self.cx().root),
+            Author::Approver => Reading::of_approver(),
+            Author::Stored => Reading::of_the_run(),
+        };
+        let (prepared, known) = reading.read(|| self.tool.prepare(arguments));
+        Ok((prepared?, known))
     }
 
     pub(super) fn tool(&self) -> &SharedTool {

@@ -309,6 +309,7 @@ impl State {
             effect_description: call.effect_in_words(&args),
             args,
             repairs: of_call(&call.candidates, 0, masker),
+            known: call.known.clone(),
             effects: call.effects(),
             risk: call.risk(),
             call_id: call.id().map(ToString::to_string).unwrap_or_default(),

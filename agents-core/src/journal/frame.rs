@@ -297,13 +297,10 @@ impl Frame {
     pub(super) fn refuse(&mut self, reason: String, is_text: bool) {
         let answer = self.answer.take();
         self.earlier.extend(answer.map(|answer| answer.candidates));
-        self.say([Message::User {
-            content: match self.choosing {
-                true => wording::skill_refused(&reason),
-                false => wording::refused(&reason, is_text),
-            }
-            .into(),
-        }]);
+        self.say([told(match self.choosing {
+            true => wording::skill_refused(&reason),
+            false => wording::refused(&reason, is_text),
+        })]);
         self.refused = Some(reason);
         self.refusals = self.refusals.saturating_add(1);
     }
@@ -375,7 +372,7 @@ fn is_zero(count: &u32) -> bool {
 
 fn told(text: String) -> Message {
     Message::User {
-        content: text.into(),
+        content: Content::told(text),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Finished, State, wording};
 use crate::{
-    Error, ErrorKind, Json,
+    Error, ErrorKind, Json, evidence,
     run::{AgentOutputs, Outcome, Stop, trace::Trace},
     secret::Masker,
 };
@@ -42,7 +42,7 @@ impl<T: DeserializeOwned> Outcome<T> {
     pub(crate) fn stored(state: &State, run_id: &str, masker: &Masker) -> Option<Self> {
         let (result, answer) = match state.finished.clone()? {
             Finished::Answer(answer) => {
-                let result = answer.to().map_err(|error| {
+                let result = evidence::stored(|| answer.to()).map_err(|error| {
                     Error::new(ErrorKind::Journal, wording::stored_answer_misfits(&error))
                 });
                 (result, Some(answer))

@@ -62,6 +62,7 @@ pub(super) fn close(
             .collect(),
         attempts: mem::take(&mut call.attempts),
         repairs: of_call(&call.candidates, 0, masker),
+        known: mem::take(&mut call.known),
     });
     let receipt = Arc::new(receipt);
     call.receipt = Some(receipt.clone());

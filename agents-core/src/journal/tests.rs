@@ -165,6 +165,7 @@ fn fits(approval: bool) -> CallFact {
         approval,
         reasons: Vec::new(),
         risk: None,
+        known: Vec::new(),
         denied: None,
     };
     CallFact::Read(Ok(accepted))

@@ -23,9 +23,24 @@ pub struct Content {
     pub text: String,
     /// Images and files, in their order behind the text.
     pub media: Vec<Media>,
+    /// Is `true` if the run itself has written the text, such as a refusal, and no user or tool.
+    told: bool,
 }
 
 impl Content {
+    /// Creates a text that the run itself tells a model.
+    pub(crate) fn told(text: impl Into<String>) -> Self {
+        Content {
+            told: true,
+            ..Content::from(text.into())
+        }
+    }
+
+    /// Returns `true` if the run itself has written the text.
+    pub(crate) fn is_told(&self) -> bool {
+        self.told
+    }
+
     /// Adds an image or a file.
     #[must_use]
     pub fn with(mut self, media: Media) -> Self {
@@ -39,6 +54,7 @@ impl From<String> for Content {
         Content {
             text,
             media: Vec::new(),
+            told: false,
         }
     }
 }
@@ -75,19 +91,22 @@ impl PartialEq<&str> for Content {
     }
 }
 
-/// Content without media is stored as its text.
+/// Content is stored as its text, unless there is more to it.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Whole<'a> {
             text: &'a str,
             media: &'a [Media],
+            #[serde(skip_serializing_if = "std::ops::Not::not")]
+            told: bool,
         }
-        match &self.media[..] {
-            [] => serializer.serialize_str(&self.text),
-            media => Whole {
+        match (&self.media[..], self.told) {
+            ([], false) => serializer.serialize_str(&self.text),
+            (media, told) => Whole {
                 text: &self.text,
                 media,
+                told,
             }
             .serialize(serializer),
         }
@@ -100,11 +119,16 @@ impl<'de> Deserialize<'de> for Content {
         #[serde(untagged)]
         enum Stored {
             Text(String),
-            Whole { text: String, media: Vec<Media> },
+            Whole {
+                text: String,
+                media: Vec<Media>,
+                #[serde(default)]
+                told: bool,
+            },
         }
         Ok(match Stored::deserialize(deserializer)? {
             Stored::Text(text) => text.into(),
-            Stored::Whole { text, media } => Content { text, media },
+            Stored::Whole { text, media, told } => Content { text, media, told },
         })
     }
 }

@@ -4,6 +4,7 @@ use super::{OwnTool, Placement, Profile, wording};
 use crate::{
     Error, ErrorKind,
     budget::Budget,
+    evidence,
     tool::{Pattern, nearest},
 };
 use std::{
@@ -33,11 +34,13 @@ pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
         return check(root, has_model);
     }
     let own = whole.defects.iter().map(|defect| defect.text.clone());
+    let tools: Vec<_> = whole.all_tools().collect();
+    let unreachable = unreachable(whole, &tools);
     let unmet = whole.needs_model.iter().filter(|_| !has_model).cloned();
     let teams = whole.teams.iter();
     let teams = teams.filter_map(|team| check(team, has_model).err());
     let teams = teams.map(|error| error.to_string());
-    let defects: Vec<_> = own.chain(unmet).chain(teams).collect();
+    let defects: Vec<_> = own.chain(unreachable).chain(unmet).chain(teams).collect();
     match defects.is_empty() {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Build, defects.join("; "))),
@@ -92,6 +95,9 @@ impl Check {
         defects.extend(own.map(|own| own.text.clone()));
         let unmet = place.profile.needs_model.iter().filter(|_| !has_model);
         defects.extend(unmet.cloned());
+        let mut below = Vec::new();
+        tools_below(place, &mut below);
+        defects.extend(unreachable(&place.profile, &below));
         let has_model = has_model || place.profile.brings_model;
         self.found.push(Found { path, defects });
         above.push(here);
@@ -159,6 +165,18 @@ fn tools_below<'t>(here: &'t Placement, known: &mut Vec<&'t OwnTool>) {
     for below in here.inner().below() {
         tools_below(below, known);
     }
+}
+
+/// Returns the defects of an agent whose answer claims calls of tools that are not among those within reach.
+fn unreachable(profile: &Profile, within_reach: &[&OwnTool]) -> Vec<String> {
+    let has = |name: &String| {
+        let name = Pattern::from(name);
+        within_reach.iter().any(|tool| tool.may_match(&name))
+    };
+    let claims = profile.claims.iter().filter(|name| !has(name));
+    claims
+        .map(|name| evidence::claims_unreachable(name))
+        .collect()
 }
 
 /// Checks that no two tools or delegates have the same name: a model could not tell them apart.

@@ -47,6 +47,8 @@ pub struct Profile {
     pub(crate) input_name: Cow<'static, str>,
     /// Digest of the type of the agent's answer, if a model gives the answer.
     pub(crate) answer: Option<Arc<str>>,
+    /// Names of the tools that the agent's answer may claim calls of.
+    pub(crate) claims: Vec<String>,
 }
 
 /// Defect of an agent.
@@ -255,6 +257,7 @@ impl Profile {
             repair_input: RepairInput::Raw,
             input_name: Cow::Borrowed("input"),
             answer: None,
+            claims: Vec::new(),
         }
     }
 
@@ -306,6 +309,7 @@ impl Profile {
             whole.teams.extend(part.teams);
             whole.defects.extend(part.defects);
             whole.needs_model.extend(part.needs_model);
+            whole.claims.extend(part.claims);
             for tool in part.tools {
                 if !whole.tools.contains(&tool) {
                     whole.tools.push(tool);
@@ -320,6 +324,7 @@ impl Profile {
         self.code = self.code.max(next.code);
         self.teams.extend(next.team.into_iter().chain(next.teams));
         self.defects.extend(next.defects);
+        self.claims.extend(next.claims);
         if !self.brings_model {
             self.needs_model.extend(next.needs_model);
         }

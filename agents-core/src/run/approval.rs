@@ -2,6 +2,7 @@ use super::{ApprovalReason, Repairs};
 use crate::{
     Json,
     error::DenialReason,
+    evidence::Origin,
     tool::{Effects, Risk},
 };
 use futures_util::future::BoxFuture;
@@ -45,6 +46,9 @@ pub struct ApprovalRequest {
     /// Changes made to the arguments since the model wrote them, in order.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
+    /// Origins of the [known](crate::evidence::Known) values among the arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Origin>,
     /// Declared effects of the tool.
     pub effects: Effects,
     /// Risk of the call.
@@ -88,6 +92,7 @@ impl ApprovalRequest {
             tool_version: String::new(),
             args,
             repairs: Repairs::default(),
+            known: Vec::new(),
             effects: Effects::Writes,
             risk: Risk::Medium,
             effect_description: None,

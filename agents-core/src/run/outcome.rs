@@ -3,6 +3,7 @@ use crate::{
     Error, Json, Severity,
     error::ErrorRecord,
     escalation::{EscalationHop, EscalationReceipt},
+    evidence::Origin,
     media::Attached,
     model::Usage,
     run::Repairs,
@@ -300,6 +301,9 @@ pub struct ToolEnvelope {
     /// that failed, with the reason.
     #[serde(default, skip_serializing_if = "Repairs::is_empty")]
     pub repairs: Repairs,
+    /// Origins of the [known](crate::evidence::Known) values among the arguments of the last execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known: Vec<Origin>,
 }
 
 impl ToolEnvelope {

@@ -63,7 +63,14 @@ impl ToolContext {
     /// ```
     #[cfg(any(test, feature = "testing"))]
     pub fn detached(tool: &str) -> Self {
-        let root = Root::new(Settings::default(), "", String::new(), None, None);
+        let root = Root::new(
+            Settings::default(),
+            "",
+            String::new(),
+            None,
+            None,
+            String::new(),
+        );
         ToolContext {
             cx: RunContext::root(root),
             call_id: tool.into(),

@@ -50,7 +50,7 @@ pub use pattern::Pattern;
 pub use policy::ToolPolicy;
 pub use registry::Registry;
 pub use remote::{Annotations, RemoteTool};
-pub(crate) use schema::{Expected, constrained};
+pub(crate) use schema::{Expected, constrained, schema_with_claims};
 pub use schema::{output_schema, schema_of};
 pub(crate) use set::nearest;
 pub use set::{IntoTool, SharedTool, ToolSet};

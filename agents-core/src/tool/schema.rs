@@ -1,4 +1,4 @@
-use crate::reader::Schema;
+use crate::{evidence, reader::Schema};
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::Value;
 
@@ -10,6 +10,11 @@ use serde_json::Value;
 /// assert_eq!(schema["type"], "array");
 /// ```
 pub fn schema_of<T: JsonSchema>() -> Value {
+    schema_with_claims::<T>().0
+}
+
+/// Returns the schema of `T`, and the names of the tools that a `T` may have claims of.
+pub(crate) fn schema_with_claims<T: JsonSchema>() -> (Value, Vec<String>) {
     let mut schema = SchemaSettings::draft07()
         .into_generator()
         .into_root_schema_for::<T>()
@@ -18,7 +23,8 @@ pub fn schema_of<T: JsonSchema>() -> Value {
         object.remove("$schema");
         object.remove("title");
     }
-    schema
+    let claims = evidence::without_marks(&mut schema);
+    (schema, claims)
 }
 
 /// Schema by which arguments or an answer are read.

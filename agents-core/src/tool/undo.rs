@@ -7,6 +7,7 @@ use super::{
 use crate::{
     Json,
     error::{Cause, Code, ToolError},
+    evidence,
 };
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
@@ -210,7 +211,7 @@ impl DynTool for Undo {
     fn prepare(&self, arguments: &str) -> Result<Prepared, ReadError> {
         // Numbers stay as they were stored: neither value passes through a tree of values.
         let UndoArgs { args, output } = read(arguments)?;
-        let args = self.tool.prepare(args.as_str()).map_err(|misfit| {
+        let args = evidence::stored(|| self.tool.prepare(args.as_str())).map_err(|misfit| {
             let path = match misfit.path() {
                 "" => "args".to_owned(),
                 path => format!("args.{path}"),

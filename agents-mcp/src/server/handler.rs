@@ -339,10 +339,11 @@ fn result(tool: &str, outcome: &Outcome<String>, files: Vec<Media>) -> CallToolR
     let failed = |why: String| CallToolResult::error(vec![ContentBlock::text(why)]);
     let mut result = match receipt {
         Some(receipt) => match (&receipt.output, &receipt.error) {
-            (Some(output), _) => CallToolResult::success(content::blocks(&Content {
-                text: text(output, &files),
-                media: files,
-            })),
+            (Some(output), _) => {
+                let text = text(output, &files);
+                let content = files.into_iter().fold(Content::from(text), Content::with);
+                CallToolResult::success(content::blocks(&content))
+            }
             (None, Some(error)) => failed(format!("{}: {}", error.code, error.message)),
             (None, None) => failed(wording::CALL_WITHOUT_RESULT.to_owned()),
         },

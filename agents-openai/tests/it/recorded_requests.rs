@@ -85,10 +85,7 @@ fn media(part: &Value) -> Result<Media, &'static str> {
 fn content(value: &Value) -> Result<Content, &'static str> {
     let (text, others) = parts(value);
     let media: Result<Vec<_>, _> = others.into_iter().map(media).collect();
-    Ok(Content {
-        text,
-        media: media?,
-    })
+    Ok(media?.into_iter().fold(Content::from(text), Content::with))
 }
 
 /// Returns the messages of a recorded request of Chat Completions.

@@ -11,6 +11,7 @@ use super::{Agent, held::Held};
 use crate::agent::wording;
 use crate::{
     Error, ErrorKind, Json,
+    agent::prompt_of,
     context::{Exchange, Going, Origin, Root, RunContext, Settings, Writer, until_waiting},
     journal::{Stored, Terms},
     observe, panics,
@@ -254,7 +255,8 @@ impl<'a, A: Agent> Run<'a, A> {
             }),
             false => None,
         };
-        let root = Root::new(settings, agent.name(), place, past, origin);
+        let said = prompt_of(&input).text;
+        let root = Root::new(settings, agent.name(), place, past, origin, said);
         if let Some(outcome) = stored_outcome(&root) {
             if let Some(exchange) = &root.settings.exchange {
                 exchange.settle(&root.node, &outcome);

@@ -32,10 +32,11 @@ impl Call {
             mut approval,
             reasons,
             risk,
+            known,
             denied,
         } = accepted;
         let is_new = matches!(self.stage, Stage::Read);
-        (self.reasons, self.risk) = (reasons, risk);
+        (self.reasons, self.risk, self.known) = (reasons, risk, known);
         if is_new {
             self.candidates.read(changes);
             let edited = self.edited.take().map(|edited| *edited);

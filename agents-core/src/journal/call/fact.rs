@@ -5,6 +5,7 @@ use crate::{
     Json,
     error::{Cause, DenialReason, ErrorRecord, ToolError},
     escalation::EscalationReceipt,
+    evidence::Origin,
     media::Attached,
     reader::Changes,
     recovery::{FixError, Plan},
@@ -216,6 +217,9 @@ pub(crate) struct Accepted {
     /// Risk of the call, if its risk with these arguments differs from the tool's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) risk: Option<Risk>,
+    /// Origins of the known values among the arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) known: Vec<Origin>,
     /// Reason for which a rule of the run refuses the arguments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) denied: Option<String>,

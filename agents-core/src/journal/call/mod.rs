@@ -33,6 +33,7 @@ use crate::{
     Json,
     error::ToolError,
     escalation::{Escalation, Settlement},
+    evidence::Origin,
     media::{Attached, Content},
     model::ToolCall,
     recovery::RepairAgentRef,
@@ -81,6 +82,9 @@ pub(crate) struct Call {
     pub(crate) reasons: Vec<ApprovalReason>,
     /// Risk of the call with the current arguments, if it differs from the tool's.
     risk: Option<Risk>,
+    /// Origins of the known values among the current arguments.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) known: Vec<Origin>,
     /// Id of the request whose approver gave the current arguments, if another approver has to decide about them.
     pub(crate) follows: Option<String>,
     /// Approval of the current arguments: it holds for each execution with them.
@@ -201,6 +205,7 @@ impl Call {
             waited: None,
             reasons: Vec::new(),
             risk: None,
+            known: Vec::new(),
             follows: None,
             approved: None,
             edited: None,
@@ -238,8 +243,16 @@ impl Call {
     pub(crate) fn take_content(&mut self) -> Option<Content> {
         let text = self.message.take()?;
         let attached = std::mem::take(&mut self.attached).into_iter();
-        let media = attached.filter_map(|one| one.media).collect();
-        Some(Content { text, media })
+        let failed = self
+            .receipt
+            .as_ref()
+            .is_some_and(|receipt| !receipt.is_ok());
+        let mut content = match failed {
+            true => Content::told(text),
+            false => Content::from(text),
+        };
+        content.media = attached.filter_map(|one| one.media).collect();
+        Some(content)
     }
 
     /// Returns the next action.

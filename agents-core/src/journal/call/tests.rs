@@ -82,6 +82,7 @@ fn accepted(args: &str) -> Accepted {
         approval: false,
         reasons: Vec::new(),
         risk: None,
+        known: Vec::new(),
         denied: None,
     }
 }

@@ -4,6 +4,7 @@ use super::{RunStream, TextDelta, TextStream};
 use crate::{
     Error,
     definition::Answer,
+    evidence,
     reader::{Growing, growing},
     run::Outcome,
 };
@@ -68,13 +69,22 @@ pub struct Partial<O> {
 impl<O: DeserializeOwned> Partial<O> {
     /// Returns the answer so far as an `O`; `None` while a required field is missing.
     pub fn value(&self) -> Option<O> {
-        serde_json::from_str(&self.json).ok()
+        self.read(|| serde_json::from_str(&self.json).ok())
     }
 
     /// Returns a field so far, by its name; `None` if it is not there yet, or no `T` so far.
     pub fn field<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
         let value: serde_json::Value = serde_json::from_str(&self.json).ok()?;
-        T::deserialize(value.get(name)?).ok()
+        let field = value.get(name)?;
+        self.read(|| T::deserialize(field).ok())
+    }
+
+    /// Reads the answer so far. Claims of calls are checked when the run has read the answer, and none is taken before.
+    fn read<T>(&self, read: impl FnOnce() -> Option<T>) -> Option<T> {
+        match self.is_complete {
+            true => read(),
+            false => evidence::nobody(read),
+        }
     }
 }
 

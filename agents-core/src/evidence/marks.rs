@@ -1,0 +1,42 @@
+//! Marks in generated schemas, which are taken out before anybody sees the schema: models get sentences in their place.
+
+use serde_json::Value;
+
+/// Key whose value is a sentence for the description: where a known value may come from.
+pub(super) const KNOWN: &str = "x-known";
+/// Key whose value is the name of the tool that a claim is about.
+pub(super) const DONE: &str = "x-done";
+
+/// Takes the marks out, and puts the sentences about known values into the descriptions. Returns the names of the tools
+/// that the schema has claims of, each once.
+pub(crate) fn without_marks(schema: &mut Value) -> Vec<String> {
+    let mut claims = Vec::new();
+    visit(schema, &mut claims);
+    claims.sort();
+    claims.dedup();
+    claims
+}
+
+fn visit(schema: &mut Value, claims: &mut Vec<String>) {
+    match schema {
+        Value::Object(members) => {
+            if let Some(Value::String(tool)) = members.remove(DONE) {
+                claims.push(tool);
+            }
+            if let Some(Value::String(sentence)) = members.remove(KNOWN) {
+                let said = members.get("description").and_then(Value::as_str);
+                let described = match said {
+                    Some(said) if said.ends_with(['.', '!', '?']) => format!("{said} {sentence}"),
+                    Some(said) => format!("{said}. {sentence}"),
+                    None => sentence,
+                };
+                members.insert("description".to_owned(), described.into());
+            }
+            members
+                .values_mut()
+                .for_each(|member| visit(member, claims));
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| visit(item, claims)),
+        _ => {}
+    }
+}

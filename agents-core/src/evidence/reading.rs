@@ -1,0 +1,237 @@
+//! Reading of a text against evidence. serde passes no context to a type, so the evidence is set for the thread.
+
+use super::{Giver, Origin, search, wording};
+use crate::{Json, context::Root, json::canonical, model::Message, run::ToolEnvelope};
+use serde_json::Value;
+use std::{
+    cell::{OnceCell, RefCell},
+    rc::Rc,
+    sync::{Arc, Weak},
+};
+
+thread_local! {
+    /// Reading that goes on in this thread; readings may nest.
+    static NOW: RefCell<Option<Rc<Reading>>> = const { RefCell::new(None) };
+}
+
+/// Reading of one text, with what is found out about its values.
+pub(crate) struct Reading {
+    by: By,
+    origins: RefCell<Vec<Origin>>,
+    /// Calls that a claim in the text stands for, each as long as its claim lives.
+    claimed: RefCell<Vec<(Arc<str>, Weak<()>)>>,
+}
+
+/// Receipt of a claimed call. As long as the second value lives, no other claim stands for the call.
+pub(super) type Claimed = (Arc<ToolEnvelope>, Arc<()>);
+
+/// Author of a text that is read.
+enum By {
+    /// A model: its values are checked against the evidence of its run, which is collected when a value asks for it.
+    Model(Arc<Root>, OnceCell<Evidence>),
+    /// A person who approves a call with other arguments.
+    Approver,
+    /// The run itself: the values have been checked before.
+    Stored,
+    /// A model that has not come to its end: nothing is checked yet.
+    Nobody,
+}
+
+/// Evidence of a run: the words of the user, and the outputs of tools.
+struct Evidence {
+    said: Vec<Value>,
+    /// Outputs of tools that earlier messages of the conversation have used, with the names of the tools.
+    earlier: Vec<(String, Value)>,
+    receipts: Vec<Arc<ToolEnvelope>>,
+}
+
+impl Reading {
+    fn new(by: By) -> Self {
+        Reading {
+            by,
+            origins: RefCell::default(),
+            claimed: RefCell::default(),
+        }
+    }
+
+    /// Prepares the reading of a model's text in this run.
+    pub(crate) fn of_model(root: &Arc<Root>) -> Self {
+        Reading::new(By::Model(root.clone(), OnceCell::new()))
+    }
+
+    /// Prepares the reading of arguments that an approver gave.
+    pub(crate) fn of_approver() -> Self {
+        Reading::new(By::Approver)
+    }
+
+    /// Prepares the reading of a value that the run has stored, and has checked before.
+    pub(crate) fn of_the_run() -> Self {
+        Reading::new(By::Stored)
+    }
+
+    /// Reads with this reading in force, and returns the origins of known values too.
+    pub(crate) fn read<R>(self, read: impl FnOnce() -> R) -> (R, Vec<Origin>) {
+        /// Puts the reading around this one back, also if user code panics.
+        struct Back(Option<Rc<Reading>>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                NOW.set(self.0.take());
+            }
+        }
+        let reading = Rc::new(self);
+        let back = Back(NOW.replace(Some(reading.clone())));
+        let result = read();
+        drop(back);
+        (result, reading.origins.take())
+    }
+
+    /// Returns the reading that is in force in this thread.
+    pub(super) fn now() -> Option<Rc<Reading>> {
+        NOW.with_borrow(Clone::clone)
+    }
+
+    /// Finds the giver of a value, and records it. The error is for the model.
+    pub(super) fn find(&self, value: &Value, user: bool, tools: &[&str]) -> Result<(), String> {
+        let giver = match &self.by {
+            By::Stored => return Ok(()),
+            By::Nobody => return Err(wording::NO_EVIDENCE.to_owned()),
+            By::Approver => Some((Giver::Approver, false)),
+            By::Model(root, evidence) => {
+                let evidence = evidence.get_or_init(|| Evidence::of(root));
+                evidence.giver(value, user, tools)
+            }
+        };
+        let value = Json::of(value).map_err(|error| error.to_string())?;
+        let Some((giver, in_text)) = giver else {
+            return Err(wording::unknown(value.as_str(), user, tools));
+        };
+        let origin = Origin {
+            value,
+            giver,
+            in_text,
+        };
+        let mut origins = self.origins.borrow_mut();
+        if !origins.contains(&origin) {
+            origins.push(origin);
+        }
+        Ok(())
+    }
+
+    /// Finds the call that a claim stands for: the last call of the tool with these arguments that no other claim of the
+    /// text stands for. Returns `None` if the text is no claim of a model, but a stored value. The error is for the model.
+    pub(super) fn claim(&self, tool: &str, claimed: &Value) -> Option<Result<Claimed, String>> {
+        match &self.by {
+            By::Stored | By::Approver => None,
+            By::Nobody => Some(Err(wording::NO_CLAIMS.to_owned())),
+            By::Model(root, evidence) => {
+                let evidence = evidence.get_or_init(|| Evidence::of(root));
+                Some(self.call(evidence, tool, claimed))
+            }
+        }
+    }
+
+    fn call(&self, evidence: &Evidence, tool: &str, claimed: &Value) -> Result<Claimed, String> {
+        let fits = |call: &ToolEnvelope| search::has_fields(&call.input, claimed);
+        let is_claim = claimed.is_object() || claimed == &Value::Bool(true);
+        let calls: Vec<_> = evidence.successes(tool).collect();
+        if !is_claim {
+            return Err(wording::no_claim(tool));
+        }
+        if calls.is_empty() {
+            return Err(wording::not_done(tool));
+        }
+        let mut meant = calls.iter().filter(|call| fits(call)).peekable();
+        if meant.peek().is_none() {
+            let inputs = calls.iter().map(|call| canonical(call.input.as_str()));
+            let inputs: Vec<_> = inputs.collect();
+            return Err(wording::done_otherwise(
+                tool,
+                &claimed.to_string(),
+                &inputs[inputs.len().saturating_sub(3)..],
+            ));
+        }
+        let mut taken = self.claimed.borrow_mut();
+        taken.retain(|(_, claim)| claim.strong_count() > 0);
+        let is_free = |call: &&&Arc<ToolEnvelope>| !taken.iter().any(|(id, _)| *id == call.call_id);
+        let free = meant.filter(is_free).next_back();
+        let call = free.ok_or_else(|| wording::claimed_twice(tool))?;
+        let claim = Arc::new(());
+        taken.push((call.call_id.clone(), Arc::downgrade(&claim)));
+        Ok(((*call).clone(), claim))
+    }
+}
+
+/// Reads a value that the run has stored.
+pub(crate) fn stored<R>(read: impl FnOnce() -> R) -> R {
+    Reading::of_the_run().read(read).0
+}
+
+/// Reads a text of a model that is not complete.
+pub(crate) fn nobody<R>(read: impl FnOnce() -> R) -> R {
+    Reading::new(By::Nobody).read(read).0
+}
+
+/// Returns the value that a text stands for: its JSON, or the text itself.
+fn read(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
+
+impl Evidence {
+    fn of(root: &Root) -> Self {
+        let exchange = root.settings.exchange.as_ref();
+        let before = exchange.map(|exchange| exchange.earlier().history);
+        let before = before.iter().flat_map(|history| history.messages());
+        let (mut said, mut earlier) = (Vec::new(), Vec::new());
+        for message in before {
+            match message {
+                Message::User { content } if !content.is_told() => {
+                    said.push(Value::String(content.text.clone()));
+                }
+                Message::Tool { name, content, .. } if !content.is_told() => {
+                    earlier.push((name.clone(), read(&content.text)));
+                }
+                _ => {}
+            }
+        }
+        said.push(read(&root.said));
+        Evidence {
+            said,
+            earlier,
+            receipts: root.node.machine().look(|state| state.receipts(0)),
+        }
+    }
+
+    /// Returns the calls of a tool that have succeeded, in their order.
+    fn successes(&self, tool: &str) -> impl Iterator<Item = &Arc<ToolEnvelope>> {
+        let receipts = self.receipts.iter();
+        receipts.filter(move |call| call.name == tool && call.output.is_some())
+    }
+
+    /// Returns the giver of a value, and whether the value is a part of a longer text of a tool.
+    fn giver(&self, value: &Value, user: bool, tools: &[&str]) -> Option<(Giver, bool)> {
+        if user
+            && self
+                .said
+                .iter()
+                .any(|said| search::find(value, said).is_some())
+        {
+            return Some((Giver::User, false));
+        }
+        let calls = tools.iter().flat_map(|tool| self.successes(tool));
+        let now = calls.filter_map(|call| {
+            let output = call.output.as_ref()?.to_value().ok()?;
+            let call_id = Some(call.call_id.clone());
+            Some((call.name.clone(), call_id, search::find(value, &output)?))
+        });
+        let earlier = self.earlier.iter();
+        let earlier = earlier.filter(|(name, _)| tools.contains(&name.as_str()));
+        let earlier = earlier
+            .filter_map(|(name, output)| Some((name.clone(), None, search::find(value, output)?)));
+        // A value by itself says more than a part of a text, which anybody may have written.
+        let found = now.chain(earlier).min_by_key(|(.., found)| *found);
+        found.map(|(name, call_id, found)| {
+            let in_text = found == search::Found::InText;
+            (Giver::Tool { name, call_id }, in_text)
+        })
+    }
+}

@@ -1,0 +1,92 @@
+//! Texts about claims and known values, for models.
+
+/// Joins names as `a, b or c`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+fn quoted(tool: &str) -> String {
+    format!("`{tool}`")
+}
+
+/// Returns the sentence that the description of a known value ends with.
+pub(super) fn sources(user: bool, tools: &[&str]) -> String {
+    let tools: Vec<_> = tools.iter().map(|tool| quoted(tool)).collect();
+    match (user, tools.is_empty()) {
+        (true, true) => "Only a value that the user named.".to_owned(),
+        (true, false) => format!(
+            "Only a value that the user named or {} returned.",
+            listed(&tools)
+        ),
+        (false, _) => format!("Only a value that {} returned.", listed(&tools)),
+    }
+}
+
+/// Says that a value is not known, and where to look for it.
+pub(super) fn unknown(value: &str, user: bool, tools: &[&str]) -> String {
+    let calls: Vec<_> = tools
+        .iter()
+        .map(|tool| format!("the output of `{tool}`"))
+        .collect();
+    let places = user.then(|| "the words of the user".to_owned());
+    let places: Vec<_> = places.into_iter().chain(calls).collect();
+    format!(
+        "{value} is not known in this run: take a value from {}",
+        listed(&places)
+    )
+}
+
+pub(super) const NO_EVIDENCE: &str =
+    "a known value is read within a run, and nothing is known outside of one";
+
+/// Describes a claim to the model.
+pub(super) fn claim(tool: &str) -> String {
+    format!(
+        "A call of `{tool}` that has succeeded in this run, told by its arguments. `{{}}` stands for the last such call."
+    )
+}
+
+/// Says that no call supports a claim.
+pub(super) fn not_done(tool: &str) -> String {
+    format!("no `{tool}` has succeeded in this run")
+}
+
+/// Says that the calls that have succeeded had other arguments.
+pub(super) fn done_otherwise(
+    tool: &str,
+    claimed: &str,
+    calls: &[std::borrow::Cow<'_, str>],
+) -> String {
+    let calls = calls.join(" and ");
+    format!("no `{tool}` with {claimed} has succeeded in this run, only with {calls}")
+}
+
+/// Says that more calls are claimed than have succeeded.
+pub(super) fn claimed_twice(tool: &str) -> String {
+    format!(
+        "each claim needs a call of its own: `{tool}` has not succeeded as often as the answer claims"
+    )
+}
+
+/// Says that the text is no claim.
+pub(super) fn no_claim(tool: &str) -> String {
+    format!("expected an object with arguments of a call of `{tool}`, or `{{}}` for the last one")
+}
+
+/// Says that the output of a call cannot be given to the program.
+pub(super) fn output_unreadable(tool: &str, error: &dyn std::fmt::Display) -> String {
+    format!("the output of `{tool}` in its receipt is not what the program expects: {error}")
+}
+
+pub(super) const NO_CLAIMS: &str = "a claim is checked when the answer is complete";
+
+/// Says that an answer claims calls of a tool that nobody in reach has.
+pub(crate) fn claims_unreachable(tool: &str) -> String {
+    format!(
+        "its answer holds `Done` of `{tool}`, but neither the agent nor a delegate below it has this tool: add the tool to the agent, or take `Done` out of the answer"
+    )
+}
