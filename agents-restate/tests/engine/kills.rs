@@ -73,7 +73,7 @@ fn start(world: &World, workers: SocketAddr) -> Child {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "a process of `a_fleet_whose_workers_and_server_are_killed_does_each_run_and_pays_once`"]
+#[ignore = "a process of the tests below"]
 async fn a_worker() {
     let variable = |name| std::env::var(name).ok();
     let (Some(database), Some(folder), Some(ingress), Some(address)) = (
@@ -149,9 +149,20 @@ async fn until_done(runs: &[RunRef<String>]) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fleet_whose_workers_and_server_are_killed_does_each_run_and_pays_once() {
-    let Some(mut world) = World::start().await else {
-        return;
-    };
+    if let Some(world) = World::start().await {
+        each_run_is_done_and_pays_once(world).await;
+    }
+}
+
+/// The nodes are killed in turn, except for the one whose ingress the workers know. Two nodes hold each entry.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fleet_on_three_nodes_goes_on_without_one_of_them() {
+    if let Some(world) = World::with_nodes(3).await {
+        each_run_is_done_and_pays_once(world).await;
+    }
+}
+
+async fn each_run_is_done_and_pays_once(mut world: World) {
     let (wanted, between, least) = size();
     let workers = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let children = (0..WORKERS).map(|_| start(&world, workers)).collect();
@@ -182,8 +193,17 @@ async fn a_fleet_whose_workers_and_server_are_killed_does_each_run_and_pays_once
             *worker = start(&world, workers);
             kills += 1;
             if kills % THEN_THE_SERVER == 0 {
-                world.node.kill();
-                world.node.start().await;
+                let others = world.others.len();
+                let node = match others {
+                    0 => &mut world.node,
+                    _ => &mut world.others[servers % others],
+                };
+                node.kill();
+                if others > 0 {
+                    // The others do without it for a while.
+                    tokio::time::sleep(between * 2).await;
+                }
+                node.start().await;
                 servers += 1;
             }
         }
@@ -213,8 +233,9 @@ async fn a_fleet_whose_workers_and_server_are_killed_does_each_run_and_pays_once
     let lines: Vec<_> = ledgers.iter().flat_map(|ledger| ledger.lines()).collect();
     let keys: HashSet<_> = lines.iter().map(|line| line.split(' ').next()).collect();
     let said = format!(
-        "{wanted} runs in {took:.1?}, {kills} workers and {servers} servers killed, {} workers paid, {paid} payments with a \
+        "{wanted} runs in {took:.1?}, {kills} workers and {servers} nodes of {} killed, {} workers paid, {paid} payments with a \
          receipt, {in_doubt} in doubt, {} made",
+        1 + world.others.len(),
         ledgers.len(),
         lines.len()
     );

@@ -42,9 +42,11 @@ impl Drop for Folder {
     }
 }
 
-/// What a test works with: a Restate server, a database and a folder. The server ends first.
+/// What a test works with: a Restate server of one node or more, a database and a folder. The server ends first.
 pub(crate) struct World {
+    /// Node whose ingress and admin API are used.
     pub(crate) node: Node,
+    pub(crate) others: Vec<Node>,
     pub(crate) database: Database,
     pub(crate) folder: Folder,
 }
@@ -52,6 +54,10 @@ pub(crate) struct World {
 impl World {
     /// Starts everything; `None`, and a line that says why, where something is missing.
     pub(crate) async fn start() -> Option<World> {
+        World::with_nodes(1).await
+    }
+
+    pub(crate) async fn with_nodes(count: usize) -> Option<World> {
         let Ok(program) = std::env::var(SERVER) else {
             static SAID: Once = Once::new();
             SAID.call_once(|| {
@@ -63,39 +69,54 @@ impl World {
         };
         let database = Postgres::shared()?.database().await;
         let folder = Folder::new();
-        let mut node = Node::new(PathBuf::from(program), folder.path().join("restate"));
-        node.start().await;
-        Some(World {
-            node,
+        let fabric: Vec<_> = (0..count).map(|_| free_port()).collect();
+        let node = |index: usize| Node {
+            program: PathBuf::from(&program),
+            data: folder.path().join(format!("restate-{index}")),
+            index,
+            ports: [free_port(), free_port()],
+            fabric: fabric.clone(),
+            child: None,
+        };
+        let mut world = World {
+            node: node(0),
+            others: (1..count).map(node).collect(),
             database,
             folder,
-        })
+        };
+        // No node answers before there are enough of them.
+        for node in world.nodes() {
+            node.spawn();
+        }
+        for node in world.nodes() {
+            node.until_healthy().await;
+        }
+        Some(world)
+    }
+
+    fn nodes(&mut self) -> impl Iterator<Item = &mut Node> {
+        std::iter::once(&mut self.node).chain(&mut self.others)
     }
 }
 
-/// Restate server of one node. It can be killed and started again with its data.
+/// Node of a Restate server. It can be killed, and started again with its data.
 pub(crate) struct Node {
     program: PathBuf,
     data: PathBuf,
-    ports: [u16; 3],
+    index: usize,
+    /// Ports of the ingress and of the admin API.
+    ports: [u16; 2],
+    /// Ports by which the nodes reach each other.
+    fabric: Vec<u16>,
     child: Option<Child>,
 }
 
 impl Node {
-    fn new(program: PathBuf, data: PathBuf) -> Self {
-        Node {
-            program,
-            data,
-            ports: [(); 3].map(|()| free_port()),
-            child: None,
-        }
-    }
-
     pub(crate) fn ingress(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports[0])
     }
 
-    pub(crate) fn admin(&self) -> String {
+    fn admin(&self) -> String {
         format!("http://127.0.0.1:{}", self.ports[1])
     }
 
@@ -103,25 +124,50 @@ impl Node {
         Restate::at(self.ingress()).unwrap()
     }
 
-    /// Starts the server, and waits until it answers.
+    /// Starts the node, and waits until it answers.
     pub(crate) async fn start(&mut self) {
-        let [ingress, admin, fabric] = self.ports.map(|port| format!("127.0.0.1:{port}"));
+        self.spawn();
+        self.until_healthy().await;
+    }
+
+    fn spawn(&mut self) {
+        let own = self.fabric[self.index];
+        let [ingress, admin] = self.ports.map(|port| format!("127.0.0.1:{port}"));
+        let nodes = self.fabric.iter();
+        let nodes: Vec<_> = nodes
+            .map(|port| format!("\"http://127.0.0.1:{port}\""))
+            .collect();
+        let replication = self.fabric.len().min(2);
         fs::create_dir_all(&self.data).unwrap();
         let log = fs::File::create(self.data.with_extension("log")).unwrap();
         let mut command = Command::new(&self.program);
-        command.args(["--no-logo", "--node-name", "n1", "--base-dir"]);
-        command.arg(&self.data);
-        command.env("RESTATE_DISABLE_TELEMETRY", "true");
-        command.env("RESTATE_LISTEN_MODE", "tcp");
-        command.env("RESTATE_INGRESS__BIND_ADDRESS", ingress);
-        command.env("RESTATE_ADMIN__BIND_ADDRESS", admin);
-        command.env("RESTATE_BIND_ADDRESS", fabric);
-        command.env("RESTATE_DEFAULT_NUM_PARTITIONS", "4");
-        command
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log);
+        command.args(["--no-logo", "--node-name", &format!("n{}", self.index)]);
+        command.arg("--base-dir").arg(&self.data);
+        for (name, value) in [
+            ("DISABLE_TELEMETRY", "true".to_owned()),
+            ("LISTEN_MODE", "tcp".to_owned()),
+            ("CLUSTER_NAME", format!("agents-{}", self.fabric[0])),
+            ("AUTO_PROVISION", (self.index == 0).to_string()),
+            ("DEFAULT_REPLICATION", replication.to_string()),
+            ("DEFAULT_NUM_PARTITIONS", "4".to_owned()),
+            ("ROCKSDB_TOTAL_MEMORY_SIZE", "128 MiB".to_owned()),
+            ("INGRESS__BIND_ADDRESS", ingress),
+            ("ADMIN__BIND_ADDRESS", admin),
+            ("BIND_ADDRESS", format!("127.0.0.1:{own}")),
+            ("ADVERTISED_ADDRESS", format!("http://127.0.0.1:{own}")),
+            (
+                "METADATA_CLIENT__ADDRESSES",
+                format!("[{}]", nodes.join(",")),
+            ),
+        ] {
+            command.env(format!("RESTATE_{name}"), value);
+        }
+        command.stdin(Stdio::null());
+        command.stdout(log.try_clone().unwrap()).stderr(log);
         self.child = Some(command.spawn().unwrap());
+    }
+
+    async fn until_healthy(&self) {
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         for url in [
             format!("{}/health", self.admin()),
