@@ -30,7 +30,7 @@ struct AgentRun {
     room: Arc<Semaphore>,
 }
 
-/// When a run has to be called again, as Restate stores it.
+/// Time of the next call for a run, as Restate stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Next {
     /// After the next event.

@@ -175,3 +175,24 @@ async fn runs_from_before_are_woken() {
     assert_eq!(woken.await.unwrap(), 3);
     office.close().await;
 }
+
+/// A message whose turn has not come is called again until the one before it is over.
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_of_a_conversation_go_one_after_the_other() {
+    let Some(world) = World::start().await else {
+        return;
+    };
+    let office = Office::open(&world, DAY).await;
+    let chat = office.cashier.chat("case-7");
+    let first = chat.send("Pay.").start().await.unwrap();
+    let id = request(&first).await;
+    let second = chat.send("Is it paid?").start().await.unwrap();
+    let early = second.wait(Duration::from_secs(2)).await.unwrap();
+    assert!(matches!(early, Progress::Running), "{early:?}");
+    let (approvals, operator) = (office.runtime.approvals(), Principal::operator());
+    let decided = approvals.decide(&id, Approval::Approve, &operator);
+    decided.await.unwrap();
+    assert_eq!(done(&first).await.result.unwrap(), "done");
+    assert_eq!(done(&second).await.result.unwrap(), "done");
+    office.close().await;
+}

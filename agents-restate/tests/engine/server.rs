@@ -42,7 +42,7 @@ impl Drop for Folder {
     }
 }
 
-/// What a test works with: a Restate server of one node or more, a database and a folder. The server ends first.
+/// World of a test: a Restate server of one node or more, a database and a folder. The server ends first.
 pub(crate) struct World {
     /// Node whose ingress and admin API are used.
     pub(crate) node: Node,

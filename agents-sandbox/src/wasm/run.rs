@@ -71,7 +71,7 @@ async fn in_thread(compiled: &Arc<Compiled>, name: &str, job: Job) -> Result<Ran
     match tokio::time::timeout(sandbox.time, &mut work).await {
         Ok(Ok(ran)) => ran,
         Ok(Err(error)) => Err(SandboxError::start(wording::not_started(&error))),
-        // Either the module sees it at the next tick, or it waits for a thread and then does not start.
+        // The module sees it at its next tick, or when it gets its thread.
         Err(_) => Err(breach(compiled, Limit::Time, "")),
     }
 }
@@ -82,6 +82,10 @@ fn to_its_end(
     host: Host,
     is_over: impl Fn() -> bool + Send + Sync + 'static,
 ) -> Result<Ran, SandboxError> {
+    // It may have waited long for its thread.
+    if is_over() {
+        return Err(breach(compiled, Limit::Time, ""));
+    }
     let failed = |error: &dyn std::fmt::Display| SandboxError::start(wording::not_started(&error));
     let engine = compiled.instance.module().engine();
     let _ticking = Ticking::start(engine).map_err(|error| failed(&error))?;

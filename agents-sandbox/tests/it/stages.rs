@@ -106,8 +106,8 @@ fn signed(python: PythonTool) -> FnTool {
     })
 }
 
-/// The guard is asked before the model and before each call, the cache stands before the limiter so that a kept result costs
-/// no limit, and secrets and the box are within the execution of the tool.
+/// The guard is asked before the model and before each call. The cache stands before the limiter, so that a kept result costs
+/// no limit. Secrets and the box are within the execution of the tool.
 #[tokio::test]
 async fn e1_the_stages_of_a_call_are_in_order_and_the_box_is_one_of_them() {
     if !has_boxes() {
