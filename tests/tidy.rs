@@ -51,6 +51,7 @@ fn every_chapter_is_in_the_summary_and_is_compiled() {
         "agents-mcp/src/lib.rs",
         "agents-openapi/src/lib.rs",
         "agents-sandbox/src/lib.rs",
+        "agents-restate/src/lib.rs",
         "agents-control/src/lib.rs",
         "agents-server/src/lib.rs",
     ];

@@ -60,8 +60,12 @@ impl Client {
         &self.store
     }
 
-    /// Returns the store, which makes its audit trail with the key of the keyring.
-    pub(crate) async fn store(&self) -> Result<&Arc<dyn Store>, RuntimeError> {
+    /// Returns the store, for what a client has no method for. The store belongs to the keyring from then on, as with any
+    /// write of the client: a store that is written to without it belongs to no keyring.
+    ///
+    /// # Errors
+    /// When the keyring cannot be read or written, the store belongs to another one, or the store fails.
+    pub async fn store(&self) -> Result<&Arc<dyn Store>, RuntimeError> {
         let tied = self.is_tied.get_or_try_init(async || {
             let key = self.audit_key()?;
             Ok::<_, RuntimeError>(self.store.audit_with(&key).await?)

@@ -123,6 +123,7 @@ pub use webhook::{
     Deliver, Deliveries, DeliveryError, Webhook, WebhookDelivery, WebhookMessage, WebhookSecret,
 };
 pub use what_if::{WHAT_IF, WhatIf};
+pub use work::Advanced;
 
 #[cfg(doctest)]
 mod pages {

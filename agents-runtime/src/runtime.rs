@@ -181,6 +181,11 @@ impl Runtime {
         self.set(|settings| settings.at_once = runs.max(1))
     }
 
+    /// Returns the number of runs that this process works on at once.
+    pub fn runs_at_once(&self) -> usize {
+        self.settings.at_once
+    }
+
     /// Sets the number of runs of one tenant that all workers work on at once; 0, the default, is no limit.
     #[must_use]
     pub fn per_tenant(self, runs: u32) -> Self {

@@ -13,7 +13,7 @@ use crate::{
     texts::Texts,
     wording::in_words,
 };
-use agents_core::{Error, ErrorKind, agent::Conversation};
+use agents_core::{Error, ErrorKind, agent::Conversation, run::Timestamp};
 use agents_store::{Claim, End, HeldKind, HeldReason, Lease, Rest, Run, RunStatus};
 use std::{
     sync::{Arc, atomic::Ordering::Relaxed},
@@ -117,12 +117,80 @@ impl Runtime {
         aside
     }
 
+    /// Does what a worker does in addition to its runs, until `stop` is cancelled: it stores descriptions of agents, delivers
+    /// messages of webhooks, and erases contents. [`work`](Runtime::work) does this as well; it is for processes that call
+    /// [`advance`](Runtime::advance) in its place.
+    pub async fn upkeep(self, stop: CancellationToken) {
+        let aside = self.aside(&stop);
+        stop.cancelled().await;
+        aside.join_all().await;
+    }
+
+    /// Goes on with one run in this process as far as it can go now, and says what is left. It is for a scheduler of your own,
+    /// which knows when a run can go on, in place of the queue of [`work`](Runtime::work).
+    ///
+    /// The run is claimed under a lease as any worker does it. So a call for a run that cannot go on, or that another process
+    /// has, does no harm, and returns at once. If `stop` is cancelled, the run is put down at its next safe moment. If the
+    /// future is dropped, the run goes on elsewhere when its lease has ended, and a tool that was under way may be in doubt.
+    ///
+    /// ```
+    /// use agents::prelude::*;
+    /// use agents_runtime::{Advanced, Runtime, SqliteStore};
+    /// # use agents::testing::{Script, ScriptedModel};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (model, _) = ScriptedModel::new([Script::text("Paid.")]);
+    /// # let runtime = Runtime::open(SqliteStore::in_memory().await?).model(model);
+    /// # let payer = runtime.agent(AgentBuilder::<String, String>::new("payer").build());
+    /// let run = payer.run("Pay the bills of October.").start().await?;
+    /// let stop = tokio_util::sync::CancellationToken::new();
+    /// match runtime.advance(run.id(), &stop).await? {
+    ///     Advanced::Done => println!("the run is over"),
+    ///     Advanced::Held => println!("the run goes on once somebody releases it"),
+    ///     Advanced::Waiting { until } => println!("call again after a decision, or at {until:?}"),
+    ///     Advanced::Ready => println!("call again soon"),
+    /// }
+    /// # assert_eq!(runtime.advance(run.id(), &stop).await?, Advanced::Done);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such run, or the store fails.
+    pub async fn advance(
+        &self,
+        run: &str,
+        stop: &CancellationToken,
+    ) -> Result<Advanced, RuntimeError> {
+        let put_down = PutDown {
+            safely: stop.clone(),
+            at_once: CancellationToken::new(),
+        };
+        if !stop.is_cancelled() {
+            self.step_until(run, &put_down).await?;
+        }
+        let stored = self.client.known(run).await?;
+        Ok(match stored.status {
+            RunStatus::Done => Advanced::Done,
+            RunStatus::Held => Advanced::Held,
+            RunStatus::Waiting => Advanced::Waiting {
+                until: stored.wake_at,
+            },
+            RunStatus::Ready | RunStatus::Running => Advanced::Ready,
+        })
+    }
+
     /// Claims a run and goes on with it; returns `false` if it cannot be claimed.
     pub(crate) async fn step(&self, run: &str) -> Result<bool, RuntimeError> {
+        self.step_until(run, &PutDown::default()).await
+    }
+
+    async fn step_until(&self, run: &str, put_down: &PutDown) -> Result<bool, RuntimeError> {
         let Some((lease, at)) = self.claim(Some(run)).await? else {
             return Ok(false);
         };
-        self.go_on(lease, at, &PutDown::default()).await;
+        self.go_on(lease, at, put_down).await;
         Ok(true)
     }
 
@@ -168,7 +236,7 @@ impl Runtime {
         let counters = &self.shared.counters;
         let _under_way = UnderWay::count(counters);
         let run = lease.run.id.clone();
-        let rest = match self.advance(&lease, claimed, put_down).await {
+        let rest = match self.as_far_as_it_goes(&lease, claimed, put_down).await {
             Ok(Some(rest)) => rest,
             Ok(None) => return,
             Err(error) if error.may_pass() => {
@@ -195,7 +263,7 @@ impl Runtime {
     }
 
     /// Goes on with a run, and returns the state in which it is left; `None` if the lease is lost.
-    async fn advance(
+    async fn as_far_as_it_goes(
         &self,
         lease: &Lease,
         claimed: Instant,
@@ -320,6 +388,24 @@ impl Runtime {
             }
         }
     }
+}
+
+/// State of a run after [`Runtime::advance`], which says when to call that again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Advanced {
+    /// The run is over: never.
+    Done,
+    /// The run is held: when somebody has released or cancelled it.
+    Held,
+    /// The run waits: when a decision was taken, an execution in doubt was settled, or the run was cancelled; and at this
+    /// time, by the clock of the store.
+    Waiting {
+        /// Time at which the run goes on by itself; `None` if it does not.
+        until: Option<Timestamp>,
+    },
+    /// The run can go on, and this process has not got it: soon. Another process has it, its turn in its conversation or its
+    /// tenant has not come, or this process has no such agent, or was stopped.
+    Ready,
 }
 
 /// Signals with which a worker that is stopped puts its runs down.

@@ -29,6 +29,12 @@ pub enum Limit {
     SystemCall,
     /// The program was killed by the kernel, which does not say why.
     Killed,
+    /// Instructions of a WebAssembly module.
+    Fuel,
+    /// Stack of a WebAssembly module: calls within calls.
+    Stack,
+    /// A mistake of a WebAssembly module that ends it, such as a division by zero or a panic.
+    Trap,
 }
 
 /// Error of a call whose program ran into a limit of its box, or could not be started.
@@ -84,7 +90,8 @@ impl SandboxError {
 
     /// Returns the limit that the program ran into; `None` if the program was not started.
     ///
-    /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself. All others are hints. They are read from the signal
+    /// [`Limit::Time`] and [`Limit::Output`] are known by the tool itself, and so are all limits of a WebAssembly module. All
+    /// others are hints. They are read from the signal
     /// that ended the program and from its standard error; a program can forge both. It can also forge the words of a box
     /// that was not started. Decide nothing by them that matters if they are wrong. The limits hold in any case.
     pub fn limit(&self) -> Option<Limit> {
@@ -106,7 +113,7 @@ impl ToolFailure for SandboxError {
     }
 }
 
-/// Error of a tool that was not made, because this platform does not enforce what its sandbox promises.
+/// Error of a tool that was not made: this platform does not enforce what its sandbox promises, or its module is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unenforced(String);
 

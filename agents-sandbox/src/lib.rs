@@ -1,7 +1,7 @@
 //! Sandbox for `agents`: code of unknown origin runs in a box.
 //!
 //! [`PythonTool`] runs the code that a model writes. [`CommandTool`] runs a program that you choose, with arguments that you
-//! make from those of the model.
+//! make from those of the model. With the feature `wasm`, `WasmTool` runs a WebAssembly module, on any system.
 //!
 //! ```no_run
 //! use agents::{Effects, prelude::*};
@@ -20,7 +20,7 @@
 //! arguments ──► Job ──► bash (closes files) ──► bwrap (namespaces, mounts, seccomp) ──► prlimit ──► timeout ──► program
 //! ```
 //!
-//! The box is made by bubblewrap (`bwrap`), so this works on Linux only. When a tool is made, a first box is started that
+//! The box of a program is made by bubblewrap (`bwrap`), so this works on Linux only. When a tool is made, a first box is started that
 //! looks at itself: at its user, capabilities, `no_new_privs` and that there is a seccomp filter; at the limits of CPU,
 //! memory, open files, size of a file, processes and core files, as the kernel tells them; at its network interfaces, at files
 //! left open, at whether folders that are to be written can be; and whether a second process can be started where one is
@@ -58,8 +58,9 @@
 //!
 //! # What is not enforced
 //!
-//! - Memory is limited for each process, not for the box: at most [`memory`](Sandbox::memory) times
-//!   [`processes`](Sandbox::processes), and twice the [`disk`](Sandbox::disk). The same holds for the CPU. There is no cgroup.
+//! - Memory is limited for each process, not for the box, and each process that a program starts has the limit anew: at most
+//!   [`memory`](Sandbox::memory) times [`processes`](Sandbox::processes), and twice the [`disk`](Sandbox::disk). The CPU of a box
+//!   is bounded by its time. There is no cgroup.
 //! - Buffers of the kernel, such as those of pipes, and the entries of empty files are not counted.
 //! - The box shares the kernel with the host. A defect of the kernel that these system calls reach is a way out. Where this is
 //!   not enough, run the whole agent in a virtual machine.
@@ -87,6 +88,7 @@
 // What a box needs has no use where there is none.
 #![cfg_attr(not(target_os = "linux"), allow(dead_code))]
 
+mod capture;
 mod command_tool;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -98,6 +100,8 @@ mod linux;
 mod output;
 mod python_tool;
 mod sandbox;
+#[cfg(feature = "wasm")]
+mod wasm;
 mod wording;
 
 pub use command_tool::CommandTool;
@@ -106,6 +110,8 @@ pub use job::Job;
 pub use output::Ran;
 pub use python_tool::{PythonArgs, PythonTool};
 pub use sandbox::Sandbox;
+#[cfg(feature = "wasm")]
+pub use wasm::{WasmSandbox, WasmTool};
 
 #[cfg(not(target_os = "linux"))]
 use elsewhere::Ready;
@@ -116,4 +122,7 @@ use linux::Ready;
 mod pages {
     #[doc = include_str!("../../book/src/sandbox.md")]
     struct Sandbox;
+    #[cfg(feature = "wasm")]
+    #[doc = include_str!("../../book/src/webassembly.md")]
+    struct WebAssembly;
 }

@@ -1,5 +1,7 @@
 //! Texts of the sandbox: those that models are told first, then those that authors are told.
 
+#[cfg(feature = "wasm")]
+use crate::WasmSandbox;
 use crate::{Limit, Sandbox};
 use std::{
     fmt::{Display, Write},
@@ -34,6 +36,18 @@ pub(crate) fn description(what: &str, sandbox: &Sandbox) -> String {
         let _ = write!(text, " `{}` is {how}.", folder.at.display());
     }
     text
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) fn wasm_description(what: &str, sandbox: &WasmSandbox) -> String {
+    format!(
+        "{what} It runs in a box without files and without a network. Limits: {:?}, {} instructions, {} of memory; output \
+         beyond {} is cut.",
+        sandbox.time,
+        sandbox.fuel,
+        size(sandbox.memory),
+        size(sandbox.output as u64),
+    )
 }
 
 // ---- limits that a program ran into ----
@@ -88,7 +102,42 @@ pub(crate) fn breach(limit: Limit, sandbox: &Sandbox) -> String {
              limit of {} s of CPU; ask for less",
             sandbox.cpu_seconds()
         ),
+        Limit::Fuel | Limit::Stack | Limit::Trap => {
+            "the module reached a limit; ask for less".to_owned()
+        }
     }
+}
+
+/// Returns the sentence for a limit of a WebAssembly module.
+#[cfg(feature = "wasm")]
+pub(crate) fn wasm_breach(limit: Limit, sandbox: &WasmSandbox) -> String {
+    match limit {
+        Limit::Fuel => format!(
+            "the module took more than {} instructions; allow more with `.fuel(..)`, or ask for less",
+            sandbox.fuel
+        ),
+        Limit::Memory => format!(
+            "the module wanted more than {} of memory; allow more with `.memory(..)`, or ask for less",
+            size(sandbox.memory)
+        ),
+        Limit::Time => format!(
+            "the module did not end within {:?}, and was stopped; allow more with `.time(..)`, or ask for less",
+            sandbox.time
+        ),
+        Limit::Output => format!(
+            "the module wrote more than 16 times the {} of output that are shown, and was stopped; allow more with \
+             `.output(..)`, or print less",
+            size(sandbox.output as u64)
+        ),
+        Limit::Stack => "the module used more than 512 KiB of stack: calls within calls without an end, as a rule; ask for less".to_owned(),
+        _ => "the module was stopped; ask for less".to_owned(),
+    }
+}
+
+/// Returns the sentence for a mistake of a module, in the words of wasmtime.
+#[cfg(feature = "wasm")]
+pub(crate) fn trapped(why: &dyn Display) -> String {
+    format!("the module made a mistake that ends it ({why}); try other arguments")
 }
 
 /// Returns the sentence for a limit with the end of the standard error, where the program may say more.
@@ -126,6 +175,10 @@ pub(crate) fn not_a_file_name(name: &str) -> String {
 pub(crate) fn file_twice(name: &str) -> String {
     format!("two files have the name {name:?}; give each a name of its own")
 }
+
+#[cfg(feature = "wasm")]
+pub(crate) const NO_FILES: &str =
+    "a module has no files; hand the text over by `.stdin(..)` or `.arg(..)`";
 
 // ---- output ----
 
@@ -268,6 +321,56 @@ pub(crate) fn folder_misplaced(at: &Path) -> String {
     format!(
         "`{}` is no place for it; choose an absolute path that is not one of the box's own, such as `/data`",
         at.display()
+    )
+}
+
+// ---- modules that are refused ----
+
+#[cfg(feature = "wasm")]
+pub(crate) fn no_wasm(error: &dyn Display) -> String {
+    format!("wasmtime cannot run modules on this machine: {error}; use another machine")
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) fn module_broken(why: &str) -> String {
+    format!(
+        "the module is not valid: {why}; give the bytes of a `.wasm` file that was compiled for `wasm32-wasip1`"
+    )
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) const NO_START: &str = "the module has no function `_start` without parameters; compile it as a program, not as a library";
+
+#[cfg(feature = "wasm")]
+pub(crate) const NO_MEMORY: &str = "the module exports no memory of the name `memory`; export it, as compilers do for `wasm32-wasip1`";
+
+#[cfg(feature = "wasm")]
+pub(crate) fn module_too_large(wanted: u64, most: u64) -> String {
+    format!(
+        "the module begins with {wanted} bytes of memory, and {} are allowed; allow more with `.memory(..)`",
+        size(most)
+    )
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) fn import_refused(name: &str, right: &str) -> String {
+    format!(
+        "the module imports `{name}`, which it was not given; give it with `{right}`, or compile the module without"
+    )
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) fn right_never_given(name: &str) -> String {
+    format!(
+        "the module imports `{name}`, and a module has no files, sockets, waits or signals; compile it without, or run the \
+         program with `CommandTool`"
+    )
+}
+
+#[cfg(feature = "wasm")]
+pub(crate) fn import_unknown(module: &str, name: &str) -> String {
+    format!(
+        "the module imports `{name}` of `{module}`, which is not there; compile it for `wasm32-wasip1`"
     )
 }
 

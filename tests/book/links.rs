@@ -134,6 +134,7 @@ fn nothing_links_to_the_pages_of_another_project() {
         "agents-mcp",
         "agents-openapi",
         "agents-sandbox",
+        "agents-restate",
         "agents-control",
         "agents-server",
     ]

@@ -1,8 +1,9 @@
-//! Operations of durable runs: pauses, doubts, lists, roles, metrics, webhooks, retention. Each test is done in every store.
+//! Operations of durable runs: advances, pauses, doubts, lists, roles, metrics, webhooks, retention. Each test is done in every store.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod advance;
 mod direct_calls;
 mod doubts;
 mod lists;

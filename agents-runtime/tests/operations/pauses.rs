@@ -6,7 +6,7 @@ use agents_runtime::{AuditKind, RuntimeErrorKind};
 use agents_store::{AuditFilter, ErrorKind as Kind};
 
 /// A model that pays these amounts, one after the other. A request that comes twice has the same reply.
-struct Pays<const N: usize>([i64; N]);
+pub(crate) struct Pays<const N: usize>(pub(crate) [i64; N]);
 
 #[agents::async_trait]
 impl<const N: usize> Model for Pays<N> {

@@ -1,6 +1,5 @@
 //! The box on Linux, made by bubblewrap.
 
-mod capture;
 mod command;
 mod probe;
 mod run;

@@ -108,35 +108,26 @@ fn judge(ready: &Ready, found: &str) -> Result<(), Unenforced> {
     let sandbox = &ready.sandbox;
     let refused = |text: String| Err(Unenforced::new(text));
     let value = |start: &str| found.lines().find_map(|line| line.strip_prefix(start));
-    let nobody = NOBODY.to_string();
+    let no_capability = || "0000000000000000".to_owned();
     for (name, wanted) in [
-        ("Uid", &*nobody),
-        ("NoNewPrivs", "1"),
-        ("Seccomp", "2"),
-        ("CapEff", "0000000000000000"),
-        ("CapPrm", "0000000000000000"),
-        ("CapBnd", "0000000000000000"),
+        ("status Uid:", NOBODY.to_string()),
+        ("status NoNewPrivs:", "1".to_owned()),
+        ("status Seccomp:", "2".to_owned()),
+        ("status CapEff:", no_capability()),
+        ("status CapPrm:", no_capability()),
+        ("status CapBnd:", no_capability()),
+        ("limit Max cpu time", sandbox.cpu_seconds().to_string()),
+        ("limit Max address space", sandbox.memory.to_string()),
+        ("limit Max open files", sandbox.open_files.to_string()),
+        ("limit Max file size", sandbox.file_size.to_string()),
+        ("limit Max processes", nproc(sandbox).to_string()),
+        ("limit Max core file size", "0".to_owned()),
     ] {
-        let is = value(&format!("status {name}:")).and_then(|rest| rest.split_whitespace().next());
-        if is != Some(wanted) {
-            return refused(wording::not_so(name, wanted, is.unwrap_or("?")));
-        }
-    }
-    for (name, wanted) in [
-        ("Max cpu time", sandbox.cpu_seconds()),
-        ("Max address space", sandbox.memory),
-        ("Max open files", sandbox.open_files.into()),
-        ("Max file size", sandbox.file_size),
-        ("Max processes", nproc(sandbox).into()),
-        ("Max core file size", 0),
-    ] {
-        let is = value(&format!("limit {name}")).and_then(|rest| rest.split_whitespace().next());
-        if is != Some(&*wanted.to_string()) {
-            return refused(wording::not_so(
-                name,
-                &wanted.to_string(),
-                is.unwrap_or("?"),
-            ));
+        let is = value(name).and_then(|rest| rest.split_whitespace().next());
+        if is != Some(&wanted) {
+            let (_, name) = name.split_once(' ').unwrap_or_default();
+            let name = name.trim_end_matches(':');
+            return refused(wording::not_so(name, &wanted, is.unwrap_or("?")));
         }
     }
     if let Some(name) = found

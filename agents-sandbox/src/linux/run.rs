@@ -1,11 +1,9 @@
-use super::{
-    Ready,
+use super::{Ready, run_folder::RunFolder, running::Running, spawner, verdict};
+use crate::{
+    Job, Limit, Ran, SandboxError,
     capture::{Capture, Stopped},
-    run_folder::RunFolder,
-    running::Running,
-    spawner, verdict,
+    wording,
 };
-use crate::{Job, Limit, Ran, SandboxError, wording};
 use std::{io, os::unix::process::ExitStatusExt, process::ExitStatus};
 use tokio::{
     io::AsyncWriteExt,

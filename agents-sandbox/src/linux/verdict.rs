@@ -1,5 +1,4 @@
-use super::capture::Capture;
-use crate::{Limit, Sandbox, SandboxError, output, wording};
+use crate::{Limit, Sandbox, SandboxError, capture::Capture, output, wording};
 
 /// Status of a program that was ended by a signal, as shells tell it.
 const KILLED_BY: i32 = 128;
@@ -41,19 +40,8 @@ pub(super) fn breach(status: i32, err: &Capture, sandbox: &Sandbox) -> Option<Sa
         _ => said(err)?,
     };
     let sentence = wording::breach(limit, sandbox);
-    let message = wording::with_stderr(&sentence, &tail(err, sandbox.output));
+    let message = wording::with_stderr(&sentence, &err.tail(sandbox.output));
     Some(SandboxError::breach(limit, message))
-}
-
-/// Returns the end of the standard error as text, in whole lines where it is cut.
-fn tail(err: &Capture, most: usize) -> String {
-    let end = &err.end[err.end.len().saturating_sub(most)..];
-    let text = output::safe(end);
-    let whole = match text.split_once('\n') {
-        Some((_, rest)) if err.total > end.len() as u64 => rest,
-        _ => &text,
-    };
-    whole.trim_end().to_owned()
 }
 
 /// Begins of what the programs that make a box say if they could not, with the statuses that they end with then: the script

@@ -14,6 +14,7 @@ mod platform;
 mod processes;
 mod quotas;
 mod runs;
+mod stages;
 
 use agents_core::{Effects, Tool, ToolContext};
 use agents_sandbox::{Limit, PythonArgs, PythonTool, Ran, Sandbox, SandboxError};

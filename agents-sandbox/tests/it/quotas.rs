@@ -119,3 +119,45 @@ async fn nothing_of_a_run_stays_on_the_host() {
     let name = format!("agents-sandbox-{}", name.split('/').next().unwrap());
     assert!(!folders().contains(&name), "{name}");
 }
+
+/// The limits hold for each process, and so for the whole box: its memory is never more than their product.
+#[tokio::test]
+async fn k4_all_processes_together_have_at_most_memory_times_processes() {
+    // At most a gigabyte, if the box should fail. Each process takes as much as it gets, and tells how much that is.
+    let code = "
+import os, time
+read, write = os.pipe()
+children = 0
+try:
+    while children < 20:
+        if os.fork() == 0:
+            got, hog = 0, []
+            try:
+                while got < 50:
+                    hog.append(bytearray(1_000_000))
+                    got += 1
+            except MemoryError:
+                pass
+            os.write(write, b'%d\\n' % got)
+            time.sleep(60)
+        children += 1
+except BlockingIOError:
+    pass
+told = b''
+while told.count(b'\\n') < children:
+    told += os.read(read, 1000)
+print(children, sum(map(int, told.split())), max(map(int, told.split())))";
+    let sandbox = Sandbox::new().processes(4).memory(40_000_000);
+    let Some(text) = printed(sandbox, code).await else {
+        return;
+    };
+    let figures = text
+        .split_whitespace()
+        .map(|figure| figure.parse().unwrap());
+    let figures: Vec<usize> = figures.collect();
+    let [children, together, most] = figures[..] else {
+        panic!("{text}")
+    };
+    assert_eq!(children, 3, "four processes, of which one is the first");
+    assert!(most < 40 && together < 3 * 40, "{text}");
+}

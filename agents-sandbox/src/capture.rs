@@ -1,12 +1,13 @@
+use crate::output;
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// Output of a program: its begin, as much as is shown, and its end, which tells why the program failed.
 #[derive(Default)]
-pub(super) struct Capture {
-    pub(super) begin: Vec<u8>,
-    pub(super) end: Vec<u8>,
-    pub(super) total: u64,
+pub(crate) struct Capture {
+    pub(crate) begin: Vec<u8>,
+    pub(crate) end: Vec<u8>,
+    pub(crate) total: u64,
 }
 
 /// Bytes that are kept of the end.
@@ -17,14 +18,14 @@ const TOO_MUCH: u64 = 16;
 
 /// Reason why a program's output is not read any more.
 #[derive(Debug)]
-pub(super) enum Stopped {
+pub(crate) enum Stopped {
     TooMuch,
     Failed(io::Error),
 }
 
 impl Capture {
     /// Reads to the end.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         from: Option<impl AsyncRead + Unpin>,
         most: usize,
     ) -> Result<Self, Stopped> {
@@ -39,18 +40,35 @@ impl Capture {
                 Ok(count) => capture.add(&chunk[..count], most),
                 Err(error) => return Err(Stopped::Failed(error)),
             }
-            if capture.total > (most as u64).saturating_mul(TOO_MUCH) {
+            if capture.is_too_much(most) {
                 return Err(Stopped::TooMuch);
             }
         }
     }
 
-    fn add(&mut self, bytes: &[u8], most: usize) {
+    /// Adds output, of which `most` bytes are shown.
+    pub(crate) fn add(&mut self, bytes: &[u8], most: usize) {
         let room = most.saturating_sub(self.begin.len());
         self.begin.extend(&bytes[..bytes.len().min(room)]);
         self.end.extend(&bytes[bytes.len().saturating_sub(END)..]);
         self.end.drain(..self.end.len().saturating_sub(END));
         self.total += bytes.len() as u64;
+    }
+
+    /// Returns `true` if there is so much output that the program is ended.
+    pub(crate) fn is_too_much(&self, most: usize) -> bool {
+        self.total > (most as u64).saturating_mul(TOO_MUCH)
+    }
+
+    /// Returns the end of the output as text of at most so many bytes, in whole lines where it is cut.
+    pub(crate) fn tail(&self, most: usize) -> String {
+        let end = &self.end[self.end.len().saturating_sub(most)..];
+        let text = output::safe(end);
+        let whole = match text.split_once('\n') {
+            Some((_, rest)) if self.total > end.len() as u64 => rest,
+            _ => &text,
+        };
+        whole.trim_end().to_owned()
     }
 }
 
