@@ -61,7 +61,7 @@ async fn a_form_as_it_is_approves_the_arguments_as_they_are() {
             .body
             .contains("One request was approved.")
     );
-    assert_eq!(paid(&house, &request.run_id).await, "paid 12");
+    assert_eq!(paid(&house, &request.run_id).await, "paid 12 to a\nb");
     let operator = agents_runtime::Principal::operator();
     let approvals = house.client().approvals();
     let stored = approvals.get(&request.id, &operator).await.unwrap();
@@ -83,7 +83,7 @@ async fn arguments_are_edited_one_by_one_or_as_json() {
         .decide("acme/grace", &first.id, "approve", &edit)
         .await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
-    assert_eq!(paid(&house, &first.run_id).await, "paid 7");
+    assert_eq!(paid(&house, &first.run_id).await, "paid 7 to ACME");
     let second = house.ask("acme", r#"{"amount": 12}"#).await;
     let edit = [("arguments", r#"{"amount": 8}"#)];
     let answer = house

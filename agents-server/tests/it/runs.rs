@@ -1,6 +1,9 @@
 //! The page of a run: why it does not go on, what it has done, doubts, undo, escalations, and its answer.
 
-use crate::house::{Answer, House, payer};
+use crate::{
+    house::{Answer, House},
+    room::payer,
+};
 use agents::{
     AgentBuilder, Effects, async_trait,
     escalation::{Escalation, inherit},
