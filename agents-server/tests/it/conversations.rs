@@ -91,7 +91,13 @@ impl Drop for Place {
 }
 
 /// Sends a message, and returns the run of it.
-async fn say(house: &House, who: &str, id: &str, agent: &str, input: impl Into<Value>) -> String {
+pub(crate) async fn say(
+    house: &House,
+    who: &str,
+    id: &str,
+    agent: &str,
+    input: impl Into<Value>,
+) -> String {
     let message = json!({"agent": agent, "input": input.into()});
     let path = format!("/api/conversations/{id}");
     let answer = house.post_json(who, &path, &message).await;
