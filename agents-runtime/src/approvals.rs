@@ -8,7 +8,7 @@ use crate::{
 };
 use agents_core::{
     Json,
-    journal::Follower,
+    journal::{Asked, Follower},
     run::{ApprovalReason, ApprovalRequest, Timestamp},
     tool::Risk,
 };
@@ -110,6 +110,10 @@ pub struct RequestDetail {
     pub request: ApprovalRequest,
     /// JSON Schema of the arguments.
     pub schema: Option<Value>,
+    /// Arguments as the model wrote them, if they were changed since, as text that need not be JSON; secrets are shown by their
+    /// names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
 /// Run whose requests are read: its key, and why the principal may not decide if it wrote in the conversation of the run.
@@ -132,9 +136,13 @@ pub struct Readable {
     pub refusal: Option<RuntimeError>,
 }
 
-impl RequestDetail {
-    pub(crate) fn new(request: ApprovalRequest, schema: Option<Value>) -> Self {
-        RequestDetail { request, schema }
+impl From<&Asked> for RequestDetail {
+    fn from(asked: &Asked) -> Self {
+        RequestDetail {
+            request: asked.request.clone(),
+            schema: asked.schema.clone(),
+            written: asked.written.clone(),
+        }
     }
 }
 

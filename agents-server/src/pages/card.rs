@@ -157,6 +157,10 @@ fn arguments(args: &Args<'_>) -> Markup {
         @if !detail.request.repairs.is_empty() {
             details.repairs {
                 summary { "Changed since the model wrote them" }
+                @if let Some(written) = &detail.written {
+                    p { "The model wrote:" }
+                    pre.written tabindex="0" aria-label="Arguments as the model wrote them" { bdi { (inert::text(written)) } }
+                }
                 ol {
                     @for step in detail.request.repairs.iter() {
                         li {

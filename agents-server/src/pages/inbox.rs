@@ -84,7 +84,7 @@ async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup
         @if let Some(last) = next {
             p { a rel="next" href={ (base) "/approvals?status=" (status) "&after=" (encoded(&last.request.id)) } { "Later requests" } }
         }
-        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " ask for a revision · " kbd { "e" } " edit" }
+        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " note · " kbd { "e" } " edit" }
     })
 }
 

@@ -316,7 +316,7 @@ fn confirmation(visitor: &Visitor, executed: &Executed) -> Markup {
             (Some(why), _) => p.failure { "It cannot be undone: " (why) "." },
             (None, Some(why)) => (not_allowed(why)),
             (None, None) => {
-                p { (wording::REVERSIBLE) }
+                p { (wording::REVERSIBLE) "." }
                 p { "The undo is a run of its own, in your name. It asks for approval if the calls of the tool do, and then you may not be the one who decides." }
                 form.steer method="post" action={ (back) "/executions/" (encoded(&one.execution_id)) } {
                     input type="hidden" name="token" value=(visitor.token);

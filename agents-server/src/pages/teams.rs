@@ -65,7 +65,7 @@ fn section(visitor: &Visitor, agent: &Agent) -> Markup {
 fn chart(visitor: &Visitor, agent: &Agent) -> Markup {
     html! {
         p.facts {
-            a href={ (visitor.base) "/runs?agent=" (encoded(&agent.name)) } { "its runs" }
+            a href={ (visitor.base) "/runs?agent=" (encoded(&agent.name)) } { "Its runs" }
             @match agent.earlier {
                 0 => {},
                 1 => " · one earlier form",

@@ -38,11 +38,22 @@ async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_wait
         "value=\"revise\"",
         "name=\"note\"",
         "name=\"arguments\"",
+        // The way from what the model wrote to what will run.
+        "{&quot;amount&quot;: &quot;12&quot;, &quot;to&quot;: &quot;ACME&quot;}",
         "number taken out of its quotes",
+        "\"argument.amount\" type=\"text\" inputmode=\"decimal\" value=\"12\"",
         &request.args_digest,
     ] {
-        assert!(page.body.contains(part), "{part}");
+        assert!(page.body.contains(part), "{part}: {}", page.body);
     }
+    let of_request = format!("/api/approvals/{}", request.id);
+    let json = house.get("acme/grace", &of_request).await.json();
+    assert_eq!(json["written"], r#"{"amount": "12", "to": "ACME"}"#);
+    // What was not changed is not shown twice.
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let of_request = format!("/api/approvals/{}", request.id);
+    let json = house.get("acme/grace", &of_request).await.json();
+    assert_eq!(json.get("written"), None, "{json}");
 }
 
 #[tokio::test]
