@@ -282,8 +282,8 @@ impl Approvals {
         Ok(self.visible(id, by).await?.into())
     }
 
-    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles), and with the reason why the
-    /// principal may not decide, if there is one.
+    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). If the principal may not
+    /// decide, the reason is there as well.
     ///
     /// For a principal who may not see them, the arguments are missing, and no refusal is stored, as
     /// [`detail`](Approvals::detail) stores one. Arguments that cannot be read are an error in their place.
@@ -296,8 +296,8 @@ impl Approvals {
     }
 
     /// Returns requests of the principal's tenant, the oldest first, each with its exact arguments if the principal
-    /// [may see them](crate::Roles), and with the reason why the principal may not decide, if there is one. Arguments that
-    /// cannot be read are an error in their place.
+    /// [may see them](crate::Roles). If the principal may not decide, the reason is there as well. Arguments that cannot be
+    /// read are an error in their place.
     ///
     /// # Errors
     /// When `filter.after` is no request, or the store fails.
