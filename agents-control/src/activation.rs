@@ -41,6 +41,38 @@ impl ControlPlane {
         self.change(What::Deactivate(version))
     }
 
+    /// Returns why a principal may not activate a profile, because of who the principal is and of what the global profile
+    /// permits; `None` if it may. Nothing is changed, and the [changes](ControlPlane::changes) have no refusal: a page asks it
+    /// before it shows a button.
+    ///
+    /// ```
+    /// use agents_control::{ControlPlane, ModelProfile, Principal, PurposeKey::Scoring, SqliteStore};
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let control = ControlPlane::open(&SqliteStore::in_memory().await?);
+    /// let profile = ModelProfile::global(Scoring).model("mine", "small");
+    /// let grace = Principal::new("grace", "acme");
+    /// let why = control.refusal(&profile, &grace).await?;
+    /// assert!(why.unwrap().contains("grace"));
+    /// assert_eq!(control.refusal(&profile, &Principal::operator()).await?, None);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the store fails, or an active profile cannot be read.
+    pub async fn refusal(
+        &self,
+        profile: &ModelProfile,
+        principal: &Principal,
+    ) -> Result<Option<String>, ControlError> {
+        match self.plane.not_permitted(profile, principal) {
+            Some(why) => Ok(Some(why)),
+            None => Ok(refusal(&*self.plane.active().await?, profile, principal)),
+        }
+    }
+
     fn change(&self, what: What) -> Change<'_> {
         Change {
             plane: &self.plane,
@@ -175,15 +207,20 @@ impl Plane {
         principal: &Principal,
         new: &NewProfile,
     ) -> Result<(), ControlError> {
+        match self.not_permitted(profile, principal) {
+            None => Ok(()),
+            Some(why) => self.refuse(new, why).await,
+        }
+    }
+
+    /// Returns why a tier is not the principal's to change, if it is not.
+    fn not_permitted(&self, profile: &ModelProfile, principal: &Principal) -> Option<String> {
         let is_own = principal.tenant().is_some() && principal.tenant() == profile.tier.org_id();
         if !principal.is_operator() && !is_own {
-            let why = wording::not_your_tier(&profile.purpose, principal.id());
-            return self.refuse(new, why).await;
+            return Some(wording::not_your_tier(&profile.purpose, principal.id()));
         }
-        match self.roles.allow(Action::Profiles, principal) {
-            Ok(()) => Ok(()),
-            Err(why) => self.refuse(new, why.to_string()).await,
-        }
+        let allowed = self.roles.allow(Action::Profiles, principal);
+        allowed.err().map(|why| why.to_string())
     }
 
     async fn refuse(&self, new: &NewProfile, why: String) -> Result<(), ControlError> {

@@ -8,11 +8,11 @@ use crate::{
 };
 use agents_core::{
     Json,
-    journal::Follower,
+    journal::{Asked, Follower},
     run::{ApprovalReason, ApprovalRequest, Timestamp},
     tool::Risk,
 };
-use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision};
+use agents_store::{Answer, ApprovalFilter, ApprovalStatus, Decision, Run};
 use futures_util::stream::{self, StreamExt};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -110,15 +110,39 @@ pub struct RequestDetail {
     pub request: ApprovalRequest,
     /// JSON Schema of the arguments.
     pub schema: Option<Value>,
+    /// Arguments as the model wrote them, if they were changed since, as text that need not be JSON; secrets are shown by their
+    /// names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub written: Option<String>,
 }
 
-/// Request, with its exact arguments. They are missing for a principal who may not see them, and an error if they cannot
-/// be read: the keys of the run are gone, or somebody has altered them.
-pub type Readable = (Request, Option<Result<RequestDetail, RuntimeError>>);
+/// Run whose requests are read: its key, and why the principal may not decide if it wrote in the conversation of the run.
+struct OfRun {
+    key: Result<RunKey, RuntimeError>,
+    wrote: Option<RuntimeError>,
+}
 
-impl RequestDetail {
-    pub(crate) fn new(request: ApprovalRequest, schema: Option<Value>) -> Self {
-        RequestDetail { request, schema }
+/// Request, as a principal finds it.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Readable {
+    /// The request.
+    pub request: Request,
+    /// Request with its exact arguments. It is missing for a principal who may not see them, and an error if they cannot be
+    /// read: the keys of the run are gone, or somebody has altered them.
+    pub detail: Option<Result<RequestDetail, RuntimeError>>,
+    /// Error that a decision of this principal would be, because of who the principal is. It is missing for whoever may
+    /// decide, and for a request that does not wait.
+    pub refusal: Option<RuntimeError>,
+}
+
+impl From<&Asked> for RequestDetail {
+    fn from(asked: &Asked) -> Self {
+        RequestDetail {
+            request: asked.request.clone(),
+            schema: asked.schema.clone(),
+            written: asked.written.clone(),
+        }
     }
 }
 
@@ -258,7 +282,8 @@ impl Approvals {
         Ok(self.visible(id, by).await?.into())
     }
 
-    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles).
+    /// Returns a request, with its exact arguments if the principal [may see them](crate::Roles). If the principal may not
+    /// decide, the reason is there as well.
     ///
     /// For a principal who may not see them, the arguments are missing, and no refusal is stored, as
     /// [`detail`](Approvals::detail) stores one. Arguments that cannot be read are an error in their place.
@@ -271,7 +296,8 @@ impl Approvals {
     }
 
     /// Returns requests of the principal's tenant, the oldest first, each with its exact arguments if the principal
-    /// [may see them](crate::Roles). Arguments that cannot be read are an error in their place.
+    /// [may see them](crate::Roles). If the principal may not decide, the reason is there as well. Arguments that cannot be
+    /// read are an error in their place.
     ///
     /// # Errors
     /// When `filter.after` is no request, or the store fails.
@@ -280,33 +306,43 @@ impl Approvals {
         filter: &ApprovalFilter,
         by: &Principal,
     ) -> Result<Vec<Readable>, RuntimeError> {
-        let (mut all, mut keys) = (Vec::new(), BTreeMap::new());
+        let (mut all, mut runs) = (Vec::new(), BTreeMap::new());
         for stored in self.stored(filter, by).await? {
-            all.push(self.readable(stored, by, &mut keys).await?);
+            all.push(self.readable(stored, by, &mut runs).await?);
         }
         Ok(all)
     }
 
-    /// Adds the exact arguments to a request, if the principal may see them. The keys of runs are opened once.
+    /// Adds to a request what a principal may see and do. Each run is read once.
     async fn readable(
         &self,
         stored: agents_store::Approval,
         by: &Principal,
-        keys: &mut BTreeMap<String, Result<RunKey, RuntimeError>>,
+        runs: &mut BTreeMap<String, OfRun>,
     ) -> Result<Readable, RuntimeError> {
-        if self.may_see(&stored, by).is_err() {
-            return Ok((stored.into(), None));
+        let is_seen = self.may_see(&stored, by).is_ok();
+        let is_open = stored.status == ApprovalStatus::Pending;
+        let mut refusal = self.may_decide(&stored, by).err();
+        let mut detail = None;
+        if is_seen || (is_open && refusal.is_none()) {
+            if !runs.contains_key(&stored.run) {
+                let run = self.client.known(&stored.run).await?;
+                let key = key_of(&run, &*self.client.keys()?);
+                let wrote = self.wrote(&run, by).await?;
+                runs.insert(stored.run.clone(), OfRun { key, wrote });
+            }
+            let OfRun { key, wrote } = &runs[&stored.run];
+            refusal = refusal.or_else(|| wrote.clone());
+            detail = is_seen.then(|| match key {
+                Ok(key) => opened(key, &detail_of(&stored.request), &stored.detail),
+                Err(error) => Err(error.clone()),
+            });
         }
-        if !keys.contains_key(&stored.run) {
-            let run = self.client.known(&stored.run).await?;
-            let key = key_of(&run, &*self.client.keys()?);
-            keys.insert(stored.run.clone(), key);
-        }
-        let detail = match &keys[&stored.run] {
-            Ok(key) => opened(key, &detail_of(&stored.request), &stored.detail),
-            Err(error) => Err(error.clone()),
-        };
-        Ok((stored.into(), Some(detail)))
+        Ok(Readable {
+            refusal: refusal.filter(|_| is_open),
+            request: stored.into(),
+            detail,
+        })
     }
 
     /// Decides about a request. The first decision counts.
@@ -413,11 +449,8 @@ impl Approvals {
             }
         };
         let run = self.client.known(&stored.run).await?;
-        if !by.is_operator() && self.client.wrote_in_conversation(&run, by).await? {
-            return Err(crate::wording::wrote_in_the_conversation(
-                by.id(),
-                crate::wording::DECIDE,
-            ));
+        if let Some(refusal) = self.wrote(&run, by).await? {
+            return Err(refusal);
         }
         let key = key_of(&run, &*self.client.keys()?)?;
         let proof = Proof {
@@ -454,6 +487,13 @@ impl Approvals {
         let people = (stored.started_by.as_deref(), stored.user_id.as_deref());
         let roles = &self.client.roles;
         roles.allow_judge(Action::Decide, stored.risk_level, people, by)
+    }
+
+    /// Returns why a principal may not decide about the requests of a run, if it has written in the conversation of the run.
+    async fn wrote(&self, run: &Run, by: &Principal) -> Result<Option<RuntimeError>, RuntimeError> {
+        let has_written = !by.is_operator() && self.client.wrote_in_conversation(run, by).await?;
+        let decide = crate::wording::DECIDE;
+        Ok(has_written.then(|| crate::wording::wrote_in_the_conversation(by.id(), decide)))
     }
 
     fn may_see(&self, stored: &agents_store::Approval, by: &Principal) -> Result<(), RuntimeError> {

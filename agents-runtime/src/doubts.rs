@@ -169,16 +169,10 @@ impl Doubts {
         let execution = client.execution(execution, by).await?;
         let run = client.steered(Action::Settle, &execution.run, by).await?;
         let key = key_of(&run, &*client.keys()?)?;
-        let user = RunData::of(&run, &key)?.scope.user_id;
-        let people = (run.started_by.as_deref(), user.as_deref());
-        let risk = execution.risk_level;
-        let allowed = match client.roles.allow_judge(Action::Settle, risk, people, by) {
-            Ok(()) if !by.is_operator() && client.wrote_in_conversation(&run, by).await? => Err(
-                crate::wording::wrote_in_the_conversation(by.id(), crate::wording::SETTLE),
-            ),
-            allowed => allowed,
-        };
-        if let Err(error) = allowed {
+        if let Some(error) = self
+            .refusal_in(&run, &key, execution.risk_level, by)
+            .await?
+        {
             let (who, tool) = (Some(by.id()), Some(&*execution.tool_name));
             let id = Some(&*execution.id);
             client.refused(&run, who, id, tool, &error).await;
@@ -190,6 +184,45 @@ impl Doubts {
             self.store(&key, &earlier, &finding, by).await?;
         }
         Ok(())
+    }
+
+    /// Returns why a principal may not settle the doubt about an execution, because of who the principal is; `None` if it may.
+    /// Nothing is settled, and the audit trail has nothing of it: a page asks it before it shows a button.
+    ///
+    /// # Errors
+    /// When there is no such execution for this principal, the keys of its run are gone, or the store fails.
+    pub async fn refusal(
+        &self,
+        execution: &str,
+        by: &Principal,
+    ) -> Result<Option<RuntimeError>, RuntimeError> {
+        let client = &self.client;
+        let execution = client.execution(execution, by).await?;
+        let run = client.visible(&execution.run, by).await?;
+        let key = key_of(&run, &*client.keys()?)?;
+        self.refusal_in(&run, &key, execution.risk_level, by).await
+    }
+
+    /// Returns why a principal may not judge an execution of this risk in a run.
+    async fn refusal_in(
+        &self,
+        run: &Run,
+        key: &RunKey,
+        risk: Risk,
+        by: &Principal,
+    ) -> Result<Option<RuntimeError>, RuntimeError> {
+        let client = &self.client;
+        let user = RunData::of(run, key)?.scope.user_id;
+        let people = (run.started_by.as_deref(), user.as_deref());
+        let settle = crate::wording::SETTLE;
+        Ok(
+            match client.roles.allow_judge(Action::Settle, risk, people, by) {
+                Ok(()) if !by.is_operator() && client.wrote_in_conversation(run, by).await? => {
+                    Some(crate::wording::wrote_in_the_conversation(by.id(), settle))
+                }
+                judged => judged.err(),
+            },
+        )
     }
 
     async fn store(

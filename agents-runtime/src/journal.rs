@@ -291,7 +291,7 @@ impl StoredJournal {
 
     fn asked(&self, asked: &Asked) -> Result<NewApproval, RuntimeError> {
         let request = &asked.request;
-        let detail = RequestDetail::new(request.clone(), asked.schema.clone());
+        let detail = RequestDetail::from(asked);
         let effect = request.effect_description.clone();
         Ok(NewApproval {
             id: approval_of(&self.held.lease.run.id, &request.id),

@@ -20,6 +20,11 @@ use tokio_util::sync::CancellationToken;
 /// Number of the format that this version writes.
 const FORMAT: u32 = 1;
 
+/// Time between two stores of a worker's descriptions.
+const SAID_EVERY: Duration = Duration::from_secs(60);
+/// Silence after which no worker is taken to have a description any more, while workers with another one are heard.
+const SILENT: Duration = Duration::from_secs(3 * 60);
+
 /// Description of the agents of a runtime, as far as stored runs depend on them.
 ///
 /// A deployment compares its manifest with the store before it begins: [`Client::misfits`], or
@@ -103,9 +108,10 @@ pub struct KnownAgent {
     pub manifest: AgentManifest,
     /// Time at which a process has stored this description for the first time.
     pub first_seen_at: Timestamp,
-    /// Time at which a process last stored this description. A worker stores it when it begins, and every hour.
+    /// Time at which a process last stored this description. A worker stores it when it begins, and every minute.
     pub seen_at: Timestamp,
-    /// Is `true` if no later description of the agent is stored.
+    /// Is `true` for the description that was seen last, and for each that was seen in the three minutes before it: workers of
+    /// several versions are then at work side by side.
     pub is_current: bool,
 }
 
@@ -212,12 +218,12 @@ impl AgentManifest {
 }
 
 impl Runtime {
-    /// Stores the descriptions of this process's agents: at once, whenever an agent is registered, and every hour.
+    /// Stores the descriptions of this process's agents: at once, whenever an agent is registered, and every minute.
     pub(crate) async fn announce(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let registered = self.shared.registered.notified();
             let again_in = match self.put_manifests().await {
-                Ok(()) => Duration::from_secs(60 * 60),
+                Ok(()) => SAID_EVERY,
                 Err(error) => {
                     tracing::warn!(%error, "the descriptions of agents cannot be stored");
                     Duration::from_secs(5)
@@ -265,7 +271,8 @@ impl Runtime {
 
 impl Client {
     /// Returns the agents of the workers of this store, by their names. Each worker stores what it says of its agents when
-    /// it begins. Earlier descriptions of an agent follow the last one.
+    /// it begins, and again as long as it works. Descriptions of one agent follow each other, the one seen last first: several of
+    /// them may be [current](KnownAgent::is_current), as while a new version is tried beside the one before it.
     ///
     /// ```
     /// use agents::prelude::*;
@@ -298,19 +305,23 @@ impl Client {
     pub async fn agents(&self) -> Result<Vec<KnownAgent>, RuntimeError> {
         let stored = self.bare_store().manifests().await?;
         let mut agents: Vec<KnownAgent> = Vec::new();
+        // Agent of the rows that are read, with the time at which it was seen last.
+        let mut last = (String::new(), Timestamp::default());
         for one in stored {
+            if last.0 != one.agent {
+                last = (one.agent.clone(), one.seen_at);
+            }
             // A later version of this crate may have written it.
             let Ok(manifest) = serde_json::from_slice(&one.contents) else {
                 tracing::warn!(agent = %one.agent, "the description of an agent cannot be read by this version");
                 continue;
             };
-            let is_current = agents.last().is_none_or(|last| last.name != one.agent);
             agents.push(KnownAgent {
+                is_current: last.1.since(one.seen_at) < SILENT,
                 name: one.agent,
                 manifest,
                 first_seen_at: one.first_seen_at,
                 seen_at: one.seen_at,
-                is_current,
             });
         }
         Ok(agents)

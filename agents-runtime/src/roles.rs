@@ -227,6 +227,15 @@ impl Client {
         self
     }
 
+    /// Checks that the rules let a principal do this, as [`Roles::allow`] does. Nothing is done, and the audit trail has nothing
+    /// of it: a page asks it before it shows a button.
+    ///
+    /// # Errors
+    /// When the principal lacks the role, or the action is the operator's.
+    pub fn allow(&self, action: Action, by: &Principal) -> Result<(), RuntimeError> {
+        self.roles.allow(action, by)
+    }
+
     /// Checks that a principal may do this with all of a tenant, or of all tenants. A refusal is in the audit trail of what
     /// belongs to no run.
     pub(crate) async fn allowed(

@@ -11,7 +11,7 @@ use agents::{
     model::{ModelError, Reply, Request},
     policy,
     recovery::{CallError, Decision, Execution, escalate},
-    run::{Approval, RunContext},
+    run::{Approval, RunContext, Timestamp},
     testing::{Script, ScriptedModel},
     tool::{
         FnTool, IntoTool, NeedsApproval, Pattern, RemoteTool, SharedTool, ToolContext, ToolSet,
@@ -20,7 +20,13 @@ use agents::{
 };
 use agents_runtime::{Manifest, Principal, Progress, Runtime, RuntimeErrorKind, SqliteStore};
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 fn pay(version: &'static str) -> FnTool {
@@ -139,7 +145,13 @@ fn a_manifest_of_an_earlier_version_is_read() {
 
 #[tokio::test]
 async fn every_client_of_a_store_knows_the_agents_of_its_workers() {
-    let store = store().await;
+    let minutes = Arc::new(AtomicU64::new(0));
+    let clock = minutes.clone();
+    let store = store().await.clock(move || {
+        let begin = Duration::from_secs(1_790_000_000);
+        let passed = Duration::from_secs(60 * clock.load(SeqCst));
+        Timestamp::from_millis(u64::try_from((begin + passed).as_millis()).unwrap())
+    });
     let client = Runtime::client(store.clone());
     assert_eq!(client.agents().await.unwrap(), []);
     let known = async |agents: usize| loop {
@@ -176,16 +188,27 @@ async fn every_client_of_a_store_knows_the_agents_of_its_workers() {
         [of("clerk", "", true), of("payer", "1.0.0", true)]
     );
 
-    // The program of a later version.
+    // The program of a later version, which is tried beside the first one.
+    minutes.store(2, SeqCst);
     let second = runtime(&store);
     second.agent(payer("2.0.0"));
-    tokio::spawn(second.work(stop.clone()));
+    tokio::spawn(second.clone().work(stop.clone()));
     let expected = [
+        of("clerk", "", true),
+        of("payer", "2.0.0", true),
+        of("payer", "1.0.0", true),
+    ];
+    assert_eq!(known(3).await, expected);
+    // The first one is silent for three minutes, while the later one goes on.
+    minutes.store(3, SeqCst);
+    second.agent(AgentBuilder::<String, String>::new("auditor").build());
+    let expected = [
+        of("auditor", "", true),
         of("clerk", "", true),
         of("payer", "2.0.0", true),
         of("payer", "1.0.0", false),
     ];
-    assert_eq!(known(3).await, expected);
+    assert_eq!(known(4).await, expected);
     stop.cancel();
 }
 

@@ -1,6 +1,6 @@
 //! Failures, as pages and as JSON.
 
-use crate::wording;
+use crate::{room::Visitor, wording};
 use agents_control::{ControlError, ControlErrorKind};
 use agents_runtime::{RuntimeError, RuntimeErrorKind};
 use agents_store::ErrorKind;
@@ -10,6 +10,11 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use serde_json::json;
+
+/// Returns `true` for the path of a request whose answer is JSON.
+pub(crate) fn is_of_api(path: &str) -> bool {
+    path.starts_with("/api/")
+}
 
 /// Request that was not carried out, and why.
 #[derive(Clone, Debug)]
@@ -46,6 +51,14 @@ impl Failure {
     /// Returns the failure of a control room without a control plane.
     pub(crate) fn no_control() -> Self {
         Failure::new(StatusCode::NOT_FOUND, "no_control", wording::NO_CONTROL)
+    }
+
+    /// Returns the answer to a request for this path: JSON below `/api`, and a page elsewhere.
+    pub(crate) fn answer(self, path: &str, visitor: Option<&Visitor>) -> Response {
+        match visitor.filter(|_| !is_of_api(path)) {
+            Some(visitor) => self.page(visitor),
+            None => self.json(),
+        }
     }
 
     pub(crate) fn json(self) -> Response {

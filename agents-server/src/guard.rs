@@ -1,7 +1,7 @@
 //! Checks of every request: its origin and its sender. The headers of every answer.
 
 use crate::{
-    failure::Failure,
+    failure::{Failure, is_of_api},
     pages,
     room::{Room, Visitor, is_same},
     wording,
@@ -18,7 +18,7 @@ const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; script-src '
 
 /// Lets a request through if it comes from this site and from somebody who is signed in.
 pub(crate) async fn guard(State(room): State<Room>, request: Request, next: Next) -> Response {
-    let is_json = request.uri().path().starts_with("/api/");
+    let is_json = is_of_api(request.uri().path());
     let refused = |failure: Failure| match is_json {
         true => failure.json(),
         false => (failure.status, pages::bare(&failure)).into_response(),

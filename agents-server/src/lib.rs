@@ -116,6 +116,7 @@ mod guard;
 mod inert;
 mod live;
 mod pages;
+mod query;
 mod room;
 mod router;
 mod serve;

@@ -3,9 +3,13 @@
 use crate::{Authenticator, ControlRoom, live::Live};
 use agents_control::ControlPlane;
 use agents_core::secret::Secrets;
-use agents_runtime::{Client, Principal};
+use agents_runtime::{Action, Client, Principal};
 use agents_store::{ApprovalFilter, ApprovalStatus};
-use std::{collections::BTreeSet, fmt::Write, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    sync::Arc,
+};
 
 /// State of a control room.
 #[derive(Clone)]
@@ -31,6 +35,8 @@ pub(crate) struct Visitor {
     pub(crate) base: String,
     /// Token of the visitor's forms.
     pub(crate) token: String,
+    /// Actions that the roles do not let the visitor do, each with the reason.
+    refusals: BTreeMap<Action, String>,
     /// Number of requests that wait for a decision, up to one more than [`MOST_COUNTED`]; 0 where nobody counts them.
     pub(crate) pending: usize,
 }
@@ -63,7 +69,13 @@ impl Room {
             None => principal.id().to_owned(),
         };
         let token = hex(&hmac_sha256::HMAC::mac(whom.as_bytes(), *self.secret));
+        let allow = |action| self.client.allow(action, &principal).err();
+        let refusals = Action::ALL
+            .iter()
+            .filter_map(|&action| Some((action, allow(action)?.to_string())))
+            .collect();
         Visitor {
+            refusals,
             principal,
             base,
             token,
@@ -85,6 +97,11 @@ impl Room {
 }
 
 impl Visitor {
+    /// Returns why the roles do not let the visitor do this; `None` if they do.
+    pub(crate) fn refusal(&self, action: Action) -> Option<&str> {
+        self.refusals.get(&action).map(String::as_str)
+    }
+
     /// Returns the tenant whose runs there are for the visitor; `None` for all.
     pub(crate) fn tenant(&self) -> Option<String> {
         self.principal.tenant().map(str::to_owned)

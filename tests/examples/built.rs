@@ -17,7 +17,7 @@ pub(crate) static EXAMPLES: LazyLock<PathBuf> = LazyLock::new(|| {
     if !names().iter().all(|name| is_fresh(&folder, name)) {
         let mut build = Command::new(env!("CARGO"));
         build.args(["build", "--examples", "--manifest-path"]);
-        build.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"));
+        build.arg(package().join("Cargo.toml"));
         build.arg("--target-dir").arg(profile.parent().unwrap());
         match profile.file_name().unwrap().to_str().unwrap() {
             "debug" => &mut build,
@@ -31,10 +31,17 @@ pub(crate) static EXAMPLES: LazyLock<PathBuf> = LazyLock::new(|| {
     folder
 });
 
+/// Returns the folder of the package that has the examples: that of this test, or the one that it is in.
+fn package() -> &'static Path {
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    folders
+        .find(|folder| folder.join("examples").is_dir())
+        .unwrap()
+}
+
 /// The names of the examples.
 pub(crate) fn names() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples");
-    let files = fs::read_dir(folder).unwrap();
+    let files = fs::read_dir(package().join("examples")).unwrap();
     let paths = files.map(|entry| entry.unwrap().path());
     // A folder with a `Cargo.toml` is a package of its own.
     let examples = paths.filter(|path| !path.join("Cargo.toml").exists());

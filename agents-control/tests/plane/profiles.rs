@@ -127,9 +127,16 @@ async fn l4_an_override_of_a_locked_purpose_is_refused() {
     let (control, _) = plane(reply(1, 1)).await;
     activate(&control, ModelProfile::global(Detection).model("p", "m")).await;
     let own = ModelProfile::org("acme", Detection).model("p", "m");
+    let known = control.refusal(&own, &admin()).await.unwrap();
+    assert_eq!(
+        control.changes(0).await.unwrap().len(),
+        1,
+        "whoever asks leaves no trace"
+    );
     let refused = control.activate(own).by(&admin()).await.unwrap_err();
     assert_eq!(refused.kind(), ControlErrorKind::Forbidden);
     assert!(refused.to_string().contains("locked"), "{refused}");
+    assert_eq!(known, Some(refused.to_string()), "it is known before");
     // L21: the refusal is in the log.
     let changes = control.changes(0).await.unwrap();
     let last = changes.last().unwrap();
@@ -181,6 +188,9 @@ async fn l21_with_a_role_for_profiles_only_whoever_has_it_changes_those_of_the_o
     let lower = || of_acme("m").daily_cap(usd(5));
     let first = control.activate(lower()).by(&finance).await.unwrap();
     let version = first.version;
+    assert_eq!(control.refusal(&lower(), &finance).await.unwrap(), None);
+    let known = control.refusal(&lower(), &admin()).await.unwrap();
+    assert!(known.unwrap().contains("the role `finance`"));
     for change in [
         control.activate(lower()),
         control.rollback(version),

@@ -92,6 +92,8 @@ pub struct Asked {
     pub args_digest: String,
     /// JSON Schema of the arguments, as it was offered to the model.
     pub schema: Option<Value>,
+    /// Arguments as the model wrote them, if they were changed since; secrets are shown by their names.
+    pub written: Option<String>,
 }
 
 /// Begin of an execution.
@@ -259,6 +261,7 @@ fn step_before(
                 args_digest: digest(started, &request.args),
                 place: path(),
                 schema: None,
+                written: None,
                 request,
             })));
         }
@@ -277,6 +280,8 @@ fn step_before(
             Some(CallStep::Asked(Box::new(Asked {
                 args_digest: digest(started, &request.args),
                 schema: state.schema_of(&request.tool_name),
+                written: (!request.repairs.is_empty())
+                    .then(|| shown(&masker.text(&call.call.arguments)).into_owned()),
                 place: path(),
                 request: ApprovalRequest {
                     args: seen(&request.args),

@@ -153,7 +153,18 @@ async fn a11_only_others_of_the_tenant_with_the_role_decide() {
     let client = office.runtime.as_client().clone().roles(roles);
     let approvals = client.approvals();
     let decide = async |by: Principal| {
+        // Whoever may not decide knows it before, unless the request is not there or does not wait.
+        let known = approvals.get_readable(&request.id, &by).await;
+        let refusal = known.ok().and_then(|known| known.refusal);
         let decided = approvals.decide(&request.id, Approval::Approve, &by).await;
+        let forbidden = decided
+            .as_ref()
+            .err()
+            .filter(|error| error.kind() == RuntimeErrorKind::Forbidden);
+        assert_eq!(
+            refusal.map(|why| why.to_string()),
+            forbidden.map(ToString::to_string)
+        );
         decided.map_err(|error| error.kind())
     };
     let treasurer = |id: &str, tenant: &str| Principal::new(id, tenant).role("treasurer");

@@ -423,10 +423,15 @@ async fn whoever_wrote_in_the_conversation_may_not_decide_about_its_requests() {
             .unwrap();
         let approvals = client.approvals();
         for who in [&bob, &ada()] {
+            let known = approvals.get_readable(&request.id, who).await.unwrap();
             let decided = approvals.decide(&request.id, Approval::Approve, who).await;
             let error = decided.unwrap_err();
             assert_eq!(error.kind(), RuntimeErrorKind::Forbidden, "{error}");
+            let told = known.refusal.map(|refusal| refusal.to_string());
+            assert_eq!(told, Some(error.to_string()), "it is known before");
         }
+        let known = approvals.get_readable(&request.id, &grace()).await.unwrap();
+        assert!(known.refusal.is_none(), "{known:?}");
         approvals
             .decide(&request.id, Approval::Approve, &grace())
             .await

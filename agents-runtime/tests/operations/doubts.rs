@@ -148,11 +148,15 @@ async fn whoever_started_the_run_settles_none_of_its_doubts() {
         let client = place.client().roles(roles);
         let doubt = client.doubts().open(&grace()).await.unwrap().remove(0);
         let settle = async |by: &Principal| {
-            let finding = Finding::took_effect();
-            let settled = client
-                .doubts()
-                .settle(&doubt.execution_id, finding, by)
-                .await;
+            let (doubts, id) = (client.doubts(), &doubt.execution_id);
+            let known = doubts.refusal(id, by).await;
+            let settled = doubts.settle(id, Finding::took_effect(), by).await;
+            let error = settled.as_ref().err().map(ToString::to_string);
+            let known = known.map_or_else(
+                |none| Some(none.to_string()),
+                |why| why.map(|why| why.to_string()),
+            );
+            assert_eq!(known, error, "it is known before");
             settled.map_err(|error| error.kind())
         };
         let treasurer = |id: &str, tenant: &str| Principal::new(id, tenant).role("treasurer");

@@ -1,8 +1,9 @@
 //! Requests for approval.
 
-use super::{answer, body, query};
+use super::{answer, body};
 use crate::{
     failure::Failure,
+    query::Query,
     room::{Room, Visitor},
     steering::{self, Form},
     wording,
@@ -12,10 +13,7 @@ use agents_runtime::{Request, RequestDetail};
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension, Json,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State, rejection::JsonRejection},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -56,10 +54,9 @@ pub(crate) struct Decision {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    Query(choice): Query<Choice>,
 ) -> Response {
-    let page = async { page(&room, &visitor, query(choice)?).await };
-    answer(page.await)
+    answer(page(&room, &visitor, choice).await)
 }
 
 async fn page(room: &Room, visitor: &Visitor, choice: Choice) -> Result<Page, Failure> {

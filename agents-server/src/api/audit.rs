@@ -1,8 +1,9 @@
 //! The audit trail, as JSON and as lines of JSON.
 
-use super::{answer, query};
+use super::answer;
 use crate::{
     failure::Failure,
+    query::Query,
     room::{Room, Visitor},
     shown::audit::Search,
 };
@@ -11,7 +12,7 @@ use agents_store::AuditFilter;
 use axum::{
     Extension,
     body::Body,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
@@ -37,11 +38,10 @@ struct Page {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    search: Result<Query<Search>, QueryRejection>,
-    part: Result<Query<Part>, QueryRejection>,
+    Query(search): Query<Search>,
+    Query(part): Query<Part>,
 ) -> Response {
     let page = async {
-        let (search, part): (Search, Part) = (query(search)?, query(part)?);
         let filter = AuditFilter {
             after: part.after,
             limit: part.limit,
@@ -57,9 +57,9 @@ pub(crate) async fn list(
 pub(crate) async fn export(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    search: Result<Query<Search>, QueryRejection>,
+    Query(search): Query<Search>,
 ) -> Response {
-    let filter = match query(search).and_then(|search: Search| search.filter(&visitor)) {
+    let filter = match search.filter(&visitor) {
         Ok(filter) => AuditFilter {
             limit: READ,
             ..filter

@@ -1,8 +1,9 @@
 //! Calls of runs.
 
-use super::{answer, body, query, tools::Started};
+use super::{answer, body, tools::Started};
 use crate::{
     failure::Failure,
+    query::Query,
     room::{Room, Visitor},
     shown::calls::{self, Pin},
     steering::{self, Otherwise},
@@ -11,10 +12,7 @@ use crate::{
 use agents_core::{Code, Json as Text};
 use axum::{
     Extension, Json,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State, rejection::JsonRejection},
     response::Response,
 };
 use serde::Deserialize;
@@ -67,11 +65,7 @@ pub(crate) async fn pinned(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(run): Path<String>,
-    pin: Result<Query<Pin>, QueryRejection>,
+    Query(pin): Query<Pin>,
 ) -> Response {
-    let found = async {
-        let pin: Pin = query(pin)?;
-        calls::pinned(&room, &visitor, &run, &pin).await
-    };
-    answer(found.await)
+    answer(calls::pinned(&room, &visitor, &run, &pin).await)
 }

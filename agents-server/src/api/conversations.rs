@@ -1,16 +1,14 @@
 //! Conversations: messages to agents, and what becomes of them, while workers anywhere do the work.
 
-use super::{answer, body, query};
+use super::{answer, body};
 use crate::{
+    query::Query,
     room::{Room, Visitor},
     shown::conversations::{self as shown, News, Sent},
 };
 use axum::{
     Extension, Json,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State, rejection::JsonRejection},
     http::HeaderMap,
     response::{
         IntoResponse, Response,
@@ -46,10 +44,10 @@ pub(crate) async fn one(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    page: Result<Query<Page>, QueryRejection>,
+    Query(page): Query<Page>,
 ) -> Response {
     let whole = async {
-        let Page { tenant, before } = query(page)?;
+        let Page { tenant, before } = page;
         let open = shown::open(&room, &visitor, &id, tenant).await?;
         shown::whole(&room, &visitor, open, before).await
     };
@@ -60,11 +58,11 @@ pub(crate) async fn send(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    Query(choice): Query<Choice>,
     given: Result<Json<Sent>, JsonRejection>,
 ) -> Response {
     let sent = async {
-        let (tenant, sent) = (query(choice)?.tenant, body(given)?);
+        let (tenant, sent) = (choice.tenant, body(given)?);
         shown::send(&room, &visitor, &id, tenant, sent).await
     };
     answer(sent.await)
@@ -76,11 +74,11 @@ pub(crate) async fn events(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
-    choice: Result<Query<Begin>, QueryRejection>,
+    Query(choice): Query<Begin>,
     headers: HeaderMap,
 ) -> Response {
     let news = async {
-        let Begin { tenant, after } = query(choice)?;
+        let Begin { tenant, after } = choice;
         let open = shown::open(&room, &visitor, &id, tenant).await?;
         let last = headers.get("last-event-id");
         let last = last.map(|last| last.to_str().unwrap_or_default());

@@ -1,13 +1,14 @@
 //! Costs, as JSON and as CSV.
 
-use super::{answer, query};
+use super::answer;
 use crate::{
+    query::Query,
     room::{Room, Visitor},
     shown::costs::{self as shown, Choice},
 };
 use axum::{
     Extension,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::State,
     http::header,
     response::{IntoResponse, Response},
 };
@@ -15,20 +16,18 @@ use axum::{
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    Query(choice): Query<Choice>,
 ) -> Response {
-    let costs = async { shown::costs(&room, &visitor, &query(choice)?, None).await };
-    answer(costs.await)
+    answer(shown::costs(&room, &visitor, &choice, None).await)
 }
 
 /// Returns all rows as CSV.
 pub(crate) async fn csv(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    Query(choice): Query<Choice>,
 ) -> Response {
-    let costs = async { shown::costs(&room, &visitor, &query(choice)?, Some(u32::MAX)).await };
-    match costs.await {
+    match shown::costs(&room, &visitor, &choice, Some(u32::MAX)).await {
         Ok(costs) => {
             let headers = [
                 (header::CONTENT_TYPE, "text/csv; charset=utf-8"),

@@ -15,10 +15,7 @@ pub(crate) mod tools;
 use crate::failure::Failure;
 use axum::{
     Json,
-    extract::{
-        Query,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::rejection::JsonRejection,
     response::{IntoResponse, Response},
 };
 use serde::Serialize;
@@ -28,14 +25,6 @@ fn answer<T: Serialize>(result: Result<T, Failure>) -> Response {
     match result {
         Ok(value) => Json(value).into_response(),
         Err(failure) => failure.json(),
-    }
-}
-
-/// Returns the query of a request.
-fn query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, Failure> {
-    match query {
-        Ok(Query(query)) => Ok(query),
-        Err(rejection) => Err(Failure::invalid(rejection.body_text())),
     }
 }
 

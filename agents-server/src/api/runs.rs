@@ -1,9 +1,10 @@
 //! Runs.
 
-use super::{answer, body, query};
+use super::{answer, body};
 use crate::{
     failure::Failure,
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::runs::{self as shown, Summary},
     steering,
@@ -12,10 +13,7 @@ use agents_core::agent::TextDelta;
 use agents_store::RunFilter;
 use axum::{
     Extension, Json,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State, rejection::JsonRejection},
     response::{
         IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
@@ -67,10 +65,9 @@ struct Executions {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    choice: Result<Query<Choice>, QueryRejection>,
+    Query(choice): Query<Choice>,
 ) -> Response {
     let page = async {
-        let choice = query(choice)?;
         if let Some(before) = &choice.before {
             room.client.stored(before, &visitor.principal).await?;
         }

@@ -1,8 +1,9 @@
 //! Tools, and calls of them.
 
-use super::{answer, body, query};
+use super::{answer, body};
 use crate::{
     failure::Failure,
+    query::Query,
     room::{Room, Visitor},
     shown::tools::{Search, tools},
     steering::{self, Form},
@@ -10,10 +11,7 @@ use crate::{
 use agents_core::Json as Text;
 use axum::{
     Extension, Json,
-    extract::{
-        Path, Query, State,
-        rejection::{JsonRejection, QueryRejection},
-    },
+    extract::{Path, State, rejection::JsonRejection},
     response::Response,
 };
 use serde::{Deserialize, Serialize};
@@ -39,13 +37,9 @@ pub(super) struct Started {
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    search: Result<Query<Search>, QueryRejection>,
+    Query(search): Query<Search>,
 ) -> Response {
-    let found = async {
-        let search: Search = query(search)?;
-        tools(&room, &visitor, &search).await
-    };
-    answer(found.await)
+    answer(tools(&room, &visitor, &search).await)
 }
 
 pub(crate) async fn call(

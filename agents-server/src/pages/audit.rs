@@ -9,13 +9,14 @@ use super::{
 use crate::{
     failure::Failure,
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::audit::{Search, kinds},
 };
 use agents_store::AuditFilter;
 use axum::{
     Extension,
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};

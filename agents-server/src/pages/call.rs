@@ -2,7 +2,7 @@
 
 use super::{
     frame::{Live, Tab, page},
-    moment, once,
+    moment, not_allowed, once,
     run::address,
     tools::choice,
 };
@@ -14,6 +14,7 @@ use crate::{
     steering::{self, Otherwise},
 };
 use agents_core::{Code, run::ToolEnvelope};
+use agents_runtime::Action;
 use axum::{
     Extension,
     extract::{Form as Body, Path, State},
@@ -122,6 +123,15 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
         section #what-if aria-labelledby="what-if-title" {
             h2 #what-if-title { "What if it had ended otherwise?" }
             p.note { "The run goes on from there in memory, with live models. Tools that only read are called, and no tool that writes. A run of its own tells the outcome." }
+            @if let Some(why) = visitor.refusal(Action::Call) { (not_allowed(why)) }
+            @else { (otherwise(visitor, run, receipt)) }
+        }
+    }
+}
+
+/// Returns the fields for another result of the call.
+fn otherwise(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
+    html! {
             form.editing.try method="post" action={ (address(visitor, run)) "/calls/" (receipt.call_id) } {
                 input type="hidden" name="token" value=(visitor.token);
                 input type="hidden" name="once" value=(once());
@@ -132,6 +142,5 @@ fn varying(visitor: &Visitor, run: &str, receipt: &ToolEnvelope) -> Markup {
                 input #what-if-message type="text" name="message" autocomplete="off";
                 div.buttons { button { "Try it" } }
             }
-        }
     }
 }

@@ -1,13 +1,13 @@
 //! The card of one request: what would run, why somebody is asked, and the form of the decision.
 
-use super::{ago, encoded, span};
+use super::{ago, encoded, not_allowed, span};
 use crate::{
     inert,
     room::Visitor,
     steering::{self, ARGUMENT, Field, Kind},
 };
 use agents_core::{run::Timestamp, tool::Risk};
-use agents_runtime::{Request, RequestDetail, RuntimeError};
+use agents_runtime::{Readable, Request, RequestDetail};
 use agents_store::ApprovalStatus;
 use maud::{Markup, html};
 use serde_json::value::RawValue;
@@ -16,18 +16,23 @@ use std::collections::BTreeMap;
 /// Length of arguments, in bytes, up to which they can be edited on the page.
 const EDITABLE: usize = 64 * 1024;
 
-/// Returns the card of a request. `detail` is missing if the visitor may not see the exact arguments. A card that
-/// `is_one_of_many` can be ticked.
+/// Returns the card of a request. A card that `is_one_of_many` can be ticked, if the visitor may decide about it.
 pub(super) fn card(
     visitor: &Visitor,
-    request: &Request,
-    detail: Option<&Result<RequestDetail, RuntimeError>>,
+    readable: &Readable,
     now: Timestamp,
     is_one_of_many: bool,
 ) -> Markup {
+    let Readable {
+        request,
+        detail,
+        refusal,
+        ..
+    } = readable;
     let base = &visitor.base;
+    let is_pending = request.status == ApprovalStatus::Pending;
     let heading = format!("heading-{}", request.id);
-    let readable = detail.and_then(|detail| detail.as_ref().ok());
+    let readable = detail.as_ref().and_then(|detail| detail.as_ref().ok());
     let args = readable.map(Args::of);
     html! {
         article.card
@@ -41,7 +46,7 @@ pub(super) fn card(
         {
             header {
                 h3 id=(heading) {
-                    @if is_one_of_many && request.status == ApprovalStatus::Pending {
+                    @if is_one_of_many && is_pending && refusal.is_none() {
                         input type="checkbox" form="bulk" name="id" value=(request.id) aria-label={ "Choose " (inert::text(&request.tool_name)) };
                         " "
                     }
@@ -59,7 +64,7 @@ pub(super) fn card(
                 @if !request.tenant_id.is_empty() { " at " b { (inert::text(&request.tenant_id)) } }
                 " · " a href={ (base) "/runs/" (encoded(&request.run_id)) } { "run" }
                 " · asked " time datetime=(request.requested_at) title=(request.requested_at) { (ago(request.requested_at, now)) }
-                @if request.status == ApprovalStatus::Pending {
+                @if is_pending {
                     " · expires in " time datetime=(request.expires_at) title=(request.expires_at) { (span(request.expires_at.since(now))) }
                 }
             }
@@ -74,9 +79,10 @@ pub(super) fn card(
                 None => p.summary { (inert::text(&request.args_summary)) " " small { "(in short; the exact arguments are for others)" } },
             }
             p.digest { "digest " code { (request.args_digest) } }
-            @match request.status {
-                ApprovalStatus::Pending => (form(visitor, request, args.as_ref())),
-                _ => (decided(request)),
+            @match refusal {
+                _ if !is_pending => (decided(request)),
+                Some(why) => (not_allowed(&why.to_string())),
+                None => (form(visitor, request, args.as_ref())),
             }
         }
     }
@@ -151,6 +157,10 @@ fn arguments(args: &Args<'_>) -> Markup {
         @if !detail.request.repairs.is_empty() {
             details.repairs {
                 summary { "Changed since the model wrote them" }
+                @if let Some(written) = &detail.written {
+                    p { "The model wrote:" }
+                    pre.written tabindex="0" aria-label="Arguments as the model wrote them" { bdi { (inert::text(written)) } }
+                }
                 ol {
                     @for step in detail.request.repairs.iter() {
                         li {

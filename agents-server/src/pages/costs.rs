@@ -8,12 +8,13 @@ use super::{
 };
 use crate::{
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::costs::{self as shown, Choice, Costs, KINDS, Row},
 };
 use axum::{
     Extension,
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};

@@ -8,6 +8,7 @@ use super::{
 use crate::{
     failure::Failure,
     guard::check_token,
+    query::Query,
     room::{Room, Visitor},
     steering::{self, Form},
     wording,
@@ -16,7 +17,7 @@ use agents_core::run::Timestamp;
 use agents_store::{ApprovalFilter, ApprovalStatus};
 use axum::{
     Extension,
-    extract::{Form as Body, Path, Query, State},
+    extract::{Form as Body, Path, State},
     response::{IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
@@ -59,12 +60,13 @@ async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup
     let (now, base) = (Timestamp::now(), &visitor.base);
     let is_pending = status == ApprovalStatus::Pending;
     let next = shown.last().filter(|_| shown.len() >= CARDS as usize);
+    let decidable = shown.iter().filter(|one| one.refusal.is_none()).count();
     Ok(html! {
         @if let (Some(count), Some(how)) = (choice.decided, &choice.how) {
             p.done { (told(count, how)) }
         }
         (states(base, status))
-        @if is_pending && shown.len() > 1 { (bulk(visitor)) }
+        @if is_pending && decidable > 1 { (bulk(visitor)) }
         div #list.cards data-list="" {
             @if shown.is_empty() {
                 p.empty { (match is_pending {
@@ -72,18 +74,17 @@ async fn cards(room: &Room, visitor: &Visitor, choice: &Choice) -> Result<Markup
                     false => "There are none in this state.",
                 }) }
             }
-            @for run in shown.chunk_by(|(a, _), (b, _)| a.run_id == b.run_id) {
-                section.run data-run=(run[0].0.run_id) aria-label={ "Requests of run " (run[0].0.run_id) } {
-                    @for (request, detail) in run {
-                        (card(visitor, request, detail.as_ref(), now, shown.len() > 1))
-                    }
+            @for run in shown.chunk_by(|a, b| a.request.run_id == b.request.run_id) {
+                @let id = &run[0].request.run_id;
+                section.run data-run=(id) aria-label={ "Requests of run " (id) } {
+                    @for one in run { (card(visitor, one, now, decidable > 1)) }
                 }
             }
         }
-        @if let Some((last, _)) = next {
-            p { a rel="next" href={ (base) "/approvals?status=" (status) "&after=" (encoded(&last.id)) } { "Later requests" } }
+        @if let Some(last) = next {
+            p { a rel="next" href={ (base) "/approvals?status=" (status) "&after=" (encoded(&last.request.id)) } { "Later requests" } }
         }
-        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " ask for a revision · " kbd { "e" } " edit" }
+        p.keys { kbd { "j" } " " kbd { "k" } " next, previous · " kbd { "a" } " approve · " kbd { "d" } " deny · " kbd { "r" } " note · " kbd { "e" } " edit" }
     })
 }
 
@@ -138,18 +139,14 @@ pub(crate) async fn one(
     Extension(visitor): Extension<Visitor>,
     Path(id): Path<String>,
 ) -> Response {
-    let shown = async {
-        let approvals = room.client.approvals();
-        let (request, detail) = approvals.get_readable(&id, &visitor.principal).await?;
-        Ok::<_, Failure>((request, detail))
-    };
-    match shown.await {
-        Ok((request, detail)) => {
-            let card = card(&visitor, &request, detail.as_ref(), Timestamp::now(), false);
+    let approvals = room.client.approvals();
+    match approvals.get_readable(&id, &visitor.principal).await {
+        Ok(found) => {
+            let card = card(&visitor, &found, Timestamp::now(), false);
             let body = html! { div #list data-list="" { (card) } };
             page(&visitor, "Request", Tab::Approvals, Live::All, &body).into_response()
         }
-        Err(failure) => failure.page(&visitor),
+        Err(error) => Failure::from(error).page(&visitor),
     }
 }
 
@@ -163,8 +160,8 @@ pub(crate) async fn decide(
     let decided = async {
         check_token(form.token.as_deref(), &visitor)?;
         let approvals = room.client.approvals();
-        let (_, detail) = approvals.get_readable(&id, &visitor.principal).await?;
-        let approval = form.approval(detail.transpose()?.as_ref())?;
+        let found = approvals.get_readable(&id, &visitor.principal).await?;
+        let approval = form.approval(found.detail.transpose()?.as_ref())?;
         approvals.decide(&id, approval, &visitor.principal).await?;
         Ok::<_, Failure>(())
     };

@@ -19,6 +19,7 @@ pub(crate) use frame::bare;
 
 use crate::{
     failure::Failure,
+    inert,
     room::{Visitor, hex, random},
 };
 use agents_core::run::{Cost, Timestamp};
@@ -39,10 +40,7 @@ pub(crate) async fn nothing(
     Extension(visitor): Extension<Visitor>,
     request: axum::extract::Request,
 ) -> Response {
-    match request.uri().path().starts_with("/api/") {
-        true => Failure::not_found().json(),
-        false => Failure::not_found().page(&visitor),
-    }
+    Failure::not_found().answer(request.uri().path(), Some(&visitor))
 }
 
 pub(crate) async fn style() -> impl IntoResponse {
@@ -92,6 +90,11 @@ fn moment(at: Timestamp) -> Markup {
 /// Returns a key for a form, with which what it asks for is done once.
 fn once() -> String {
     hex(&random()[..16])
+}
+
+/// Returns the note in the place of a control that the visitor may not use.
+fn not_allowed(why: &str) -> Markup {
+    html! { p.note.not-allowed { "You may not do this: " (inert::text(why)) "." } }
 }
 
 /// Returns a text as a sentence: with a capital at its beginning, and a full stop.

@@ -3,7 +3,7 @@
 use super::{
     encoded,
     frame::{Live, Tab, page},
-    moment, money, span,
+    moment, money, not_allowed, span,
 };
 use crate::{
     failure::Failure,
@@ -253,7 +253,9 @@ fn version(visitor: &Visitor, purpose: &str, one: &Version) -> Markup {
                 }
             }
             td {
-                @if !is_active {
+                @if is_active {}
+                @else if let Some(why) = &one.refusal { (not_allowed(why)) }
+                @else {
                     form method="post" action={ (visitor.base) "/models/" (encoded(purpose)) } {
                         input type="hidden" name="token" value=(visitor.token);
                         input type="hidden" name="version" value=(one.version);

@@ -4,7 +4,7 @@ use super::{
     card, encoded,
     escalations::chart,
     frame::{Live, Tab, page},
-    moment, money, runs, sentence,
+    moment, money, not_allowed, runs, sentence,
     steps::steps,
 };
 use crate::{
@@ -14,12 +14,12 @@ use crate::{
     room::{Room, Visitor},
     shown::{
         self,
-        runs::{Contents, Executed, Standstill, Whole, whole, written_so_far},
+        runs::{Contents, Doubtful, Executed, Standstill, Whole, whole, written_so_far},
     },
     steering, wording,
 };
 use agents_core::{Effects, Json, run::Timestamp};
-use agents_runtime::{AuditKind, Doubt, ExecutionState};
+use agents_runtime::{Action, AuditKind, Doubt, ExecutionState};
 use axum::{
     Extension,
     extract::{Form as Body, Path, State},
@@ -69,7 +69,7 @@ pub(crate) async fn show(
     }
 }
 
-fn body(visitor: &Visitor, whole: &Whole, in_doubt: &[Doubt], written: Option<&str>) -> Markup {
+fn body(visitor: &Visitor, whole: &Whole, in_doubt: &[Doubtful], written: Option<&str>) -> Markup {
     let run = &whole.run;
     html! {
         div #list data-list="" {
@@ -127,23 +127,27 @@ fn stands(visitor: &Visitor, standstill: &Standstill) -> Markup {
 }
 
 fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
-    let actions: &[(&str, &str)] = match whole.run.status {
+    let cancel = (Action::Cancel, "Cancel");
+    let actions = match whole.run.status {
         "done" => return html! {},
-        "held" => &[("release", "Let it go on"), ("cancel", "Cancel")],
-        _ => &[("pause", "Pause"), ("cancel", "Cancel")],
+        "held" => [(Action::Release, "Let it go on"), cancel],
+        _ => [(Action::Pause, "Pause"), cancel],
     };
     html! {
         form.steer method="post" action=(address(visitor, &whole.run.id)) {
             input type="hidden" name="token" value=(visitor.token);
             @for (action, name) in actions {
-                button name="action" value=(action) { (name) }
+                button name="action" value=(action) disabled[visitor.refusal(action).is_some()] { (name) }
             }
+        }
+        @for (action, _) in actions {
+            @if let Some(why) = visitor.refusal(action) { (not_allowed(why)) }
         }
     }
 }
 
 /// Returns a card for each execution in doubt, with the form of the finding.
-fn doubts(visitor: &Visitor, in_doubt: &[Doubt]) -> Markup {
+fn doubts(visitor: &Visitor, in_doubt: &[Doubtful]) -> Markup {
     if in_doubt.is_empty() {
         return html! {};
     }
@@ -151,7 +155,7 @@ fn doubts(visitor: &Visitor, in_doubt: &[Doubt]) -> Markup {
         h2 { "In doubt" }
         p.note { "A process ended while these tools ran, and nothing says whether they took effect. Look at the other system, and say what you have found out. The first finding counts, and the run's model is told." }
         div.cards {
-            @for one in in_doubt {
+            @for Doubtful { doubt: one, refusal } in in_doubt {
                 article.card data-execution-id=(one.execution_id) data-status=(ExecutionState::InDoubt) tabindex="0" {
                     header {
                         h3 { (inert::text(&one.tool_name)) " " small.version { (inert::text(&one.tool_version)) } }
@@ -159,16 +163,27 @@ fn doubts(visitor: &Visitor, in_doubt: &[Doubt]) -> Markup {
                     }
                     p.facts { b { (inert::text(&one.agent_name)) } " · began " (moment(one.executed_at)) " · try " (one.attempt) }
                     @if let Some(summary) = &one.args_summary { p.summary { bdi { (inert::text(summary)) } } }
-                    form.decision method="post" action={ (address(visitor, &one.run_id)) "/executions/" (encoded(&one.execution_id)) } {
-                        input type="hidden" name="token" value=(visitor.token);
-                        label for={ "note-" (one.execution_id) } { "Note " small { "for the agent and the trail: how you know" } }
-                        input id={ "note-" (one.execution_id) } type="text" name="note" autocomplete="off" maxlength="2000";
-                        div.buttons {
-                            button name="action" value="took_effect" { "It took effect" }
-                            button name="action" value="had_no_effect" { "It had no effect" }
-                        }
+                    @match refusal {
+                        Some(why) => (not_allowed(why)),
+                        None => (finding(visitor, one)),
                     }
                 }
+            }
+        }
+    }
+}
+
+/// Returns the form of a finding about a doubt.
+fn finding(visitor: &Visitor, doubt: &Doubt) -> Markup {
+    let id = &doubt.execution_id;
+    html! {
+        form.decision method="post" action={ (address(visitor, &doubt.run_id)) "/executions/" (encoded(id)) } {
+            input type="hidden" name="token" value=(visitor.token);
+            label for={ "note-" (id) } { "Note " small { "for the agent and the trail: how you know" } }
+            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
+            div.buttons {
+                button name="action" value="took_effect" { "It took effect" }
+                button name="action" value="had_no_effect" { "It had no effect" }
             }
         }
     }
@@ -235,9 +250,10 @@ fn execution(visitor: &Visitor, executed: &Executed) -> Markup {
             td { (moment(one.executed_at)) }
             td {
                 @if let Some(news) = &executed.undo { (told(news.kind, news.by.as_deref(), news.at, news.reason.as_deref())) " " }
-                @if executed.may_be_undone {
+                @if executed.may_be_undone && visitor.refusal(Action::Undo).is_none() {
                     a href={ (address(visitor, &one.run_id)) "/executions/" (encoded(&one.execution_id)) } { "Undo…" }
                 } @else if one.irreversible == Some(true) { "cannot be undone" }
+                @else if executed.may_be_undone { "not by you" }
             }
         }
     }
@@ -296,10 +312,11 @@ fn confirmation(visitor: &Visitor, executed: &Executed) -> Markup {
             dt { "Risk" } dd { (card::risk(one.risk_level)) }
             @if let Some(news) = &executed.undo { dt { "Undo" } dd { (told(news.kind, news.by.as_deref(), news.at, news.reason.as_deref())) } }
         }
-        @match steering::not_undoable(one) {
-            Some(why) => p.failure { "It cannot be undone: " (why) "." },
-            None => {
-                p { (wording::REVERSIBLE) }
+        @match (steering::not_undoable(one), visitor.refusal(Action::Undo)) {
+            (Some(why), _) => p.failure { "It cannot be undone: " (why) "." },
+            (None, Some(why)) => (not_allowed(why)),
+            (None, None) => {
+                p { (wording::REVERSIBLE) "." }
                 p { "The undo is a run of its own, in your name. It asks for approval if the calls of the tool do, and then you may not be the one who decides." }
                 form.steer method="post" action={ (back) "/executions/" (encoded(&one.execution_id)) } {
                     input type="hidden" name="token" value=(visitor.token);

@@ -7,6 +7,7 @@ use super::{
 use crate::{
     failure::Failure,
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::runs::Summary,
     steering,
@@ -15,7 +16,7 @@ use agents_core::run::Timestamp;
 use agents_store::{RunFilter, RunStatus};
 use axum::{
     Extension,
-    extract::{Query, State},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};

@@ -8,7 +8,7 @@ use super::{
 use crate::{
     inert,
     room::{Room, Visitor},
-    shown::agents::{Agent, Whole, agent, agents},
+    shown::agents::{Agent, Form, Whole, agent, agents},
 };
 use agents_core::{run::Timestamp, team::Chart};
 use axum::{
@@ -61,15 +61,31 @@ fn section(visitor: &Visitor, agent: &Agent) -> Markup {
     }
 }
 
+/// Returns the chart of each form of an agent.
 fn chart(visitor: &Visitor, agent: &Agent) -> Markup {
     html! {
         p.facts {
-            "seen " time datetime=(agent.seen_at) title=(agent.seen_at) { (ago(agent.seen_at, Timestamp::now())) }
-            ", like this since " (moment(agent.first_seen_at))
-            @if agent.earlier > 0 { ", " (agent.earlier) @if agent.earlier == 1 { " earlier form" } @else { " earlier forms" } }
-            " · " a href={ (visitor.base) "/runs?agent=" (encoded(&agent.name)) } { "its runs" }
+            a href={ (visitor.base) "/runs?agent=" (encoded(&agent.name)) } { "Its runs" }
+            @match agent.earlier {
+                0 => {},
+                1 => " · one earlier form",
+                earlier => { " · " (earlier) " earlier forms" },
+            }
         }
-        @match &agent.chart {
+        @if agent.forms.len() > 1 {
+            p.note { "Workers have it in " (agent.forms.len()) " forms at present, the newest first. Any of them may take a run." }
+        }
+        @for form in &agent.forms { (self::form(visitor, form)) }
+    }
+}
+
+fn form(visitor: &Visitor, form: &Form) -> Markup {
+    html! {
+        p.facts {
+            "seen " time datetime=(form.seen_at) title=(form.seen_at) { (ago(form.seen_at, Timestamp::now())) }
+            ", like this since " (moment(form.first_seen_at))
+        }
+        @match &form.chart {
             Some(chart) => ul.chart { (place(visitor, chart)) },
             None => p.note { "The worker of this agent is of a version that does not say how the agent is organised." },
         }
@@ -112,13 +128,23 @@ fn with_escalations(visitor: &Visitor, whole: &Whole) -> Markup {
         h2 { "Where escalations went" }
         @match &whole.escalations {
             None => p.empty { "The steps of runs hold exact arguments, which are for others." },
-            Some(all) if all.is_empty() => p.empty { "There were none in its last runs." },
+            Some(_) if whole.runs_read == 0 => p.empty { "It has no runs." },
+            Some(all) if all.is_empty() => p.empty { "There were none in " (last(whole.runs_read)) "." },
             Some(all) => {
+                p.note { "In " (last(whole.runs_read)) ", the newest first." }
                 @for one in all {
                     p.facts { a href=(run::address(visitor, &one.run_id)) { "run" } }
                     (escalations::way(&one.climb))
                 }
             },
         }
+    }
+}
+
+/// Describes a number of the last runs.
+fn last(runs: usize) -> String {
+    match runs {
+        1 => "its last run".to_owned(),
+        runs => format!("its last {runs} runs"),
     }
 }

@@ -3,13 +3,14 @@
 use super::{
     card,
     frame::{Live, Tab, page},
-    moment, once, run, span,
+    moment, not_allowed, once, run, span,
     tools::{address, badges, secrets, warning},
 };
 use crate::{
     failure::Failure,
     guard::check_token,
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::{
         calls::{Pin, Pinned, pinned},
@@ -22,9 +23,10 @@ use agents_core::{
     run::{OnMissing, PinnedHandle, Strategy},
     tool::{Cache, NeedsApproval, ToolDescription},
 };
+use agents_runtime::Action;
 use axum::{
     Extension,
-    extract::{Form as Body, Path, Query, State, rejection::QueryRejection},
+    extract::{Form as Body, Path, State},
     response::{IntoResponse, Redirect, Response},
 };
 use maud::{Markup, html};
@@ -52,11 +54,10 @@ pub(crate) async fn show(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
     Path((agent, name, version)): Path<(String, String, String)>,
-    look: Result<Query<Look>, QueryRejection>,
+    Query(look): Query<Look>,
 ) -> Response {
     let shown = async {
-        let Query(Look { run, mut pin }) =
-            look.map_err(|error| Failure::invalid(error.body_text()))?;
+        let Look { run, mut pin } = look;
         let tool = tool(&room, &visitor, (&agent, &name, &version)).await?;
         pin.tool.clone_from(&name);
         let handle = pin.handle()?;
@@ -168,9 +169,10 @@ fn trying(visitor: &Visitor, tool: &Tool, about: &ToolDescription) -> Markup {
     html! {
         section #try aria-labelledby="try-title" {
             h2 #try-title { "Try it" }
-            @match address(visitor, tool).filter(|_| is_there) {
-                None => p.note { "No worker would carry the call out: the version is " (tool.status) "." },
-                Some(address) => {
+            @match (address(visitor, tool).filter(|_| is_there), visitor.refusal(Action::Call)) {
+                (None, _) => p.note { "No worker would carry the call out: the version is " (tool.status) "." },
+                (Some(_), Some(why)) => (not_allowed(why)),
+                (Some(address), None) => {
                     p.note { "The call is a run of its own, in your name: stored, limited and audited like every call. A tool that writes asks for approval; unless you are the operator, somebody else has to decide." }
                     form.editing.try method="post" action=(address) {
                         input type="hidden" name="token" value=(visitor.token);

@@ -7,12 +7,14 @@ use super::{
 use crate::{
     failure::Failure,
     inert,
+    query::Query,
     room::{Room, Visitor},
     shown::tools::{CATEGORIES, EFFECTS, STATES, Search, Secret, Tool, Tools, tools, word},
 };
+use agents_runtime::Action;
 use axum::{
     Extension,
-    extract::{Query, State, rejection::QueryRejection},
+    extract::State,
     response::{IntoResponse, Response},
 };
 use maud::{Markup, html};
@@ -20,10 +22,9 @@ use maud::{Markup, html};
 pub(crate) async fn list(
     State(room): State<Room>,
     Extension(visitor): Extension<Visitor>,
-    search: Result<Query<Search>, QueryRejection>,
+    Query(search): Query<Search>,
 ) -> Response {
     let shown = async {
-        let Query(search) = search.map_err(|error| Failure::invalid(error.body_text()))?;
         let tools = tools(&room, &visitor, &search).await?;
         Ok::<_, Failure>(body(&visitor, &search, &tools))
     };
@@ -91,8 +92,8 @@ fn card_of(visitor: &Visitor, tool: &Tool) -> Markup {
             }
             @if let Some(address) = &address {
                 p.actions {
-                    a href={ (address) "#try" } { "Try it" }
-                    " " a.pin href={ (address) "#pin" } { "Pin a result" }
+                    @if visitor.refusal(Action::Call).is_none() { a href={ (address) "#try" } { "Try it" } " " }
+                    a.pin href={ (address) "#pin" } { "Pin a result" }
                 }
             }
         }

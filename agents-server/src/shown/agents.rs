@@ -8,9 +8,12 @@ use crate::{
 use agents_core::{journal::Recorded, run::Timestamp, team::Chart};
 use agents_store::RunFilter;
 use serde::Serialize;
+use std::cmp::Reverse;
 
-/// Number of the last runs of an agent whose escalations are shown.
+/// Largest number of the last runs of an agent whose escalations are looked for.
 const RUNS: u32 = 20;
+/// Number of entries of journals after which no further run is read. The last run is always read.
+const ENTRIES: u64 = 5_000;
 
 #[derive(Serialize)]
 pub(crate) struct Agents {
@@ -21,12 +24,19 @@ pub(crate) struct Agents {
 #[derive(Serialize)]
 pub(crate) struct Agent {
     pub(crate) name: String,
+    /// Forms in which workers have the agent, the newest first: one, or several while versions are at work side by side.
+    pub(crate) forms: Vec<Form>,
+    /// Number of earlier forms of the agent that the store has.
+    pub(crate) earlier: usize,
+}
+
+/// Form of an agent.
+#[derive(Serialize)]
+pub(crate) struct Form {
     /// Organisation chart; missing if the worker is of a version that does not say it.
     pub(crate) chart: Option<Chart>,
     pub(crate) first_seen_at: Timestamp,
     pub(crate) seen_at: Timestamp,
-    /// Number of earlier descriptions of the agent that the store has.
-    pub(crate) earlier: usize,
 }
 
 /// Agent with the escalations of its last runs.
@@ -36,6 +46,8 @@ pub(crate) struct Whole {
     pub(crate) agent: Agent,
     /// Escalations, those of the last run first; missing for whoever may not see the contents of runs.
     pub(crate) escalations: Option<Vec<Climbed>>,
+    /// Number of the last runs in which escalations were looked for.
+    pub(crate) runs_read: usize,
 }
 
 /// Escalation of a run.
@@ -50,16 +62,28 @@ pub(crate) struct Climbed {
 pub(crate) async fn agents(room: &Room) -> Result<Agents, Failure> {
     let mut agents: Vec<Agent> = Vec::new();
     for known in room.client.agents().await? {
-        match agents.last_mut().filter(|last| last.name == known.name) {
-            Some(last) => last.earlier += 1,
-            None => agents.push(Agent {
+        if agents.last().is_none_or(|last| last.name != known.name) {
+            agents.push(Agent {
                 name: known.name,
+                forms: Vec::new(),
+                earlier: 0,
+            });
+        }
+        let Some(agent) = agents.last_mut() else {
+            continue;
+        };
+        match known.is_current {
+            true => agent.forms.push(Form {
                 chart: known.manifest.chart,
                 first_seen_at: known.first_seen_at,
                 seen_at: known.seen_at,
-                earlier: 0,
             }),
+            false => agent.earlier += 1,
         }
+    }
+    for agent in &mut agents {
+        let forms = &mut agent.forms;
+        forms.sort_by_key(|form| Reverse(form.first_seen_at));
     }
     Ok(Agents { agents })
 }
@@ -69,22 +93,40 @@ pub(crate) async fn agent(room: &Room, visitor: &Visitor, name: &str) -> Result<
     let mut found = agents(room).await?.agents.into_iter();
     let agent = found.find(|agent| agent.name == name);
     let agent = agent.ok_or_else(Failure::not_found)?;
-    let escalations = match room.client.may_see_contents(&visitor.principal) {
-        true => Some(escalations(room, visitor, name).await?),
-        false => None,
+    let (escalations, runs_read) = match room.client.may_see_contents(&visitor.principal) {
+        true => {
+            let (found, runs_read) = escalations(room, visitor, name).await?;
+            (Some(found), runs_read)
+        }
+        false => (None, 0),
     };
-    Ok(Whole { agent, escalations })
+    Ok(Whole {
+        agent,
+        escalations,
+        runs_read,
+    })
 }
 
-async fn escalations(room: &Room, visitor: &Visitor, name: &str) -> Result<Vec<Climbed>, Failure> {
+/// Returns the escalations of the last runs of an agent, with the number of runs that were read for them. Journals of long runs
+/// are long: the number of runs depends on their length.
+async fn escalations(
+    room: &Room,
+    visitor: &Visitor,
+    name: &str,
+) -> Result<(Vec<Climbed>, usize), Failure> {
     let filter = RunFilter {
         agent: Some(name.to_owned()),
         tenant: visitor.tenant(),
         limit: RUNS,
         ..RunFilter::default()
     };
-    let mut found = Vec::new();
+    let (mut found, mut runs_read, mut entries) = (Vec::new(), 0, 0);
     for run in room.client.runs(&filter).await? {
+        entries += run.last_seq;
+        if runs_read > 0 && entries > ENTRIES {
+            break;
+        }
+        runs_read += 1;
         // A run whose journal cannot be read says so on its own page.
         let recorded = room.client.recorded(&run.id).await.ok().flatten();
         let events = recorded.as_ref().map(Recorded::events);
@@ -94,5 +136,5 @@ async fn escalations(room: &Room, visitor: &Visitor, name: &str) -> Result<Vec<C
             climb,
         }));
     }
-    Ok(found)
+    Ok((found, runs_read))
 }

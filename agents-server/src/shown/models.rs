@@ -81,6 +81,8 @@ pub(crate) struct Version {
     pub(crate) deactivated_at: Option<Timestamp>,
     /// Version that is active in its tier now.
     pub(crate) active: Option<u64>,
+    /// Reason why the visitor may not activate the version again; missing if it may.
+    pub(crate) refusal: Option<String>,
     pub(crate) profile: ModelProfile,
 }
 
@@ -255,14 +257,18 @@ pub(crate) async fn versions(
         .iter()
         .rev()
         .filter(|one| visitor.owns(&one.profile.tier));
-    let versions = own.map(|one| Version {
-        version: one.version,
-        created_by: one.created_by.clone(),
-        activated_at: one.activated_at,
-        deactivated_at: one.deactivated_at,
-        active: active(&one.profile.tier),
-        profile: one.profile.clone(),
-    });
+    let mut versions = Vec::new();
+    for one in own {
+        versions.push(Version {
+            version: one.version,
+            created_by: one.created_by.clone(),
+            activated_at: one.activated_at,
+            deactivated_at: one.deactivated_at,
+            active: active(&one.profile.tier),
+            refusal: control.refusal(&one.profile, &visitor.principal).await?,
+            profile: one.profile.clone(),
+        });
+    }
     let tenant = visitor.tenant();
     let changes = control.changes(0).await?.into_iter().rev();
     let changes = changes.filter(|change| {
@@ -285,7 +291,7 @@ pub(crate) async fn versions(
         }
     });
     Ok(Versions {
-        versions: versions.collect(),
+        versions,
         changes: changes.collect(),
         purpose: purpose.to_string(),
     })

@@ -170,19 +170,36 @@ pub(crate) async fn whole(room: &Room, visitor: &Visitor, id: &str) -> Result<Wh
     })
 }
 
+/// Execution in doubt, for the page of its run.
+pub(crate) struct Doubtful {
+    pub(crate) doubt: Doubt,
+    /// Reason why the visitor may not settle the doubt.
+    pub(crate) refusal: Option<String>,
+}
+
 /// Returns the executions of a run that are in doubt.
 pub(crate) async fn doubts(
     room: &Room,
     visitor: &Visitor,
     id: &str,
-) -> Result<Vec<Doubt>, Failure> {
+) -> Result<Vec<Doubtful>, Failure> {
     let in_doubt = ExecutionFilter {
         run: Some(id.to_owned()),
         limit: u32::MAX,
         ..ExecutionFilter::default()
     };
-    let doubts = room.client.doubts();
-    Ok(doubts.list(&in_doubt, &visitor.principal).await?)
+    let (doubts, by) = (room.client.doubts(), &visitor.principal);
+    let mut found = Vec::new();
+    for doubt in doubts.list(&in_doubt, by).await? {
+        // Whoever has no keys of the run settles nothing.
+        let refusal = match doubts.refusal(&doubt.execution_id, by).await {
+            Ok(refusal) => refusal,
+            Err(error) => Some(error),
+        };
+        let refusal = refusal.map(|error| error.to_string());
+        found.push(Doubtful { doubt, refusal });
+    }
+    Ok(found)
 }
 
 /// Returns what the control plane has paid for a run; `None` if it knows of no request, or not of all prices.

@@ -1,8 +1,8 @@
 //! Conversations over HTTP, while workers elsewhere have the agents: messages, streamed text, requests, and ends.
 
 use crate::{
-    house::{House, payer},
-    room::{Program, folder, ledger},
+    house::House,
+    room::{Program, folder, ledger, payer},
     runs::Writer,
 };
 use agents::AgentBuilder;
@@ -91,7 +91,13 @@ impl Drop for Place {
 }
 
 /// Sends a message, and returns the run of it.
-async fn say(house: &House, who: &str, id: &str, agent: &str, input: impl Into<Value>) -> String {
+pub(crate) async fn say(
+    house: &House,
+    who: &str,
+    id: &str,
+    agent: &str,
+    input: impl Into<Value>,
+) -> String {
     let message = json!({"agent": agent, "input": input.into()});
     let path = format!("/api/conversations/{id}");
     let answer = house.post_json(who, &path, &message).await;
@@ -306,7 +312,10 @@ async fn d1_a_request_is_asked_in_the_conversation_and_the_answer_comes_when_it_
     let decided = &heard[0].data;
     assert_eq!(decided["id"], json!(id));
     assert_eq!(decided["decided_by"], "grace");
-    assert_eq!(heard.last().unwrap().data["answer"], "paid 12");
+    assert_eq!(
+        heard.last().unwrap().data["answer"],
+        "paid 12 to ada@example.org"
+    );
 }
 
 #[tokio::test]

@@ -38,11 +38,22 @@ async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_wait
         "value=\"revise\"",
         "name=\"note\"",
         "name=\"arguments\"",
+        // The way from what the model wrote to what will run.
+        "{&quot;amount&quot;: &quot;12&quot;, &quot;to&quot;: &quot;ACME&quot;}",
         "number taken out of its quotes",
+        "\"argument.amount\" type=\"text\" inputmode=\"decimal\" value=\"12\"",
         &request.args_digest,
     ] {
-        assert!(page.body.contains(part), "{part}");
+        assert!(page.body.contains(part), "{part}: {}", page.body);
     }
+    let of_request = format!("/api/approvals/{}", request.id);
+    let json = house.get("acme/grace", &of_request).await.json();
+    assert_eq!(json["written"], r#"{"amount": "12", "to": "ACME"}"#);
+    // What was not changed is not shown twice.
+    let request = house.ask("acme", r#"{"amount": 12}"#).await;
+    let of_request = format!("/api/approvals/{}", request.id);
+    let json = house.get("acme/grace", &of_request).await.json();
+    assert_eq!(json.get("written"), None, "{json}");
 }
 
 #[tokio::test]
@@ -61,7 +72,7 @@ async fn a_form_as_it_is_approves_the_arguments_as_they_are() {
             .body
             .contains("One request was approved.")
     );
-    assert_eq!(paid(&house, &request.run_id).await, "paid 12");
+    assert_eq!(paid(&house, &request.run_id).await, "paid 12 to a\nb");
     let operator = agents_runtime::Principal::operator();
     let approvals = house.client().approvals();
     let stored = approvals.get(&request.id, &operator).await.unwrap();
@@ -83,7 +94,7 @@ async fn arguments_are_edited_one_by_one_or_as_json() {
         .decide("acme/grace", &first.id, "approve", &edit)
         .await;
     assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
-    assert_eq!(paid(&house, &first.run_id).await, "paid 7");
+    assert_eq!(paid(&house, &first.run_id).await, "paid 7 to ACME");
     let second = house.ask("acme", r#"{"amount": 12}"#).await;
     let edit = [("arguments", r#"{"amount": 8}"#)];
     let answer = house

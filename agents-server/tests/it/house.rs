@@ -1,11 +1,6 @@
 //! A store with runs that wait, and a browser without JavaScript.
 
-use agents::{
-    AgentBuilder, Effects,
-    agent::ModelAgent,
-    testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, ToolSpec, conflict, undone},
-};
+use crate::room::payer;
 use agents_control::ControlPlane;
 use agents_runtime::{AgentRef, Client, Principal, Progress, Roles, Runtime, SqliteStore};
 use agents_server::ControlRoom;
@@ -14,7 +9,7 @@ use axum::{
     body::{Body, to_bytes},
     http::{Request, Response, StatusCode, header, request::Parts},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
@@ -44,40 +39,6 @@ fn signed_in(request: &Parts) -> Option<Principal> {
     let (tenant, name) = (parts.next()?, parts.next()?);
     let principal = Principal::new(name, tenant);
     Some(parts.fold(principal, Principal::role))
-}
-
-/// Returns an agent that pays with the arguments that are its input, and one euro after a revision. A payment can be taken
-/// back, unless its recipient is the state.
-pub(crate) fn payer() -> ModelAgent<'static, String, String> {
-    let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
-        [] => Script::call("pay", asked.last()),
-        [(_, told)] if told.contains("make it again") => Script::call("pay", r#"{"amount": 1}"#),
-        [(_, told), ..] => Script::text(told),
-    });
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "amount": {"type": "integer", "description": "Amount in euros."},
-            "to": {"type": "string"},
-            "urgent": {"type": "boolean"},
-        },
-        "required": ["amount"],
-    });
-    let spec =
-        ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
-    let pay = FnTool::with_spec(spec, |args: Value, _| async move {
-        Ok::<_, std::io::Error>(format!("paid {}", args["amount"]))
-    });
-    let pay = pay.undo(|args: Value, _: Value, _| async move {
-        Ok::<_, std::io::Error>(match args["to"].as_str() {
-            Some("state") => conflict("the state gives nothing back"),
-            _ => undone(),
-        })
-    });
-    AgentBuilder::<String, String>::new("payer")
-        .tool(pay)
-        .model(model)
-        .build()
 }
 
 impl House {
@@ -178,7 +139,7 @@ impl House {
             .await
     }
 
-    /// Decides about a request in the form of the inbox, as a browser sends it.
+    /// Decides about a request in the form of the inbox, as a browser sends it. Whoever is given no form makes one up.
     pub(crate) async fn decide(
         &self,
         who: &str,
@@ -187,7 +148,10 @@ impl House {
         edit: &[(&str, &str)],
     ) -> Answer {
         let page = self.get(who, &format!("/approvals/{id}")).await;
-        let mut fields = fields(&page.body);
+        let mut fields = match page.body.contains("class=\"decision\"") {
+            true => fields(&page.body),
+            false => vec![("token".to_owned(), self.token(who).await)],
+        };
         for (name, value) in edit {
             fields.retain(|(own, _)| own != name);
             fields.push(((*name).to_owned(), (*value).to_owned()));
@@ -198,6 +162,14 @@ impl House {
             .map(|(name, value)| (&**name, &**value))
             .collect();
         self.post(who, &format!("/approvals/{id}"), &fields).await
+    }
+
+    /// Returns the token of somebody's forms, from the page of a run that waits.
+    pub(crate) async fn token(&self, who: &str) -> String {
+        let tenant = who.split('/').next().unwrap();
+        let request = self.ask(tenant, r#"{"amount": 1}"#).await;
+        let page = self.get(who, &format!("/runs/{}", request.run_id)).await;
+        attribute(&page.body, "name=\"token\" value").to_owned()
     }
 
     /// Sends JSON as somebody.

@@ -21,3 +21,4 @@ mod runs;
 mod showing;
 mod teams;
 mod tools;
+mod usable;

@@ -212,8 +212,9 @@ async fn pages_allow_no_foreign_scripts_frames_or_caches() {
 #[tokio::test]
 async fn hostile_arguments_stay_text() {
     let house = House::new(Roles::new()).await;
+    // The text of the model is shown as well, since the number is taken out of its quotes.
     let hostile = json!({
-        "amount": 1,
+        "amount": "1",
         "to": "</textarea><script>alert(1)</script>\u{202e}evil\u{1b}[31m\"><img src=x onerror=alert(1)>",
     });
     house.ask("acme", &hostile.to_string()).await;

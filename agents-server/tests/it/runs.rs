@@ -1,6 +1,9 @@
 //! The page of a run: why it does not go on, what it has done, doubts, undo, escalations, and its answer.
 
-use crate::house::{Answer, House, payer};
+use crate::{
+    house::{Answer, House},
+    room::payer,
+};
 use agents::{
     AgentBuilder, Effects, async_trait,
     escalation::{Escalation, inherit},
@@ -41,7 +44,7 @@ fn location(answer: &Answer) -> String {
     location.to_str().unwrap().to_owned()
 }
 
-async fn over(house: &House, run: &str) {
+pub(crate) async fn over(house: &House, run: &str) {
     let run: RunRef<Value> = house.client().run(run);
     let progress = run.wait(LONG).await.unwrap();
     assert!(matches!(progress, Progress::Done(_)), "{progress:?}");
@@ -193,6 +196,11 @@ async fn what_runs_have_done_is_not_there_for_others_and_needs_its_role() {
 
 /// House of a runtime with an agent that files what it is told, and whose first process has ended in the middle.
 pub(crate) async fn with_a_doubt(name: &str) -> (House, String) {
+    with_a_doubt_for(name, Roles::new()).await
+}
+
+/// House with a doubt, and with these rules about who may settle it.
+pub(crate) async fn with_a_doubt_for(name: &str, roles: Roles) -> (House, String) {
     let keys = std::env::temp_dir().join(format!("agents-room-{name}-{}.keys", std::process::id()));
     let _ = std::fs::remove_file(&keys);
     let store = SqliteStore::in_memory().await.unwrap();
@@ -213,6 +221,7 @@ pub(crate) async fn with_a_doubt(name: &str) -> (House, String) {
         let keys = FileKeyring::open(&keys).unwrap();
         Runtime::open(store.clone())
             .keyring(keys)
+            .roles(roles.clone())
             .grace(Duration::ZERO)
     };
     let (model, _) = ScriptedModel::new([Script::call("file", r#"{"paper": "a <b>deed</b>"}"#)]);
@@ -269,7 +278,7 @@ async fn a_doubt_is_settled_with_a_note_by_whoever_may() {
     };
     assert_eq!(settle("acme/grace", "").await.status, StatusCode::FORBIDDEN);
     // Whoever has started the run does not settle its doubts.
-    let of_ada = token(&house.get("acme/ada", &path).await.body);
+    let of_ada = house.token("acme/ada").await;
     assert_eq!(
         settle("acme/ada", &of_ada).await.status,
         StatusCode::FORBIDDEN

@@ -82,7 +82,7 @@ async fn a_team_is_shown_as_its_worker_describes_it_with_its_grants_and_bounds()
         "a delegate is no tool to call"
     );
     let json = house.get("acme/ann", "/api/agents").await.json();
-    let chart = &json["agents"][0]["chart"];
+    let chart = &json["agents"][0]["forms"][0]["chart"];
     assert_eq!(
         (&chart["name"], &chart["delegates"][0]["tools"]),
         (&json!("office"), &json!(["look"]))
@@ -114,6 +114,7 @@ async fn the_page_of_a_team_shows_where_the_escalations_of_its_last_runs_went() 
         .await
         .json();
     assert_eq!(json["escalations"][0]["run_id"], json!(run));
+    assert_eq!(json["runs_read"], 1);
     assert_eq!(
         house.get("acme/ann", "/teams/nobody").await.status,
         StatusCode::NOT_FOUND

@@ -3,6 +3,7 @@
 use crate::house::{House, attribute, fields_of};
 use agents::{
     AgentBuilder, Effects, Error,
+    run::Timestamp,
     secret::SecretStore,
     testing::{Script, ScriptedModel},
     tool::{Category, DynTool, FnTool, ToolSpec},
@@ -11,7 +12,14 @@ use agents_runtime::{Action, Principal, Progress, Roles, RunRef, Runtime, Sqlite
 use agents_server::ControlRoom;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
-use std::{collections::BTreeSet, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 use tokio_util::sync::CancellationToken;
 
 fn rate() -> FnTool {
@@ -148,23 +156,62 @@ async fn t10_a_tool_tells_its_deprecation_and_whose_secrets_it_has() {
     assert_eq!(json["tools"][0]["secrets"][0]["scope"], "organisation");
 }
 
-#[tokio::test]
-async fn a_version_that_is_gone_is_kept_apart_and_cannot_be_called() {
-    let store = SqliteStore::in_memory().await.unwrap();
-    let house = house_on(&store).await;
-    // The program of a later version, in another process.
-    let later = Runtime::open(store);
+/// Lets the program of a later version work, in another process with this store. It has the clerk with another rate.
+async fn later(store: &SqliteStore, house: &House) {
+    let later = Runtime::open(store.clone());
     let spec = DynTool::spec(&rate()).clone().version("2.0.0");
     let newer = FnTool::with_spec(spec, |_: Value, _| async { Ok::<_, Error>("2") });
-    later.agent(
-        AgentBuilder::<String, String>::new("clerk")
-            .tool(newer)
-            .build(),
-    );
+    let clerk = AgentBuilder::<String, String>::new("clerk").tool(newer);
+    later.agent(clerk.build());
     tokio::spawn(later.work(CancellationToken::new()));
     while house.client().agents().await.unwrap().len() < 3 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+#[tokio::test]
+async fn versions_that_are_at_work_side_by_side_are_both_there() {
+    let store = SqliteStore::in_memory().await.unwrap();
+    let house = house_on(&store).await;
+    later(&store, &house).await;
+    let json = house.get("acme/ann", "/api/tools?q=euro").await.json();
+    let found = json["tools"].as_array().unwrap();
+    let found = found.iter().map(|tool| (&tool["version"], &tool["status"]));
+    let (first, second, active) = (json!("1.0.0"), json!("2.0.0"), json!("active"));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [(&first, &active), (&second, &active)]
+    );
+    let call = json!({"arguments": {"currency": "USD"}});
+    for version in ["1.0.0", "2.0.0"] {
+        let path = format!("/api/tools/clerk/rate/{version}");
+        let called = house.post_json("operator", &path, &call).await;
+        assert_eq!(called.status, StatusCode::OK, "{}", called.body);
+    }
+    let page = house.get("acme/ann", "/teams/clerk").await.body;
+    assert!(page.contains("in 2 forms at present"), "{page}");
+    assert_eq!(page.matches("data-place=\"clerk\"").count(), 2, "{page}");
+    let json = house.get("acme/ann", "/api/agents/clerk").await.json();
+    let forms = json["forms"].as_array().unwrap();
+    let tools = forms.iter().map(|form| &form["chart"]["tools"]);
+    // The newest form first: it has no other tool.
+    let newest = (&json!(["rate"]), &json!(["rate", "old_rate"]));
+    assert_eq!(tools.collect::<Vec<_>>(), [newest.0, newest.1]);
+    assert_eq!(json["earlier"], 0);
+}
+
+#[tokio::test]
+async fn a_version_that_is_gone_is_kept_apart_and_cannot_be_called() {
+    let passed = Arc::new(AtomicU64::new(0));
+    let minutes = passed.clone();
+    let store = SqliteStore::in_memory()
+        .await
+        .unwrap()
+        .clock(move || Timestamp::from_millis(1_790_000_000_000 + 60_000 * minutes.load(SeqCst)));
+    let house = house_on(&store).await;
+    // Nothing was heard of the first version for some minutes.
+    passed.store(3, SeqCst);
+    later(&store, &house).await;
     let json = house
         .get("acme/ann", "/api/tools?q=euro&status=gone")
         .await
@@ -232,8 +279,7 @@ async fn a_tool_is_called_in_a_form_by_whoever_may() {
     );
 
     // Somebody without the role may not; nor may a form of another visitor.
-    let page = house.get("acme/ann", path).await.body;
-    let own = attribute(&page, "name=\"token\" value").to_owned();
+    let own = house.token("acme/ann").await;
     let token_of_ann = [("token", &*own), ("argument.currency", "USD")];
     assert_eq!(
         house.post("acme/ann", path, &token_of_ann).await.status,
@@ -496,8 +542,7 @@ async fn a_finished_run_is_varied_in_a_form_and_a_run_tells_the_outcome() {
             "{output} {code}"
         );
     }
-    let page = house.get("acme/ann", &path).await.body;
-    let token = attribute(&page, "name=\"token\" value").to_owned();
+    let token = house.token("acme/ann").await;
     let form = [("token", &*token), ("output", "1")];
     assert_eq!(
         house.post("acme/ann", &path, &form).await.status,

@@ -1,4 +1,9 @@
-//! The example `control_room`, started as a program.
+//! The example `control_room`, started as a program, and an agent that needs approvals: for the tests over HTTP and for those
+//! in a browser.
+
+mod payer;
+
+pub(crate) use payer::payer;
 
 use crate::built;
 use std::{

@@ -1,17 +1,10 @@
 //! A control room in the process of the test, with the requests that the test needs.
 
-use crate::room::until;
-use agents::{
-    AgentBuilder, Effects,
-    agent::ModelAgent,
-    testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, ToolSpec},
-};
+use crate::room::{payer, until};
 use agents_runtime::{Client, Principal, Progress, Request, Runtime, SqliteStore};
 use agents_server::Server;
 use agents_store::ApprovalFilter;
-use serde_json::{Value, json};
-use std::{collections::BTreeSet, io};
+use std::collections::BTreeSet;
 use tokio_util::sync::CancellationToken;
 
 /// Control room whose runs each ask whether they may pay.
@@ -20,35 +13,6 @@ pub(crate) struct Desk {
     client: Client,
     /// URL that signs in whoever opens it.
     pub(crate) url: String,
-}
-
-/// Returns an agent that pays with the arguments that are its input, and one euro after a revision. Its answer is what it
-/// has paid, and to whom.
-fn payer() -> ModelAgent<'static, String, String> {
-    let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
-        [] => Script::call("pay", asked.last()),
-        [(_, told)] if told.contains("make it again") => Script::call("pay", r#"{"amount": 1}"#),
-        [(_, told), ..] => Script::text(told),
-    });
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "amount": {"type": "integer", "description": "Amount in euros."},
-            "to": {"type": "string"},
-            "urgent": {"type": "boolean"},
-        },
-        "required": ["amount"],
-    });
-    let spec =
-        ToolSpec::new("pay", "Pays.", Effects::Writes, schema).approval(NeedsApproval::Always);
-    let pay = FnTool::with_spec(spec, |args: Value, _| async move {
-        let to = args["to"].as_str().unwrap_or_default();
-        Ok::<_, io::Error>(format!("paid {} to {to}", args["amount"]))
-    });
-    AgentBuilder::<String, String>::new("payer")
-        .tool(pay)
-        .model(model)
-        .build()
 }
 
 impl Desk {

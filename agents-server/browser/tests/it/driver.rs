@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     net::TcpStream,
     path::Path,
     process::{Child, ChildStdout, Command, Stdio},
+    sync::Once,
     time::Duration,
 };
 
@@ -14,6 +15,16 @@ const CHROMIUM: &str = "/usr/bin/chromium";
 
 /// Name by which the protocol refers to elements.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+/// Says once that there is no browser.
+static SAID: Once = Once::new();
+
+/// Says once why tests are skipped. The test's harness does not capture it, so that nobody takes the tests for passed.
+pub(crate) fn skipped(said: &Once, why: &str) {
+    said.call_once(|| {
+        let _ = writeln!(io::stderr(), "tests in a browser are skipped: {why}");
+    });
+}
 
 pub(crate) struct Browser {
     driver: Child,
@@ -34,8 +45,14 @@ impl Drop for Browser {
 impl Browser {
     /// Starts a browser with a window of this size; `None` if there is none on this machine.
     pub(crate) fn start(width: u32, height: u32, with_scripts: bool) -> Option<Browser> {
-        if !Path::new(DRIVER).exists() || !Path::new(CHROMIUM).exists() {
-            eprintln!("skipped: chromium and chromium-driver are not installed");
+        if let Some(missing) = [DRIVER, CHROMIUM]
+            .into_iter()
+            .find(|path| !Path::new(path).exists())
+        {
+            skipped(
+                &SAID,
+                &format!("there is no {missing} (apt-get install chromium chromium-driver)"),
+            );
             return None;
         }
         let mut driver = Command::new(DRIVER)

@@ -1,19 +1,19 @@
 //! The control room in Chromium: with JavaScript and without, live, by the keyboard, on a small screen, and for everybody.
 //!
-//! Debian's `chromium` and `chromium-driver` are needed. Where they are missing, the tests say so in one line.
+//! Debian's `chromium` and `chromium-driver` are needed. Where they are missing, one line says so.
 
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 #![cfg(unix)]
 
 mod axe;
-#[path = "../../../tests/examples/built.rs"]
+#[path = "../../../../tests/examples/built.rs"]
 mod built;
 mod controls;
 mod desk;
 mod driver;
 mod hostile;
-#[path = "../room/mod.rs"]
+#[path = "../../../tests/room/mod.rs"]
 mod room;
 mod selector;
 

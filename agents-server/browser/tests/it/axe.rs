@@ -1,15 +1,14 @@
 //! Every page, held against the rules of axe-core: light and dark, wide and narrow.
 //!
-//! `npm install --no-save --prefix target/axe axe-core@4` fetches axe-core. Where it is missing, the test says so in one
-//! line.
+//! `npm install --no-save --prefix target/axe axe-core@4` fetches axe-core. Where it is missing, one line says so.
 
 use crate::{
     CARDS,
-    driver::Browser,
+    driver::{Browser, skipped},
     room::{Program, folder, ledger, until},
 };
 use serde_json::{Value, json};
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Once};
 
 /// Pages that are held against the rules. A new page is a line here. `{request}`, `{run}`, `{execution}` and `{call}` stand for
 /// those of a payment that was approved; `{waiting}` stands for a request that waits.
@@ -41,7 +40,7 @@ const PAGES: &[&str] = &[
 
 const SCRIPT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
-    "/../target/axe/node_modules/axe-core/axe.min.js"
+    "/../../target/axe/node_modules/axe-core/axe.min.js"
 );
 
 /// Gives `done` a line for each serious or critical finding about each element.
@@ -57,7 +56,9 @@ const CHECK: &str = "
 fn source() -> Option<String> {
     let source = fs::read_to_string(Path::new(SCRIPT)).ok();
     if source.is_none() {
-        eprintln!("skipped: axe-core is not installed; see the first lines of this file");
+        static SAID: Once = Once::new();
+        let why = "there is no axe-core (npm install --no-save --prefix target/axe axe-core@4)";
+        skipped(&SAID, why);
     }
     source
 }
