@@ -11,6 +11,7 @@ mod budgets;
 mod calls;
 mod compositions;
 mod escalations;
+mod evals;
 mod failures;
 mod hand_offs;
 mod http;
