@@ -8,11 +8,16 @@ use super::{
     wording,
 };
 use agents_core::{Agent, Json, Outcome, agent::Run, reader::Schema, run::Timestamp};
-use futures_util::{FutureExt, StreamExt, future::BoxFuture, stream};
+use futures_util::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, ready},
+    stream,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::{
-    any::Any, fmt, future::IntoFuture, panic::AssertUnwindSafe, path::PathBuf, time::Instant,
+    any::Any, collections::HashSet, fmt, future::IntoFuture, panic::AssertUnwindSafe,
+    path::PathBuf, time::Instant,
 };
 
 /// Number of cases that are tried at once by default.
@@ -20,8 +25,8 @@ const AT_ONCE: usize = 4;
 
 /// Eval that is about to start: give it scorers, then await it for its [`Report`].
 ///
-/// Without a scorer, a case passes if its run gives an answer. A case has its [`Run`]'s own limits: a run with a
-/// [time limit](crate::Budget::time) ends even if its model does not answer.
+/// Without a scorer, a case passes if its run gives an answer. A case with the name of an earlier one fails. A case has
+/// the limits of its [`Run`]: a run with a [time limit](crate::Budget::time) ends even if its model does not answer.
 ///
 /// Scorers see outputs without secrets. A predicate sees the output itself.
 #[must_use = "an eval does nothing until it is awaited"]
@@ -179,7 +184,14 @@ where
 {
     async fn run(self) -> Report {
         let at = Timestamp::now();
-        let tried = self.cases.iter().map(|case| self.guarded(case).boxed());
+        let mut names = HashSet::new();
+        let tried = self.cases.iter().map(|case| {
+            match names.insert(case.name.to_lowercase()) {
+                true => self.guarded(case).boxed(),
+                // Its recording would be that of the other one, and a difference could not tell them apart.
+                false => ready(CaseReport::failed(&case.name, wording::NAME_TAKEN)).boxed(),
+            }
+        });
         // Collected before: a stream of borrowed futures that is polled as it is made is no `Send` future.
         let tried: Vec<_> = tried.collect();
         let cases = stream::iter(tried).buffered(self.at_once).collect().await;

@@ -26,7 +26,7 @@ pub struct Verdict {
     /// The reason, in one sentence.
     // Before the verdict: a model that writes its reason first judges better.
     pub reason: String,
-    /// Whether the answer is good enough.
+    /// Is `true` if the answer is good enough.
     pub passes: bool,
 }
 

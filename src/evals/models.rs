@@ -1,4 +1,4 @@
-//! Where the replies of a case come from: live models, which may be recorded, or recordings.
+//! Sources of the replies of a case: live models, which may be recorded, or recordings.
 
 use super::wording;
 use crate::{

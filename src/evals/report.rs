@@ -101,6 +101,13 @@ impl CaseReport {
             duration_ms: 0,
         }
     }
+
+    pub(super) fn failed(name: &str, why: &str) -> Self {
+        CaseReport {
+            error: Some(why.to_owned()),
+            ..CaseReport::new(name)
+        }
+    }
 }
 
 impl Report {

@@ -6,6 +6,8 @@ pub(super) const NO_NAME: &str = "field `name`: it is empty; give each case a na
 pub(super) const NOT_AN_OBJECT: &str = "a line is one case, such as {\"name\": \"norway\", \"input\": \"Norway\", \"expected\": \"Oslo\"}";
 pub(super) const NO_CASES: &str = "there is no case in it";
 
+pub(super) const NAME_TAKEN: &str =
+    "an earlier case has this name, in upper or lower case; give each case a name of its own";
 pub(super) const ANSWERED: &str = "there is an answer now";
 
 pub(super) fn name_twice(name: &str, line: usize) -> String {

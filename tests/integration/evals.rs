@@ -203,6 +203,15 @@ async fn no_more_cases_run_at_once_than_was_said_and_the_order_stays() {
     assert!(names.eq((0..20).map(|n| n.to_string())));
     let eval = Eval::new("order", &cases, |input| agent.run(input));
     assert_eq!(eval.at_once(0).await.passed(), 20);
+
+    let twins = [&cases[..1], &cases[..1]].concat();
+    let report = Eval::new("twins", &twins, |input| agent.run(input)).await;
+    assert_eq!(report.passed(), 1);
+    let error = report.cases[1].error.as_deref().unwrap();
+    assert!(
+        error.starts_with("an earlier case has this name"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
