@@ -3,14 +3,29 @@
 //! about.
 
 use std::{
-    fs::{DirBuilder, File, OpenOptions},
-    io,
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Write},
     path::Path,
 };
 
 /// Creates a file; a file that exists already is an error.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     open(path, OpenOptions::new().create_new(true))
+}
+
+/// Writes a file under another name first and then renames it, so that no half of it is ever there.
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut part = path.as_os_str().to_owned();
+    part.push(format!(".{}.part", std::process::id()));
+    let part = Path::new(&part);
+    let written = create_new(part)
+        .and_then(|mut file| file.write_all(content).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(part, path).map_err(|error| of(path, error)));
+    if written.is_err() {
+        // The part that was written is of no use. The first error is returned.
+        let _ = fs::remove_file(part);
+    }
+    written
 }
 
 fn open(path: &Path, how: &mut OpenOptions) -> io::Result<File> {

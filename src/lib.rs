@@ -55,6 +55,7 @@
 //! | to see what happened | [`run::ToolEnvelope`], [`run::EventKind`], [`console`], [`timeline`], [`observe`] |
 //! | a person to approve calls | [`approve`], [`agent::Run::approver`] |
 //! | to test without a model | `testing` (feature `testing`), [`journal::Recorded`] |
+//! | to score an agent on cases, and to compare two versions of it | [`evals`] |
 //! | to define what happens when a call fails | [`recovery`] |
 //! | to say what became of a call whose process ended | [`tool::InDoubt`], [`agent::Run::journal`] |
 //! | to undo calls | [`tool::Undone`], [`tool::undo_tool`] |
@@ -137,6 +138,7 @@ pub mod approve;
 pub mod blob;
 pub mod cache;
 pub mod console;
+pub mod evals;
 mod files;
 #[cfg(feature = "http-tool")]
 pub mod http;
@@ -148,6 +150,7 @@ pub mod rate;
 
 mod screen;
 pub mod timeline;
+mod width;
 
 pub use model_named::model_named;
 
@@ -250,6 +253,8 @@ mod pages {
     struct StoredRuns;
     #[doc = include_str!("../book/src/replay.md")]
     struct Replay;
+    #[doc = include_str!("../book/src/evals.md")]
+    struct Evals;
     #[doc = include_str!("../book/src/cookbook.md")]
     struct Cookbook;
     #[doc = include_str!("../book/src/cookbook-small-models.md")]

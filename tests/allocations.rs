@@ -74,7 +74,7 @@ fn run_of(turns: usize) -> AllocationInfo {
 
 /// The bounds are today's figures plus a tenth; a change that needs more has to raise them here.
 #[test]
-fn a_turn_that_nobody_watches_allocates_little() {
+fn s5_12_a_turn_that_nobody_watches_allocates_little() {
     // Users do not pay for the checks that tests run on each outcome.
     agents::testing::check_runs(false);
     // The first run also allocates everything that is made once per program.

@@ -181,7 +181,7 @@ const TUTORIAL: [&str; 4] = [
 /// Follows the chapters block by block. A Rust block is the file named in its first line, a `console` block is
 /// executed, and a `text` block is the complete output of the program before it.
 #[test]
-fn the_tutorial_can_be_walked() {
+fn t1_t14_the_tutorial_can_be_walked() {
     let mut package = Package::new("shelf");
     package.profiles = "debug = false\n".to_owned();
     for chapter in TUTORIAL {

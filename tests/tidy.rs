@@ -277,6 +277,80 @@ fn every_behaviour_has_its_test() {
     assert!(numbers.into_iter().eq(1..=56));
 }
 
+/// Checks `REQUIREMENTS.md`: every id is there once and in order, and every test that a line names exists, with the id in
+/// its name. A line without a test says what is open.
+#[test]
+fn every_requirement_has_its_tests() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = fs::read_to_string(root.join("REQUIREMENTS.md")).unwrap();
+    let groups = [
+        ("T", 14),
+        ("E", 15),
+        ("O", 11),
+        ("X", 17),
+        ("A", 14),
+        ("U", 6),
+        ("L", 26),
+        ("K", 8),
+        ("D", 6),
+        ("5.", 15),
+    ];
+    let ids = groups
+        .iter()
+        .flat_map(|(letter, last)| (1..=*last).map(move |n| format!("{letter}{n}")));
+    let rows = page.lines().filter_map(|line| {
+        let cells: Vec<_> = line
+            .strip_prefix("| ")?
+            .strip_suffix('|')?
+            .split(" | ")
+            .collect();
+        Some(cells).filter(|cells| cells[0] != "id")
+    });
+    let mut found = Vec::new();
+    for row in rows {
+        let [id, sentence, tests, open] = row[..] else {
+            panic!("{row:?}: a line has four cells");
+        };
+        found.push(id.to_owned());
+        assert!(sentence.ends_with('.'), "{id}: what holds is a sentence");
+        assert!(
+            !tests.is_empty() || !open.trim().is_empty(),
+            "{id}: neither shown nor open"
+        );
+        let in_name = match id.split_once('.') {
+            Some((chapter, number)) => format!("s{chapter}_{number}"),
+            None => id.to_lowercase(),
+        };
+        for test in tests.split('`').skip(1).step_by(2) {
+            let Some((file, name)) = test.split_once("::") else {
+                // A misuse, with its message.
+                assert!(
+                    test.starts_with("tests/ui/") && root.join(test).exists(),
+                    "{id}: {test} is not there"
+                );
+                continue;
+            };
+            let text = fs::read_to_string(root.join(file)).unwrap_or_default();
+            let (before, _) = text
+                .split_once(&format!("fn {name}("))
+                .unwrap_or_else(|| panic!("{id}: {test} is not there"));
+            let attributes = before.rsplit("\n\n").next().unwrap_or_default();
+            // Laws are made by a macro, and each example has a test of its own name.
+            let is_test = attributes.contains("test") || before.contains("proptest!");
+            assert!(is_test, "{id}: {test} is no test");
+            let is_named = format!("_{name}_").contains(&format!("_{in_name}_"));
+            assert!(
+                is_named || file == "tests/examples/main.rs",
+                "{id}: the name of {test} has no `{in_name}`"
+            );
+        }
+    }
+    assert!(
+        found.iter().cloned().eq(ids),
+        "each id is there once, in order: {found:?}"
+    );
+}
+
 /// Returns a path with its braces written out: `a/{b, c}.rs` is `a/b.rs` and `a/c.rs`.
 fn written_out(path: &str) -> Vec<String> {
     let Some((before, rest)) = path.split_once('{') else {

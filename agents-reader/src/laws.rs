@@ -243,7 +243,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn valid_text_is_untouched(text in valid()) {
+    fn x15_valid_text_is_untouched(text in valid()) {
         let untouched = |reading: Reading<'_>| {
             let same = matches!(reading.json, Cow::Borrowed(json) if std::ptr::eq(json, text.as_str()));
             same && reading.changes.is_empty()
@@ -331,7 +331,7 @@ proptest! {
 }
 
 #[test]
-fn hostile_texts_are_read_quickly() {
+fn s5_1_hostile_texts_are_read_quickly() {
     let schema =
         json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]});
     let units = [

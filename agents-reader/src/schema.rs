@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn recursion_ends() {
+    fn s5_2_recursion_ends() {
         let schema = json!({
             "$ref": "#/definitions/Tree",
             "definitions": {

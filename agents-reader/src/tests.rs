@@ -43,7 +43,7 @@ fn refused(text: &str, kind: ReadErrorKind, says: &str) {
 }
 
 #[test]
-fn values_take_the_wanted_type() {
+fn x15_values_take_the_wanted_type() {
     check(
         r#"{"city": "Oslo", "nights": "2"}"#,
         r#"{"city":"Oslo","nights":2}"#,

@@ -35,6 +35,7 @@ mod commit;
 mod control;
 mod conversation;
 mod delivery;
+mod digest;
 mod error;
 mod execution;
 mod lease;
@@ -61,7 +62,7 @@ mod wording;
 
 pub use agents_core::{async_trait, run::Timestamp, tool::Risk};
 pub use approval::{Answer, Approval, ApprovalFilter, ApprovalStatus, Decision, NewApproval};
-pub use audit::{AuditEvent, AuditFilter, AuditKey, AuditKind, NewEvent, RowDigest};
+pub use audit::{AuditEvent, AuditFilter, AuditKind, NewEvent};
 pub use commit::{Begin, Commit, Committed, Finish};
 pub use control::{
     Budget, BudgetKey, ControlStore, CredentialAnswer, CredentialKey, CredentialLease, Hold,
@@ -70,6 +71,7 @@ pub use control::{
 };
 pub use conversation::Conversation;
 pub use delivery::{Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter};
+pub use digest::{AuditKey, RowDigest};
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter, ExecutionState, Settle, Settled};
 pub use lease::{Claim, Lease, Renewed, Rest};

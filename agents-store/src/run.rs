@@ -233,7 +233,16 @@ pub struct RunFilter {
     pub limit: u32,
 }
 
+/// Names the values of an enum by words. With `all`, the enum has a list of its values as well.
 macro_rules! words {
+    ($type:ident, all { $($variant:ident = $word:literal),+ $(,)? }) => {
+        $crate::run::words!($type { $($variant = $word),+ });
+
+        impl $type {
+            /// All values, in the order in which they are explained.
+            pub const ALL: &'static [$type] = &[$($type::$variant),+];
+        }
+    };
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
             /// Returns the word by which tables name the value.

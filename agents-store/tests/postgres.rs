@@ -290,6 +290,65 @@ async fn times_are_those_of_the_server() {
     assert!(now <= after + 1);
 }
 
+#[tokio::test]
+async fn u1_executions_have_their_columns_and_are_found_by_an_index() {
+    let Some((database, store)) = store().await else {
+        return;
+    };
+    let owner = owner(&database).await;
+    let sql = "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'agent_tool_executions'";
+    let rows = owner.query(sql, &[]).await.unwrap();
+    let columns: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    for column in [
+        "id",
+        "tenant_id",
+        "agent_name",
+        "tool_name",
+        "input",
+        "output",
+        "approved",
+        "approved_by",
+        "risk_level",
+        "executed_at",
+        "duration_ms",
+        "error",
+        "run_id",
+        "call_id",
+        "version",
+        "rolled_back",
+        "rolled_back_at",
+    ] {
+        assert!(
+            columns.iter().any(|other| other == column),
+            "{column} in {columns:?}"
+        );
+    }
+    store.create(&run("run-1", "acme")).await.unwrap();
+    // The rows are many and evenly spread, so that the planner has no better way than an index.
+    owner
+        .batch_execute(
+            "INSERT INTO agent_tool_executions
+                 (id, tenant_id, run_id, call_id, attempt, agent_name, tool_name, version, input, risk_level, executed_at)
+             SELECT n::text, 't' || n % 100, 'run-1', 'call', 1, 'payer', 'tool' || n % 100, '1.0.0', '', 'low', n
+                 FROM generate_series(1, 20000) AS n;
+             ANALYZE agent_tool_executions",
+        )
+        .await
+        .unwrap();
+    for (column, index) in [
+        ("tenant_id = 't7'", "idx_tool_executions_tenant"),
+        ("tool_name = 'tool7'", "idx_tool_executions_tool"),
+    ] {
+        let sql = format!(
+            "EXPLAIN SELECT id FROM agent_tool_executions WHERE {column} ORDER BY executed_at DESC LIMIT 50"
+        );
+        let plan = owner.query(&sql, &[]).await.unwrap();
+        let plan: Vec<String> = plan.iter().map(|row| row.get(0)).collect();
+        let plan = plan.join("\n");
+        assert!(plan.contains(index) && !plan.contains("Seq Scan"), "{plan}");
+    }
+}
+
 /// A worker renews its leases from a thread that knows no sockets, while tools keep all other threads busy.
 #[test]
 fn a_lease_is_renewed_from_a_thread_of_its_own_while_all_others_are_busy() {

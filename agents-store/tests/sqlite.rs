@@ -234,7 +234,7 @@ fn schema(db: &rusqlite::Connection) -> Vec<String> {
 
 /// The tables of each version between the second one and this one, with the rows of the second one.
 #[tokio::test]
-async fn a_store_of_each_version_since_the_second_comes_to_the_same_tables() {
+async fn s5_14_a_store_of_each_version_since_the_second_comes_to_the_same_tables() {
     let second = |name: &str| {
         let file = TempFile::new(name);
         let db = rusqlite::Connection::open(&file.0).unwrap();

@@ -1,10 +1,8 @@
-use super::{
-    row::{Kind, Row},
-    width::{columns, cut, pad},
-};
+use super::row::{Kind, Row};
 use crate::{
     console::{Ink, duration},
     screen::shown,
+    width::{columns, cut, pad},
 };
 use agents_core::run::Timestamp;
 

@@ -35,7 +35,6 @@ mod draw;
 mod escalation;
 mod live;
 mod row;
-mod width;
 
 pub use live::{live, live_to};
 

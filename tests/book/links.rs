@@ -18,6 +18,7 @@ fn pages() -> Vec<PathBuf> {
         "README.md",
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
+        "REQUIREMENTS.md",
         "CHANGELOG.md",
     ];
     pages.extend(beside.map(|page| root().join(page)));

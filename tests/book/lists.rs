@@ -354,7 +354,7 @@ fn the_texts_of_a_folder_are_in_its_file_of_texts() {
     const FEW: usize = 3;
     let apart = [
         // A label of a key, which nobody reads.
-        "agents-store/src/audit.rs",
+        "agents-store/src/digest.rs",
         // A report, which displays its fields.
         "agents-runtime/src/verify.rs",
         // The reason for an attribute.

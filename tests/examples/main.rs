@@ -279,6 +279,40 @@ fn small_model_score() {
 }
 
 #[test]
+fn evals() {
+    let table = output("evals", &[], NOBODY);
+    assert!(
+        table.starts_with("celsius: 5 of 8 passed, 7646 tokens"),
+        "{table}"
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/evals");
+    let now = Path::new(env!("CARGO_TARGET_TMPDIR")).join("evals.json");
+    let _ = fs::remove_file(&now);
+    let native = folder.join("native.json");
+    let arguments = [native.to_str().unwrap(), "--write", now.to_str().unwrap()];
+    let diff = output("evals", &arguments, NOBODY);
+    // The page shows both, except for the times.
+    let page = fs::read_to_string(folder.join("../../book/src/evals.md")).unwrap();
+    let (_, shown) = diff.split_once("\n\n").unwrap();
+    assert!(page.contains(shown.trim_end()), "{diff}");
+    let times = |text: &str| text.replace(|c: char| c.is_ascii_digit() || c == ' ', "");
+    assert!(times(&page).contains(&times(table.trim_end())), "{table}");
+
+    // The earlier report is worse, so the exit status says so.
+    let program = built::EXAMPLES.join(format!("evals{EXE_SUFFIX}"));
+    let better = fs::read_to_string(&now).unwrap();
+    fs::write(
+        &now,
+        better.replace("\"passed\": false", "\"passed\": true"),
+    )
+    .unwrap();
+    let worse = Command::new(program).arg(&now).output().unwrap();
+    assert_eq!(worse.status.code(), Some(1));
+    let worse = String::from_utf8(worse.stdout).unwrap();
+    assert!(worse.contains("celsius: 3 worse, 0 better"), "{worse}");
+}
+
+#[test]
 fn every_example_is_run_here() {
     let tests = include_str!("main.rs");
     for name in built::names() {

@@ -15,7 +15,7 @@
 //! | 8 | Who watches tool calls is told once of each, with what came of it in the end. | `retrying::the_end_of_a_call_is_told_once_with_what_it_was_saved_to` |  |
 //! | 9 | Several calls of one reply recover by themselves, and are answered in order. | `retrying::the_calls_of_one_reply_recover_by_themselves_and_are_answered_in_order` |  |
 //! | 10 | Whose arms come first. | `retrying::the_agent_s_arm_for_the_tool_beats_the_tool_s_own_which_beats_the_default` |  |
-//! | 11 | Defaults are for tools without arms of that kind. | `retrying::defaults_cover_tools_without_arms_and_without_defaults_there_are_none`, `retrying::a_tool_with_one_arm_keeps_the_default_arms_of_the_other_kinds` |  |
+//! | 11 | Defaults are for tools without arms of that kind. | `retrying::x10_defaults_cover_tools_without_arms_and_without_defaults_there_are_none`, `retrying::x10_a_tool_with_one_arm_keeps_the_default_arms_of_the_other_kinds` |  |
 //! | 12 | What a repair agent gives takes the place of what failed. | `repairing::what_a_repair_agent_gives_is_read_in_place_of_what_failed` |  |
 //! | 13 | A repair agent that fails twice is asked a third time, if it may be. | `repairing::a_repair_agent_that_fails_twice_is_asked_three_times`, `repairing::text_that_does_not_read_uses_up_a_try` |  |
 //! | 14 | All tries failed. | `repairing::spent_tries_fall_through_to_the_next_step` | That is no failure of its own: the next step of the plan follows, then the model is told. |
@@ -24,13 +24,13 @@
 //! | 17 | After that nobody is told of a result, and no model is asked. | `repairing::a_throwing_repair_agent_ends_the_run_at_once` |  |
 //! | 18 | Repairing a failed execution. | `repairing::a_repair_of_a_failed_execution_gives_arguments_and_the_tool_runs_again` | A repair never makes a result up: it gives arguments, and the tool runs with them. |
 //! | 19 | The model is told of an escalation, and a corrected call succeeds. | `repairing::the_model_is_told_of_an_escalation_and_may_call_again` |  |
-//! | 20 | A repair agent without a model may escalate and throw as well. | `repairing::a_repair_agent_without_a_model_may_mend_escalate_and_throw` |  |
+//! | 20 | A repair agent without a model may escalate and throw as well. | `repairing::x7_a_repair_agent_without_a_model_may_mend_escalate_and_throw` |  |
 //! | 21 | Severities are read in any case; none is high. | `repairing::a_severity_is_read_in_any_case_and_high_when_it_is_none`, `repairing::an_unknown_severity_is_refused_with_the_list` | An unknown one is refused with those there are, and an escalation without a reason is refused. |
 //! | 22 | When a model can escalate and throw. | `repairing::escalate_and_throw_exist_only_within_a_repair` | Within a repair, without being asked for, and nowhere else. |
 //! | 23 | A number for a string is read. | `arguments::a_number_for_a_string_and_a_string_for_a_number_are_read` |  |
 //! | 24 | A word for a number is mended without a turn of the model. | `arguments::a_word_for_a_number_is_mended_without_another_turn` | It is a `deserialization_error`: an object was read, and one field is wrong. |
 //! | 25 | Without arms the message names tool and field. | `arguments::a_wrong_type_without_arms_names_the_tool_and_the_field` |  |
-//! | 26 | What is mended is validated again, with the new error. | `arguments::mended_arguments_are_validated_again_with_the_new_error`, `arguments::mended_arguments_are_approved_again` |  |
+//! | 26 | What is mended is validated again, with the new error. | `arguments::x9_mended_arguments_are_validated_again_with_the_new_error`, `arguments::x9_mended_arguments_are_approved_again` |  |
 //! | 27 | Eight repairs of one call at most. | `arguments::eight_texts_at_most_are_tried_for_one_call` | Then the model is told, and the run lives. |
 //! | 28 | No arguments at all. | `arguments::nothing_is_not_an_empty_object_unless_the_tool_takes_nothing` | Nothing is `{}` for a tool that takes nothing, and an error for any other. |
 //! | 29 | A scalar, a list or garbage for arguments. | `arguments::scalars_lists_and_garbage_are_refused_with_the_raw_text_kept` | They are refused, never read as `{}`; the text is kept. |
@@ -56,7 +56,7 @@
 //! | 49 | A branch that nobody thought of. | `compositions::routed_hands_on_to_the_target_that_fits` | It does not compile (`tests/ui/compose/routed_misses_a_variant.rs`, `tests/ui/branch/answer_forgotten.rs`). |
 //! | 50 | In a race a failure settles nothing; if all fail, the last error is the race's. | `compositions::first_of::the_first_answer_wins_and_the_others_are_dropped`, `compositions::first_of::if_all_fail_the_last_error_tells_of_the_others` |  |
 //! | 51 | A tie of votes goes to the first that is written. | `compositions::behaviours::a_tie_of_votes_goes_to_the_first_that_is_written` | Votes are counted by a plain function on the results. |
-//! | 52 | Without anybody to ask, the answer is no; a tool that asks for nobody's word runs. Grants are checked when the team is built. | `policies::approvals::a_gated_tool_runs_only_when_somebody_says_so`, `governance::a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody`, `teams::grants::what_is_not_granted_does_not_exist`, `teams::confirmations::confirmed_tools_need_a_person_whatever_they_say_themselves`, `teams::defects::what_is_granted_and_confirmed` |  |
+//! | 52 | Without anybody to ask, the answer is no; a tool that asks for nobody's word runs. Grants are checked when the team is built. | `policies::approvals::a_gated_tool_runs_only_when_somebody_says_so`, `governance::a_tool_that_asks_for_nobody_s_word_runs_where_there_is_nobody`, `teams::grants::t9_what_is_not_granted_does_not_exist`, `teams::confirmations::confirmed_tools_need_a_person_whatever_they_say_themselves`, `teams::defects::what_is_granted_and_confirmed` |  |
 //! | 53 | A model's failure is the run's error, as it was. | `agents::a_model_s_failure_is_not_for_the_arms` | No arm answers it: retries of requests belong to the model's client. |
 //! | 54 | What is used up is counted for each run. | `agents::what_is_used_up_is_counted_for_each_run`, `agents::a_refused_call_counts_like_any_other` | A call that was refused counts like any other: a model that insists has to end. |
 //! | 55 | What was approved runs as it was shown; what was not does not run. | `policies::approvals::a_gated_tool_runs_only_when_somebody_says_so`, `governance::a_call_to_be_revised_does_not_run_and_the_changed_one_is_asked_about_anew` | Nobody edits arguments behind the model's back: it is told what to change, and calls again. |

@@ -12,6 +12,7 @@ mod calls;
 mod compositions;
 mod escalations;
 mod evidence;
+mod evals;
 mod failures;
 mod hand_offs;
 mod http;

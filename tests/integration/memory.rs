@@ -212,7 +212,7 @@ async fn a_memory_that_cannot_be_reached_is_a_failure_of_the_call() {
 }
 
 #[tokio::test]
-async fn what_a_tool_gave_is_not_kept_word_for_word_nor_is_a_secret() {
+async fn k5_what_a_tool_gave_is_not_kept_word_for_word_nor_is_a_secret() {
     const RULE: &str = "Refunds above 100 EUR need a second signature by an officer.";
     let bank = MemoryBank::new();
     let rule = agents::tool::FnTool::new(

@@ -1,5 +1,6 @@
 //! What can be seen of a run: events, spans, traces, timelines, hooks.
 
+mod call_hooks;
 mod durations;
 mod events;
 pub(crate) mod recovery_steps;

@@ -87,7 +87,7 @@ async fn running_out_of_turns_is_an_error() {
 
 /// The error inside a debug print inside JSON.
 #[tokio::test]
-async fn the_model_reads_the_error_and_not_its_debug_print() {
+async fn e12_the_model_reads_the_error_and_not_its_debug_print() {
     let (_, handle) = work([
         Script::call("read_file", r#"{"path":"missing"}"#),
         Script::text("ok"),

@@ -2,4 +2,5 @@
 
 mod remote;
 mod sources;
+mod statuses;
 mod versions;

@@ -75,7 +75,7 @@ fn secs(secs: f64) -> Duration {
 }
 
 #[tokio::test]
-async fn s01_a_rate_limit_with_a_time_is_waited_for() {
+async fn s5_7_s01_a_rate_limit_with_a_time_is_waited_for() {
     let (faults, line, took) = scenario("fb-s01-429-retry-after").await;
     whole(&line, "fb-s01-429-retry-after");
     let seen = faults.attempts("fb-s01-429-retry-after");
@@ -143,7 +143,7 @@ async fn s08_a_stream_that_breaks_off_is_no_answer() {
 }
 
 #[tokio::test]
-async fn s09_a_stream_that_stalls_is_left() {
+async fn s5_7_s09_a_stream_that_stalls_is_left() {
     let (_faults, line, took) = scenario("fb-s09-stream-stall").await;
     whole(&line, "fb-ok");
     assert!(took > secs(29.0) && took < secs(45.0), "{took:?}");

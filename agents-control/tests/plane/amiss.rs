@@ -278,7 +278,7 @@ async fn a_request_that_is_cut_off_costs_what_was_held() {
 }
 
 #[tokio::test]
-async fn midnight_begins_a_new_cap_and_a_clock_that_goes_back_ends_none() {
+async fn s5_6_midnight_begins_a_new_cap_and_a_clock_that_goes_back_ends_none() {
     /// Milliseconds of a day.
     const DAY: u64 = 86_400_000;
     let now = Arc::new(AtomicU64::new(20_000 * DAY + DAY - 1_000));

@@ -53,7 +53,7 @@ fn l25_no_sdk_of_a_provider_comes_in() {
 }
 
 #[test]
-fn l25_the_rules_for_crates_have_the_same_list() {
+fn s5_15_l25_the_rules_for_crates_have_the_same_list() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../deny.toml");
     let text = fs::read_to_string(file).unwrap();
     let lines = text.lines().filter_map(|line| {

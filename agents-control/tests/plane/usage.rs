@@ -151,7 +151,7 @@ async fn what_a_provider_does_not_report_costs_what_was_held() {
 }
 
 #[tokio::test]
-async fn negative_and_absurd_counts_cost_what_was_held_and_lose_no_reply() {
+async fn s5_6_negative_and_absurd_counts_cost_what_was_held_and_lose_no_reply() {
     let absurd = [
         "-1",
         "-9223372036854775808",

@@ -140,6 +140,12 @@ impl Paid {
         }
     }
 
+    /// Adds another sum.
+    pub(crate) fn join(&mut self, other: Paid) {
+        self.parts = self.parts.saturating_add(other.parts);
+        self.unpriced |= other.unpriced;
+    }
+
     /// Returns the sum of the known costs.
     pub(crate) fn known(self) -> Cost {
         Cost(self.parts)

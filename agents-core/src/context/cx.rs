@@ -409,7 +409,7 @@ impl RunContext {
 
     /// Adds the usage and the cost of a nested run (a run of its own) that went on here.
     pub(crate) fn charge(&self, usage: Usage, cost: Option<Cost>) {
-        self.node.add(Fact::Charged { usage, cost });
+        self.here().add(Fact::Charged { usage, cost });
     }
 
     /// Returns the number of tokens spent within this place.

@@ -3,7 +3,7 @@
 use super::{PassedLimit, Within, machine::Machine};
 use crate::{
     Json,
-    budget::Paid,
+    budget::{Cost, Paid},
     hex::hex,
     journal::{After, Fact, Frame, PlaceId, Taken},
     model::Model,
@@ -311,6 +311,13 @@ impl Node {
     /// Returns the tokens used within a call.
     pub(crate) fn spent_within(&self, seq: u32) -> u64 {
         self.machine.look(|state| state.tokens_within(self.id, seq))
+    }
+
+    /// Returns the amount paid within a call; `None` if a model that was asked there has no price.
+    pub(crate) fn paid_within(&self, seq: u32) -> Option<Cost> {
+        self.machine
+            .look(|state| state.paid_within(self.id, seq))
+            .total()
     }
 
     /// Returns the amount paid here and below.

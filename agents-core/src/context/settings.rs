@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
     model::{Model, PurposeKey, Purposes},
-    run::{Approver, Budget, Clock, Findings, SystemClock, ToolEnvelope},
+    run::{Approver, Budget, Clock, Findings, SystemClock, ToolCallMetadata, ToolEnvelope},
     secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
 };
@@ -14,6 +14,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio_util::sync::CancellationToken;
 
 pub(crate) type ToolHook = Arc<dyn Fn(&ToolEnvelope) + Send + Sync>;
+pub(crate) type ReceiptHook = Arc<dyn Fn(&ToolEnvelope, &ToolCallMetadata) + Send + Sync>;
 
 /// Settings that the user gave to a run before it began.
 pub(crate) struct Settings {
@@ -34,6 +35,7 @@ pub(crate) struct Settings {
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) tool_hooks: Vec<ToolHook>,
+    pub(crate) receipt_hooks: Vec<ReceiptHook>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Is `true` if the user set the clock of this run; a nested run then keeps its own.
     pub(crate) has_own_clock: bool,
@@ -156,6 +158,7 @@ impl Default for Settings {
             approver: None,
             subscribers: Vec::new(),
             tool_hooks: Vec::new(),
+            receipt_hooks: Vec::new(),
             clock: Arc::new(SystemClock),
             has_own_clock: false,
             override_model: None,

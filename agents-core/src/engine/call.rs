@@ -139,7 +139,11 @@ impl CallSite<'_> {
                         Err(panic) => CallFact::Panicked(panic),
                     }
                 }
-                Action::Approve(_) => self.ask().await,
+                Action::Approve(_) => {
+                    // A person takes time. What was allowed before the question may be denied since.
+                    prepared = None;
+                    self.ask().await
+                }
                 Action::Execute(args) if !references(args.as_str()).is_empty() => {
                     CallFact::Refused(Box::new(lacking(&args)))
                 }

@@ -15,6 +15,7 @@ use crate::{
     model::Content,
     observe::spans,
     run::Limit,
+    tool::ToolSpec,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -94,6 +95,8 @@ pub(crate) async fn drive<O>(
                 cx.find_out();
                 match cx.node.frame(|frame| frame.next(&definition.budget)) {
                     Next::Chat { turn, must_fit } => {
+                        let offering = offering(definition, cx);
+                        let definition = offering.as_ref().unwrap_or(definition);
                         model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
                     }
                     Next::Calls => super::calls(definition, cx).await,
@@ -170,6 +173,18 @@ fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<Agent
         own = Some(own.as_ref().unwrap_or(definition).within(run));
     }
     own
+}
+
+/// Returns the definition without the tools that a policy of the run withholds; `None` if it withholds none.
+fn offering<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<AgentDefinition<'a>> {
+    let policies = &cx.root.settings.executor.policies;
+    let withheld = |spec: &ToolSpec| policies.withhold(spec);
+    if policies.is_empty() || !definition.tools.specs().any(withheld) {
+        return None;
+    }
+    let mut own = definition.clone();
+    own.tools = definition.tools.only(|spec| !withheld(spec));
+    Some(own)
 }
 
 /// Returns the prompt with the schema of the answer, if that is not plain text.

@@ -121,8 +121,16 @@ impl ToolError {
     /// Returns the serialized form for receipts.
     pub fn receipt(&self) -> ErrorRecord {
         let (details, retry_after_s, reason) = match self {
-            ToolError::InvalidArgs { raw_args, .. } => {
-                (Some(json!({ "raw_args": shorten(raw_args) })), None, None)
+            ToolError::InvalidArgs {
+                raw_args,
+                expected_schema,
+                ..
+            } => {
+                let mut details = json!({ "raw_args": shorten(raw_args) });
+                if !expected_schema.is_null() {
+                    details["expected_schema"] = expected_schema.clone();
+                }
+                (Some(details), None, None)
             }
             ToolError::Deserialization {
                 raw_value,

@@ -219,6 +219,14 @@ impl State {
             .sum()
     }
 
+    /// Returns the amount that was paid within this call.
+    pub(crate) fn paid_within(&self, id: PlaceId, seq: u32) -> Paid {
+        let mut paid = Paid::default();
+        self.within(id, seq)
+            .for_each(|child| paid.join(self.place(child).paid));
+        paid
+    }
+
     /// Returns the number of calls that were made here and below.
     fn calls(&self, id: PlaceId) -> usize {
         let place = self.place(id);

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_is_not_remembered_and_what_was_learnt_is() {
+    fn k5_what_was_read_is_not_remembered_and_what_was_learnt_is() {
         for pasted in [
             RULE,
             "refunds above 100 EUR need a second signature",

@@ -38,6 +38,7 @@
 //! call ends the run with [`ErrorKind::Denied`](crate::ErrorKind::Denied).
 
 mod rules;
+mod statuses;
 mod wording;
 
 pub use rules::{
@@ -48,6 +49,7 @@ use crate::{
     Json,
     budget::Cost,
     model::Usage,
+    panics::guarded,
     tool::{Scope, ToolSpec},
 };
 use std::{fmt, sync::Arc};
@@ -108,6 +110,13 @@ pub trait Policy: Send + Sync + 'static {
     fn name(&self) -> Option<&str> {
         None
     }
+
+    /// Returns `true` if models are not to be offered this tool; `false` by default. The policy is asked before each
+    /// request to a model. It still has to deny the calls of a model that knows of the tool.
+    fn withholds(&self, tool: &ToolSpec) -> bool {
+        _ = tool;
+        false
+    }
 }
 
 impl<P: Policy + ?Sized> Policy for Arc<P> {
@@ -117,6 +126,10 @@ impl<P: Policy + ?Sized> Policy for Arc<P> {
 
     fn name(&self) -> Option<&str> {
         (**self).name()
+    }
+
+    fn withholds(&self, tool: &ToolSpec) -> bool {
+        (**self).withholds(tool)
     }
 }
 
@@ -261,6 +274,12 @@ impl Policies {
     /// Returns `true` if every policy has a name.
     pub(crate) fn are_named(&self) -> bool {
         self.0.iter().all(|policy| policy.name().is_some())
+    }
+
+    /// Returns `true` if a policy does not want models to be offered this tool. A policy that panics denies the calls.
+    pub(crate) fn withhold(&self, tool: &ToolSpec) -> bool {
+        let mut policies = self.0.iter();
+        policies.any(|policy| guarded(|| policy.withholds(tool)).unwrap_or_default())
     }
 
     /// Returns the strictest verdict of all policies.

@@ -66,7 +66,8 @@ pub fn no_external() -> impl Policy {
 pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     refusing(format!("deny_tools({pattern})"), move |spec| {
-        is_meant(&pattern, spec).then(|| wording::denied_by_pattern(&spec.name, &pattern))
+        spec.is_meant_by(&pattern)
+            .then(|| wording::denied_by_pattern(&spec.name, &pattern))
     })
 }
 
@@ -86,7 +87,7 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
     let patterns: Vec<Pattern> = patterns.into_iter().map(Into::into).collect();
     let names: Vec<_> = patterns.iter().map(ToString::to_string).collect();
     refusing(format!("only_tools({})", names.join(", ")), move |spec| {
-        let meant = patterns.iter().any(|pattern| is_meant(pattern, spec));
+        let meant = patterns.iter().any(|pattern| spec.is_meant_by(pattern));
         (!meant).then(|| wording::not_among(&spec.name, &patterns))
     })
 }
@@ -106,7 +107,7 @@ pub fn only_tools<P: Into<Pattern>>(patterns: impl IntoIterator<Item = P>) -> im
 pub fn confirm_tools(pattern: impl Into<Pattern>) -> impl Policy {
     let pattern = pattern.into();
     confirming(format!("confirm_tools({pattern})"), move |spec| {
-        is_meant(&pattern, spec)
+        spec.is_meant_by(&pattern)
     })
 }
 
@@ -182,8 +183,4 @@ fn confirming(
         Action::Tool(call) if needs(call.spec) => Verdict::Confirm,
         Action::Tool(_) | Action::Model(_) => Verdict::Allow,
     })
-}
-
-fn is_meant(pattern: &Pattern, spec: &ToolSpec) -> bool {
-    pattern.matches(&spec.name) || pattern.matches(spec.own_name()) || pattern.matches(&spec.key())
 }

@@ -27,6 +27,10 @@ pub(super) fn external_and_internal(tool: &str) -> String {
 
 // ---- names ----
 
+pub(super) fn blocked(tool: &str, reason: &str) -> String {
+    format!("`{tool}` is blocked: {reason}")
+}
+
 pub(super) fn denied_by_pattern(tool: &str, pattern: &Pattern) -> String {
     format!("`{tool}` may not be used in this run (`{pattern}`)")
 }

@@ -1,4 +1,4 @@
-use super::{Timestamp, ToolEnvelope};
+use super::{Cost, Timestamp, ToolEnvelope};
 use crate::Class;
 use serde::{Deserialize, Serialize};
 
@@ -22,10 +22,19 @@ pub struct ToolCallMetadata {
     pub started_at: Timestamp,
     /// Time at which the call was settled.
     pub ended_at: Timestamp,
+    /// Tokens of the models that were asked within the call: by agents in the tool's body, and to repair the call. It is
+    /// absent if only the receipt is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens: Option<u64>,
+    /// Cost of these models, by the run's prices. It is absent if a model among them has no price, or if only the
+    /// receipt is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Cost>,
 }
 
 impl ToolCallMetadata {
-    /// Summarizes the receipt of a call that this agent made, in this trace.
+    /// Summarizes the receipt of a call that this agent made, in this trace. The run itself also knows the tokens and the
+    /// cost: see [`Run::on_receipt`](crate::agent::Run::on_receipt).
     ///
     /// ```
     /// # use agents_core as agents;
@@ -62,6 +71,8 @@ impl ToolCallMetadata {
             trace_id: trace_id.into(),
             started_at: receipt.t_start,
             ended_at: receipt.t_end,
+            tokens: None,
+            cost: None,
         }
     }
 }

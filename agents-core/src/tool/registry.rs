@@ -1,6 +1,6 @@
 use super::{
-    IntoTool, SharedTool, Status, ToolSet, ToolSpec, alias::under_spec, nearest, version::Version,
-    wording,
+    IntoTool, SharedTool, Status, ToolSet, ToolSpec, ToolStatuses, alias::under_spec, nearest,
+    version::Version, wording,
 };
 use crate::{Error, ErrorKind};
 use std::{borrow::Cow, collections::BTreeMap, fmt};
@@ -36,11 +36,12 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 /// # }
 /// ```
 ///
-/// A tool that is handed out keeps the status that it had at that moment: an agent that is built already keeps its
-/// tools.
+/// A tool that is handed out keeps the status that it had at that moment. The [`statuses`](Registry::statuses) of the
+/// registry reach agents that are built already, and runs under way.
 #[derive(Clone, Default)]
 pub struct Registry {
     tools: BTreeMap<String, BTreeMap<Version, SharedTool>>,
+    statuses: ToolStatuses,
 }
 
 impl Registry {
@@ -139,10 +140,39 @@ impl Registry {
         let Some(tool) = found else {
             return Err(self.unknown(key));
         };
+        self.statuses.set(key.to_owned().into(), status.clone());
         let mut spec = tool.spec().clone();
         spec.status = status;
         *tool = under_spec(tool.clone(), spec);
         Ok(())
+    }
+
+    /// Returns the statuses that this registry and its clones have set, as a policy for runs. What is blocked later is
+    /// refused in these runs at once, also to agents that were built before.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{Agent, AgentBuilder, Code, Effects, tool::{FnTool, Registry}};
+    /// # use agents::testing::{Script, ScriptedModel};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let shell = FnTool::new("shell", "Runs.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("ran") });
+    /// # let (model, _) = ScriptedModel::new([Script::call("shell", "{}"), Script::text("I cannot")]);
+    /// let mut registry = Registry::new().with(shell)?;
+    /// let tools = registry.pick(["shell"])?;
+    /// let admin = AgentBuilder::<String, String>::new("admin").tools(tools).model(model).build();
+    ///
+    /// let run = admin.run("Clean up").policy(registry.statuses());
+    /// registry.block("shell@1.0.0", "CVE-2026-1234")?;
+    /// let outcome = run.outcome().await?;
+    /// let receipt = outcome.outputs.receipts().next().unwrap();
+    /// assert_eq!(receipt.error.as_ref().unwrap().code, Code::PolicyDenied);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn statuses(&self) -> ToolStatuses {
+        self.statuses.clone()
     }
 
     /// Returns the tool `name@version`, or the latest version of a bare name.

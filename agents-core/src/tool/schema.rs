@@ -120,7 +120,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn c20_schemas_are_those_of_draft_07() {
+    fn t6_c20_schemas_are_those_of_draft_07() {
         #[derive(JsonSchema)]
         #[expect(dead_code, reason = "only its schema is used")]
         struct Order {

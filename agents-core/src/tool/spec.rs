@@ -1,5 +1,5 @@
 use super::{
-    Status,
+    Pattern, Status,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
@@ -544,6 +544,13 @@ impl ToolSpec {
     /// [`alias`](super::alias).
     pub fn own_name(&self) -> &str {
         self.own_name.as_ref().unwrap_or(&self.name)
+    }
+
+    /// Returns `true` if the pattern matches the tool's name, its own name or its `name@version`.
+    pub(crate) fn is_meant_by(&self, pattern: &Pattern) -> bool {
+        pattern.matches(&self.name)
+            || pattern.matches(self.own_name())
+            || pattern.matches(&self.key())
     }
 
     /// Returns `name@version`, with the tool's own name.

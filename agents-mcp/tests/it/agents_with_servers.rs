@@ -134,7 +134,7 @@ async fn calls_need_approval_unless_the_user_says_otherwise() {
 }
 
 #[tokio::test]
-async fn results_and_failures_are_those_of_the_server() {
+async fn t7_results_and_failures_are_those_of_the_server() {
     let notes = Notes::new("results");
     let mcp = tools(server("well", &notes));
     let said = told(

@@ -153,7 +153,7 @@ async fn a_call_that_is_no_object_goes_back_as_text() {
 }
 
 #[tokio::test]
-async fn tools_as_declared_and_no_format_beside_them() {
+async fn t8_tools_as_declared_and_no_format_beside_them() {
     let server = Server::plays([Answer::json(200, HELLO)]).await;
     let (tools, schema) = (tools(), json!({ "type": "object" }));
     let history = history([user("hi")]);

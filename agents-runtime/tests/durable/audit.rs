@@ -99,7 +99,7 @@ async fn refused_decisions_are_in_the_trail_with_their_reasons() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_first_changed_row_is_named() {
+async fn s5_4_the_first_changed_row_is_named() {
     let whole = Files::new("named");
     paid(&whole.db()).await;
     let copy = whole.0.join("copy.db");

@@ -159,7 +159,7 @@ async fn a_restored_store_waits_for_its_operator() {
 }
 
 #[tokio::test]
-async fn the_database_holds_no_readable_contents() {
+async fn s5_8_the_database_holds_no_readable_contents() {
     let files = Files::new("canary");
     let (office, ..) = stored(&files).await;
     files.by_hand("PRAGMA wal_checkpoint(TRUNCATE)");

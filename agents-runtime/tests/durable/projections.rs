@@ -35,7 +35,7 @@ async fn events_come_from_the_store_in_order_and_from_a_number() {
 
 /// The journal of a run says what its tables say.
 #[tokio::test]
-async fn executions_are_stored_with_their_ends() {
+async fn u1_executions_are_stored_with_their_ends() {
     let files = Files::new("executions");
     let (office, run, request) = stored(&files).await;
     office.decide(&request, Approval::Approve).await.unwrap();

@@ -206,7 +206,7 @@ async fn memory() -> SqliteStore {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_is_undone_once_and_audited() {
+async fn u3_an_execution_is_undone_once_and_audited() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let desk = desk(memory().await, scripts, NeedsApproval::Never);
     desk.crm.lock().unwrap().leads.insert(1, "open".to_owned());
@@ -267,7 +267,7 @@ async fn people_see_what_may_be_undone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
+async fn s5_5_a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let desk = desk(memory().await, scripts, NeedsApproval::Never);
     let run = desk.over().await;
@@ -297,7 +297,7 @@ async fn a_conflict_and_a_failure_change_nothing_and_may_be_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_undone_says_why_and_the_attempt_is_audited() {
+async fn u5_what_cannot_be_undone_says_why_and_the_attempt_is_audited() {
     let scripts = [
         Script::call("send_mail", "{}"),
         Script::call("look", "{}"),
@@ -379,7 +379,7 @@ async fn a_denied_undo_changes_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_run_is_undone_backwards_and_goes_on_after_a_conflict() {
+async fn u6_a_whole_run_is_undone_backwards_and_goes_on_after_a_conflict() {
     let scripts = [
         sets(1, "won"),
         Script::call("send_mail", "{}"),
@@ -417,7 +417,7 @@ async fn a_whole_run_is_undone_backwards_and_goes_on_after_a_conflict() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_other_versions_and_unknown_ids_are_refused() {
+async fn u3_strangers_other_versions_and_unknown_ids_are_refused() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let store = memory().await;
     let desk = desk(store.clone(), scripts, NeedsApproval::Never);
@@ -440,7 +440,7 @@ async fn strangers_other_versions_and_unknown_ids_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
+async fn u6_s5_5_an_undo_that_was_cut_off_is_in_doubt_and_is_not_repeated() {
     let scripts = [sets(1, "won"), Script::text("Done.")];
     let desk = desk(memory().await, scripts, NeedsApproval::Never);
     let run = desk.over().await;

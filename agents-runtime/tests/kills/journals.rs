@@ -168,7 +168,7 @@ fn enough(found: &Found) -> bool {
 }
 
 #[test]
-fn no_payment_is_lost_or_made_twice() {
+fn s5_3_no_payment_is_lost_or_made_twice() {
     let how = ["--tool", "plain", "--pause", "10"];
     let found = kill("plain", RIGHT, &how, enough);
     assert!(found.is_right(), "{found:?}");

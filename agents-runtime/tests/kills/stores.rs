@@ -217,7 +217,7 @@ fn in_sqlite(folder: &Path) -> Place {
 }
 
 #[test]
-fn no_payment_stored_in_sqlite_is_lost_or_made_twice() {
+fn s5_3_no_payment_stored_in_sqlite_is_lost_or_made_twice() {
     kill("sqlite-plain", "plain", in_sqlite);
 }
 

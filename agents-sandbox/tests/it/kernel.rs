@@ -4,7 +4,7 @@ use agents_sandbox::{Limit, Sandbox};
 const LIBC: &str = "import ctypes, os\nlibc = ctypes.CDLL(None, use_errno=True)\n";
 
 #[tokio::test]
-async fn k4_forbidden_system_calls_kill_the_program() {
+async fn s5_10_k4_forbidden_system_calls_kill_the_program() {
     for (name, call) in [
         ("ptrace", "libc.ptrace(16, os.getppid(), 0, 0)"),
         ("mount", "libc.mount(b'none', b'/tmp', b'tmpfs', 0, None)"),

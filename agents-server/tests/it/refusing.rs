@@ -126,7 +126,7 @@ async fn nobody_gets_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_without_the_token_of_its_visitor_changes_nothing() {
+async fn s5_3_a_form_without_the_token_of_its_visitor_changes_nothing() {
     let house = House::new(Roles::new()).await;
     let request = house.ask("acme", r#"{"amount": 12}"#).await;
     let path = format!("/approvals/{}", request.id);
@@ -210,7 +210,7 @@ async fn pages_allow_no_foreign_scripts_frames_or_caches() {
 }
 
 #[tokio::test]
-async fn hostile_arguments_stay_text() {
+async fn s5_3_hostile_arguments_stay_text() {
     let house = House::new(Roles::new()).await;
     // The text of the model is shown as well, since the number is taken out of its quotes.
     let hostile = json!({

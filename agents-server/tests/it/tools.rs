@@ -129,7 +129,7 @@ async fn t10_tools_are_found_by_name_category_effects_state_and_agent() {
 }
 
 #[tokio::test]
-async fn t10_a_tool_tells_its_deprecation_and_whose_secrets_it_has() {
+async fn k2_t10_a_tool_tells_its_deprecation_and_whose_secrets_it_has() {
     let house = house().await;
     let page = house.get("acme/ann", "/tools").await.body;
     assert!(page.contains("use rate"), "{page}");

@@ -78,7 +78,7 @@ async fn remove(database: &Database, owner: &Client) {
 }
 
 #[tokio::test]
-async fn a_role_sees_the_rows_of_its_tenant_alone() {
+async fn s5_11_a_role_sees_the_rows_of_its_tenant_alone() {
     let Some((database, store)) = store().await else {
         return;
     };
@@ -139,7 +139,7 @@ async fn a_role_sees_the_rows_of_its_tenant_alone() {
 }
 
 #[tokio::test]
-async fn a_role_without_a_tenant_sees_nothing() {
+async fn s5_11_a_role_without_a_tenant_sees_nothing() {
     let Some((database, store)) = store().await else {
         return;
     };

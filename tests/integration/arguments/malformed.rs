@@ -58,7 +58,7 @@ async fn a_broken_object_is_at_fault_itself_and_of_a_whole_one_its_field_is() {
 }
 
 #[tokio::test]
-async fn fifty_megabytes_are_refused_and_not_sent_back() {
+async fn s5_1_fifty_megabytes_are_refused_and_not_sent_back() {
     let arguments = format!("{{\"left\": \"{}\"}}", "x".repeat(50_000_000));
     let (outcome, handle) = work([Script::call("add", arguments), Script::text("on we go")]).await;
     let asked = handle.requests().pop().unwrap();
@@ -70,7 +70,7 @@ async fn fifty_megabytes_are_refused_and_not_sent_back() {
 }
 
 #[tokio::test]
-async fn two_hundred_levels_are_refused() {
+async fn s5_1_two_hundred_levels_are_refused() {
     let deep = format!(
         "{{\"left\": {}1{}, \"right\": 1}}",
         "[".repeat(200),

@@ -54,7 +54,7 @@ async fn a_wrong_type_without_arms_names_the_tool_and_the_field() {
 
 // 26
 #[tokio::test]
-async fn mended_arguments_are_validated_again_with_the_new_error() {
+async fn x9_mended_arguments_are_validated_again_with_the_new_error() {
     let faults: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen_faults = faults.clone();
     let arms = on_field(move |value, fault| {
@@ -73,7 +73,7 @@ async fn mended_arguments_are_validated_again_with_the_new_error() {
 
 // 26, further: repaired arguments need approval again.
 #[tokio::test]
-async fn mended_arguments_are_approved_again() {
+async fn x9_mended_arguments_are_approved_again() {
     let asked: Arc<Mutex<Vec<String>>> = Arc::default();
     let seen = asked.clone();
     let spec = ToolSpec::new(

@@ -37,7 +37,7 @@ fn broken() -> Vec<Script> {
 
 /// (d) A repair agent that exceeds its own budget uses up one attempt, and ends nothing else.
 #[tokio::test(start_paused = true)]
-async fn a_repair_agent_s_own_budget_ends_a_try() {
+async fn x17_a_repair_agent_s_own_budget_ends_a_try() {
     let budgets = [
         Budget::new().max_turns(1),
         Budget::new().max_recursion(2),
@@ -204,7 +204,7 @@ async fn the_time_of_a_run_covers_repairs_and_waits() {
 
 /// (g) (h) Repairs whose cost is not counted.
 #[tokio::test]
-async fn the_cost_of_a_repair_is_the_caller_s() {
+async fn x17_the_cost_of_a_repair_is_the_caller_s() {
     let (model, handle) = ScriptedModel::new([Script::text("worse"), Script::text(r#"{"n":3}"#)]);
     let seen = watch(repaired_by(model, Budget::new()), broken()).await;
     assert_eq!((seen.told().as_str(), handle.count()), ("did 3", 2));

@@ -203,7 +203,7 @@ fn regex_fixer(broken: Repair) -> Result<String, Error> {
 
 // 20
 #[tokio::test]
-async fn a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
+async fn x7_a_repair_agent_without_a_model_may_mend_escalate_and_throw() {
     let arms = || on_args(|_, _| fix_with(RegexFixer));
     assert_eq!(call(0, "n is 5", arms()).await.told(), "did 5");
     assert_eq!(

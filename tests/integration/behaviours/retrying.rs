@@ -207,7 +207,7 @@ async fn the_agent_s_arm_for_the_tool_beats_the_tool_s_own_which_beats_the_defau
 
 // 11
 #[tokio::test]
-async fn defaults_cover_tools_without_arms_and_without_defaults_there_are_none() {
+async fn x10_defaults_cover_tools_without_arms_and_without_defaults_there_are_none() {
     assert!(layers(false, false, true).await.ends_with("[default]"));
     assert!(
         layers(false, false, false)
@@ -218,7 +218,7 @@ async fn defaults_cover_tools_without_arms_and_without_defaults_there_are_none()
 
 // A layer that misses one kind does not take the others' arms away: layers are asked per kind.
 #[tokio::test]
-async fn a_tool_with_one_arm_keeps_the_default_arms_of_the_other_kinds() {
+async fn x10_a_tool_with_one_arm_keeps_the_default_arms_of_the_other_kinds() {
     let runs = Arc::new(AtomicU32::new(0));
     let agent = AgentBuilder::new("worker")
         .tool(Job {

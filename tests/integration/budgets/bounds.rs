@@ -9,7 +9,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
-async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
+async fn e4_a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
     let outcome = worker::<String>()
         .run("go")
         .model(always_adds().0)
@@ -34,7 +34,7 @@ async fn a_model_that_never_stops_calling_is_stopped_after_ten_turns() {
 }
 
 #[tokio::test]
-async fn thirty_calls_in_one_reply_run_twenty_five() {
+async fn e5_thirty_calls_in_one_reply_run_twenty_five() {
     let calls = (0..30).map(|n| ("add", format!(r#"{{"left":{n},"right":0}}"#)));
     let (outcome, handle) = work([Script::calls(calls)]).await;
     assert_eq!(
@@ -62,7 +62,7 @@ async fn thirty_calls_in_one_reply_run_twenty_five() {
 }
 
 #[tokio::test]
-async fn recursion_counts_turns_and_rounds() {
+async fn e6_recursion_counts_turns_and_rounds() {
     let budget = Budget::new().max_turns(100).max_recursion(7);
     let agent = AgentBuilder::<String, String>::new("looper")
         .tool(Add)
@@ -103,7 +103,7 @@ async fn tokens_are_shared_by_the_run() {
 }
 
 #[tokio::test]
-async fn a_budget_of_zero_asks_no_model() {
+async fn e2_a_budget_of_zero_asks_no_model() {
     let (model, handle) = ScriptedModel::new([Script::text("hi")]);
     let outcome = worker::<String>()
         .run("go")
@@ -175,7 +175,7 @@ async fn two_tools_of_one_name_are_an_error_when_built() {
 }
 
 #[tokio::test]
-async fn a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
+async fn e5_a_run_s_bounds_on_turns_and_calls_hold_for_each_agent() {
     let budget = Budget::new().max_turns(2);
     let outcome = worker::<String>()
         .run("go")

@@ -36,7 +36,7 @@ impl Model for Thinking {
 }
 
 #[tokio::test]
-async fn the_run_ends_before_the_call_that_goes_over() {
+async fn e8_the_run_ends_before_the_call_that_goes_over() {
     let (agent, handle) = endless();
     let run = agent.run("go").price("scripted", 2.0, 4.0);
     let outcome = run
@@ -90,7 +90,7 @@ async fn a_cost_of_nothing_asks_no_model() {
 }
 
 #[tokio::test]
-async fn a_model_without_a_price_is_never_free() {
+async fn e8_a_model_without_a_price_is_never_free() {
     let (agent, handle) = endless();
     let run = agent.run("go").price("gpt-*", 2.0, 4.0);
     let error = run

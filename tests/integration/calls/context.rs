@@ -34,7 +34,7 @@ async fn echo(cx: &ToolContext) -> Value {
 }
 
 #[tokio::test]
-async fn a_tool_knows_its_call_and_tells_no_secret() {
+async fn t3_a_tool_knows_its_call_and_tells_no_secret() {
     let agent = scripted_agent("curious", [Script::call("echo", "{}"), Script::text("end")])
         .tool(Echo)
         .build();
@@ -133,7 +133,7 @@ fn seconds(cx: &ToolContext) -> Option<u64> {
 }
 
 #[tokio::test]
-async fn a_function_that_takes_the_context_is_tested_as_one() {
+async fn t1_a_function_that_takes_the_context_is_tested_as_one() {
     let cx = ToolContext::detached("echo");
     let said = echo(&cx).await;
     assert_eq!(said["run_id"], cx.run_id());

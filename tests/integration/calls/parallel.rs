@@ -45,7 +45,7 @@ fn logged(spec: ToolSpec, log: &Log) -> FnTool {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_sequential_call_runs_alone_in_its_place() {
+async fn e9_a_sequential_call_runs_alone_in_its_place() {
     let log = Log::default();
     let tools = [
         logged(spec("any", Effects::None), &log),
@@ -337,7 +337,7 @@ async fn a_call_that_waits_for_approval_takes_no_place() {
 }
 
 #[tokio::test]
-async fn what_a_tool_made_at_run_time_gives_back_is_checked() {
+async fn t6_what_a_tool_made_at_run_time_gives_back_is_checked() {
     let schema = json!({
         "type": "object", "properties": {"high": {"type": "number"}}, "required": ["high"],
     });

@@ -119,7 +119,7 @@ async fn the_model_is_told_from_the_third_on_and_the_sixth_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a_model_that_heeds_it_goes_on() {
+async fn e13_a_model_that_heeds_it_goes_on() {
     let script = [at("cellar"), at("cellar"), at("cellar"), at("attic")];
     let (outcome, handle) = outcome(script.into_iter().chain([Script::text("dark")])).await;
     assert_eq!(outcome.result.unwrap(), "dark");

@@ -1,10 +1,18 @@
-use crate::world::{told, work, worker};
+use crate::world::{agent_with, spec, told, work, worker};
 use agents::{
-    Agent, Code,
+    Agent, Code, Effects,
     model::{Message, Reply, ToolCall},
     testing::{Script, ScriptedModel},
+    tool::FnTool,
 };
-use std::time::Duration;
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::SeqCst},
+    },
+    time::Duration,
+};
 
 #[tokio::test]
 async fn a_call_runs_and_the_answer_follows() {
@@ -21,7 +29,7 @@ async fn a_call_runs_and_the_answer_follows() {
 }
 
 #[tokio::test]
-async fn a_wrong_type_is_reported_with_field_code_and_class() {
+async fn t6_a_wrong_type_is_reported_with_field_code_and_class() {
     let (outcome, handle) = work([
         Script::call("add", r#"{"left":"x","right":1}"#),
         Script::text("no"),
@@ -54,7 +62,7 @@ async fn a_missing_field_is_named() {
 }
 
 #[tokio::test]
-async fn an_unknown_tool_is_answered_with_the_allowed_names() {
+async fn e3_an_unknown_tool_is_answered_with_the_allowed_names() {
     let (outcome, handle) = work([
         Script::call("read_fiel", r#"{"path":"a"}"#),
         Script::text("no"),
@@ -71,7 +79,7 @@ async fn an_unknown_tool_is_answered_with_the_allowed_names() {
 }
 
 #[tokio::test]
-async fn a_panic_is_caught_and_the_run_lives() {
+async fn e11_a_panic_is_caught_and_the_run_lives() {
     let (outcome, handle) = work([Script::call("panics", "{}"), Script::text("phew")]).await;
     assert_eq!(outcome.result.unwrap(), "phew");
     assert!(told(&handle)[0].contains("the disk is on fire"));
@@ -80,7 +88,7 @@ async fn a_panic_is_caught_and_the_run_lives() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_that_never_returns_times_out() {
+async fn e10_a_tool_that_never_returns_times_out() {
     let (outcome, handle) = work([Script::call("hang", "{}"), Script::text("gave up")]).await;
     assert_eq!(outcome.result.unwrap(), "gave up");
     assert!(
@@ -91,7 +99,7 @@ async fn a_tool_that_never_returns_times_out() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn independent_calls_run_together_and_are_answered_in_order() {
+async fn e9_independent_calls_run_together_and_are_answered_in_order() {
     let began = tokio::time::Instant::now();
     let calls = (0..10u64).map(|n| ("wait", format!(r#"{{"millis":{}}}"#, 200 - n)));
     let (outcome, handle) = work([Script::calls(calls), Script::text("done")]).await;
@@ -151,7 +159,76 @@ async fn answers_carry_the_id_of_their_call_even_when_a_model_repeats_one() {
 }
 
 #[tokio::test]
-async fn a_tool_s_error_reaches_the_model_in_its_own_words() {
+async fn e13_after_a_failure_the_model_tries_again_changes_its_call_says_so_or_gives_up() {
+    let missing = r#"{"path":"missing"}"#;
+    for (script, results, answer) in [
+        // Again.
+        (
+            vec![missing, missing],
+            [false, false].as_slice(),
+            "still no such file",
+        ),
+        // With other arguments.
+        (
+            vec![missing, r#"{"path":"a"}"#],
+            &[false, true],
+            "a has text",
+        ),
+        // It tells its user.
+        (vec![missing], &[false], "there is no such file"),
+        // It goes on with something else.
+        (vec![missing, ""], &[false, true], "the sum is 3"),
+    ] {
+        let calls = script.iter().map(|args| match *args {
+            "" => Script::call("add", r#"{"left":1,"right":2}"#),
+            args => Script::call("read_file", args),
+        });
+        let (outcome, handle) = work(calls.chain([Script::text(answer)])).await;
+        let ok: Vec<_> = outcome
+            .outputs
+            .receipts()
+            .map(|receipt| receipt.is_ok())
+            .collect();
+        assert_eq!(
+            (ok.as_slice(), &*outcome.result.unwrap()),
+            (results, answer)
+        );
+        assert!(handle.requests()[1].results()[0].1.contains("no such file"));
+        // The run repeats nothing by itself.
+        assert!(
+            outcome
+                .outputs
+                .receipts()
+                .all(|receipt| receipt.attempts.len() == 1)
+        );
+    }
+}
+
+#[tokio::test]
+async fn e14_what_a_body_repeats_is_one_attempt() {
+    let tries = Arc::new(AtomicU32::new(0));
+    let count = tries.clone();
+    let tool = FnTool::with_spec(spec("fetch", Effects::Reads), move |_, _| {
+        let tries = count.clone();
+        async move {
+            // The private retry of a body.
+            for _ in 0..2 {
+                if tries.fetch_add(1, SeqCst) > 0 {
+                    return Ok("fetched");
+                }
+            }
+            Err(io::Error::other("reset"))
+        }
+    });
+    let (agent, handle) = agent_with([tool], [Script::call("fetch", "{}"), Script::text("done")]);
+    let outcome = agent.run("go").outcome().await.unwrap();
+    assert_eq!(tries.load(SeqCst), 2);
+    assert_eq!(outcome.outputs.last_tool.unwrap().attempts.len(), 1);
+    assert_eq!(told(&handle), ["fetched"]);
+}
+
+#[tokio::test]
+async fn e12_a_tool_s_error_reaches_the_model_in_its_own_words() {
     let (_, handle) = work([
         Script::call("read_file", r#"{"path":"missing"}"#),
         Script::text("no"),

@@ -185,7 +185,7 @@ fn output_of(receipt: &ToolEnvelope) -> Value {
 const ARGUMENTS: &str = r#"{"leadId": 7, "new_status": "won"}"#;
 
 #[tokio::test]
-async fn an_undo_restores_what_the_call_had_changed() {
+async fn u4_an_undo_restores_what_the_call_had_changed() {
     let crm = Crm::of(7, "new");
     let tool = UpdateLeadStatus { crm: crm.clone() }.into_tool();
     let undo = undo_tool(&tool).unwrap();

@@ -69,7 +69,7 @@ pub(crate) fn asks(what: &str) -> Script {
 }
 
 #[tokio::test]
-async fn another_model_goes_on_from_the_call_that_failed() {
+async fn x12_another_model_goes_on_from_the_call_that_failed() {
     let (model, weak) = ScriptedModel::new([asks("first"), asks("low")]);
     let (lead, strong) = lead([asks("second"), Script::text("all done")]);
     let outcome = lead.run("build it").model(model).outcome().await.unwrap();
@@ -119,7 +119,7 @@ async fn another_model_goes_on_from_the_call_that_failed() {
 }
 
 #[tokio::test]
-async fn a_skill_gets_the_original_input() {
+async fn x12_a_skill_gets_the_original_input() {
     let (model, handle) = ScriptedModel::new([asks("first"), asks("medium")]);
     let (lead, _) = lead([]);
     let outcome = lead.run("build it").model(model).outcome().await.unwrap();
@@ -137,7 +137,7 @@ async fn a_skill_gets_the_original_input() {
 }
 
 #[tokio::test]
-async fn a_partial_result_is_marked() {
+async fn x12_a_partial_result_is_marked() {
     let (model, _) = ScriptedModel::new([asks("high")]);
     let (lead, _) = lead([]);
     let outcome = lead.run("build it").model(model).outcome().await.unwrap();
@@ -165,7 +165,7 @@ fn with_handler<R: agents::escalation::IntoResolution<String, String>>(
 }
 
 #[tokio::test]
-async fn below_critical_and_unhandled_the_model_is_told() {
+async fn x13_below_critical_and_unhandled_the_model_is_told() {
     let (model, handle) = ScriptedModel::new([asks("high"), Script::text("then not")]);
     let agent = with_handler(|_| None::<Resolution<String, String>>);
     let outcome = agent.run("go").model(model).outcome().await.unwrap();

@@ -69,7 +69,7 @@ pub(crate) fn settled(outcome: &agents::Outcome<String>) -> &Settlement {
 }
 
 #[tokio::test]
-async fn the_failed_agent_goes_on_with_the_model_from_three_levels_up() {
+async fn x11_the_failed_agent_goes_on_with_the_model_from_three_levels_up() {
     let (coder, weak) = coder([asks("first"), asks("low")]);
     let (strong, handle) = ScriptedModel::new([asks("second"), Script::text("coded")]);
     let outcome = team(coder, move |_| retry_with_model(strong.clone()))
@@ -190,7 +190,7 @@ async fn the_handlers_run_ends_with_a_partial_result() {
 }
 
 #[tokio::test]
-async fn it_climbs_on_with_another_reason_and_the_model_that_called_is_told() {
+async fn x12_it_climbs_on_with_another_reason_and_the_model_that_called_is_told() {
     let (coder, handle) = coder([asks("low"), Script::text("not coded")]);
     let outcome = team(coder, |escalation| {
         escalate(format!("boss: {}", escalation.reason)).severity(Severity::Medium)

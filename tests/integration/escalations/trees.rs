@@ -154,7 +154,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn the_nearest_handler_is_asked_once(tree in trees()) {
+    fn x11_the_nearest_handler_is_asked_once(tree in trees()) {
         check(&tree)?;
     }
 }

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::time::Duration;
 
 #[tokio::test]
-async fn json_comes_as_json_and_numbers_keep_their_digits() {
+async fn t11_json_comes_as_json_and_numbers_keep_their_digits() {
     let server = Server::start(|_| {
         let body = r#"{"id": 9007199254740993, "ok": true}"#;
         with(
@@ -45,7 +45,7 @@ async fn json_comes_as_json_and_numbers_keep_their_digits() {
 }
 
 #[tokio::test]
-async fn text_is_cut_where_the_preview_ends() {
+async fn t11_text_is_cut_where_the_preview_ends() {
     let server = Server::start(|path| match path {
         "/text" => with(200, "content-type: text/html\r\n", &"é".repeat(50)),
         "/json" => json(&format!(r#"{{"long": "{}"}}"#, "x".repeat(100))),
@@ -145,7 +145,7 @@ async fn a_body_without_an_end_is_left() {
 }
 
 #[tokio::test]
-async fn statuses_that_are_failures() {
+async fn t11_statuses_that_are_failures() {
     let server = Server::start(|path| match path {
         "/401" => with(401, "", ""),
         "/403" => with(

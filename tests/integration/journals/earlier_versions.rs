@@ -175,7 +175,7 @@ fn outcome(name: &str, key: Key) -> Outcome<u32> {
 }
 
 #[tokio::test]
-async fn a_finished_run_of_format_1_is_read() {
+async fn o11_a_finished_run_of_format_1_is_read() {
     let told = outcome(FINISHED, Key::none());
     assert_eq!(told.result.as_ref().unwrap(), &7);
     assert_eq!((told.partial, &told.stopped), (false, &None));
@@ -198,7 +198,7 @@ async fn a_finished_run_of_format_1_is_read() {
 }
 
 #[tokio::test]
-async fn an_eventful_run_of_format_1_is_read() {
+async fn s5_14_an_eventful_run_of_format_1_is_read() {
     let told = outcome(EVENTFUL, Key::from(KEY));
     assert_eq!(told.result.as_ref().unwrap(), &7);
     let receipts: Vec<_> = told.outputs.receipts().collect();
@@ -331,7 +331,7 @@ fn a_last_line_without_its_end_was_never_committed() {
 }
 
 #[test]
-fn no_text_makes_the_reader_panic() {
+fn s5_1_no_text_makes_the_reader_panic() {
     let keys = || [Key::none(), Key::from(KEY)];
     check(1000, ".*", |text| {
         for key in keys() {

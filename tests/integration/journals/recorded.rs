@@ -225,7 +225,7 @@ fn one_of_each() -> Vec<Script> {
 }
 
 #[tokio::test]
-async fn a_journal_tells_all_that_a_run_has_left_behind() {
+async fn k8_a_journal_tells_all_that_a_run_has_left_behind() {
     let (first, recorded, runs) = recorded(one_of_each()).await;
     assert!(runs.count() > 10);
     tells_the_same(&recorded, &first);
@@ -285,7 +285,7 @@ async fn the_same_code_on_recorded_replies_does_the_same() {
 }
 
 #[tokio::test]
-async fn the_first_difference_is_named() {
+async fn s5_13_the_first_difference_is_named() {
     let (_, recorded) = worked().await;
     let model = recorded.model();
     let agent = worker::<String>();

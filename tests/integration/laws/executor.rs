@@ -157,7 +157,7 @@ proptest! {
     /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
     /// result of each once, before its next turn.
     #[test]
-    fn every_call_leaves_one_receipt(case in case()) {
+    fn e1_o2_every_call_leaves_one_receipt(case in case()) {
         let (outcome, handle) = block_on(run(&case));
         let made: Vec<_> = calls(&case).take(handle.count()).flatten().collect();
         let receipts: Vec<&ToolEnvelope> = outcome.outputs.receipts().collect();
@@ -184,7 +184,7 @@ proptest! {
 
     /// For all settings, outputs and receipts have these fields of these types.
     #[test]
-    fn outputs_have_one_shape(case in case()) {
+    fn o3_outputs_have_one_shape(case in case()) {
         let (outcome, _) = block_on(run(&case));
         let wire = serde_json::to_value(&outcome.outputs).unwrap();
         let mut always = vec!["response", "tool_order", "tools_by_id"];

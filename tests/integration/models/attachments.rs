@@ -123,7 +123,7 @@ async fn an_image_is_a_field_of_an_input() {
 }
 
 #[tokio::test]
-async fn a_tool_attaches_an_image_and_a_table() {
+async fn o1_a_tool_attaches_an_image_and_a_table() {
     let (model, handle) = ScriptedModel::new(script());
     let blobs = Arc::new(MemoryBlobs::new());
     let run = reporter(model);

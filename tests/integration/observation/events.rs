@@ -171,7 +171,7 @@ async fn ids_of_a_call_are_told_apart() {
 
 /// (8) The hook fires once for each call, with the repaired arguments and the recovered result.
 #[tokio::test]
-async fn the_tool_hook_sees_repaired_arguments_once() {
+async fn x16_the_tool_hook_sees_repaired_arguments_once() {
     let (model, _) = ScriptedModel::new([
         Script::calls([("add", r#"{"left":"1","right":2,}"#), ("nope", "{}")]),
         Script::text("three it is"),

@@ -41,7 +41,7 @@ fn denied(message: &str) -> Option<(Code, String)> {
 }
 
 #[tokio::test]
-async fn a_read_only_run_writes_nothing() {
+async fn e7_a_read_only_run_writes_nothing() {
     let specs = vec![
         spec("look", Effects::Reads),
         spec("save", Effects::Writes),
@@ -161,7 +161,7 @@ async fn rules_see_the_arguments_as_they_will_run() {
 }
 
 #[tokio::test]
-async fn what_a_rule_refuses_by_its_tool_is_not_even_read() {
+async fn e2_what_a_rule_refuses_by_its_tool_is_not_even_read() {
     let (pay, _) = pay();
     let asked = Arc::new(AtomicU32::new(0));
     let count = asked.clone();
@@ -248,7 +248,7 @@ async fn with_nobody_to_confirm_the_answer_is_no() {
 }
 
 #[tokio::test]
-async fn a_denied_model_call_ends_the_run() {
+async fn e2_a_denied_model_call_ends_the_run() {
     let (add, handle) = {
         let (model, handle) = always_adds();
         let agent = AgentBuilder::<String, String>::new("adder")

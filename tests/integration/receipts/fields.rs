@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 #[tokio::test]
-async fn the_wire_has_exactly_these_fields() {
+async fn o1_o11_the_wire_has_exactly_these_fields() {
     let script = [
         Script::calls([
             ("add", r#"{"left":1,"right":2}"#),
@@ -61,7 +61,7 @@ async fn the_wire_has_exactly_these_fields() {
 }
 
 #[tokio::test]
-async fn ids_do_not_depend_on_spelling_and_do_on_digits() {
+async fn o9_ids_do_not_depend_on_spelling_and_do_on_digits() {
     async fn id(arguments: &str) -> String {
         let (outcome, _) = work([Script::call("add", arguments), Script::text("")]).await;
         outcome.outputs.tool_order[0].to_string()
@@ -95,7 +95,7 @@ proptest! {
     /// Every call leaves one receipt, in the model's order, with either an output or an error. The model gets the
     /// result of each call once.
     #[test]
-    fn every_call_leaves_one_receipt(replies in prop::collection::vec(prop::collection::vec(call(), 1..5), 1..4)) {
+    fn o2_every_call_leaves_one_receipt(replies in prop::collection::vec(prop::collection::vec(call(), 1..5), 1..4)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let names: Vec<String> = replies.iter().flatten().map(|(name, _)| name.clone()).collect();
         let script = replies.into_iter().map(Script::calls).chain([Script::text("end")]).collect::<Vec<_>>();
@@ -113,7 +113,7 @@ proptest! {
 }
 
 #[test]
-fn an_escalation_on_the_wire() {
+fn x3_an_escalation_on_the_wire() {
     use agents::{Severity, ToolError};
     let original = ToolError::InvalidArgs {
         raw_args: "{..}".into(),
@@ -141,7 +141,7 @@ fn an_escalation_on_the_wire() {
                 "class": "User",
                 "kind": "InvalidArgs",
                 "message": "the arguments cannot be read: no JSON",
-                "details": {"raw_args": "{..}"},
+                "details": {"raw_args": "{..}", "expected_schema": {"type": "object"}},
             },
         },
         "reason": "schema mismatch, not a formatting issue",
@@ -164,7 +164,7 @@ proptest! {
 
     /// The shape of outputs is the same for every configuration of a run.
     #[test]
-    fn the_shape_never_depends_on_the_configuration(
+    fn o3_the_shape_never_depends_on_the_configuration(
         strict in any::<bool>(),
         listened in any::<bool>(),
         bytes in 1..3_000_000_usize,
@@ -273,7 +273,7 @@ async fn what_a_value_had_to_become_is_on_the_receipt() {
 }
 
 #[test]
-fn an_error_has_one_name_on_the_wire() {
+fn x1_an_error_has_one_name_on_the_wire() {
     use agents::{Severity, ToolError, error::Cause};
     let invalid = ToolError::InvalidArgs {
         raw_args: "{..}".into(),

@@ -56,7 +56,7 @@ fn out(pin: &PinnedHandle, now: &AgentOutputs, before: Option<&AgentOutputs>) ->
 }
 
 #[tokio::test]
-async fn what_is_there_comes_out_whatever_is_said_about_missing() {
+async fn o5_what_is_there_comes_out_whatever_is_said_about_missing() {
     let calls = [
         ("search", r#"{"n":1,"fail":true}"#),
         ("search", r#"{"n":2}"#),
@@ -81,7 +81,7 @@ async fn what_is_there_comes_out_whatever_is_said_about_missing() {
 }
 
 #[tokio::test]
-async fn what_is_missing_is_null_an_error_or_stale() {
+async fn o5_o7_what_is_missing_is_null_an_error_or_stale() {
     let failed = [("search", r#"{"n":1,"fail":true}"#)];
     let only_failed = outputs(&["search"], &failed).await;
     let never_called = outputs(&["search"], &[]).await;
@@ -145,7 +145,7 @@ async fn what_is_missing_is_null_an_error_or_stale() {
 }
 
 #[tokio::test]
-async fn a_tool_that_is_taken_away_keeps_its_handle() {
+async fn o6_a_tool_that_is_taken_away_keeps_its_handle() {
     let call = [("search", r#"{"n":1}"#)];
     let with = outputs(&["search"], &call).await;
     // The model still calls the tool, but the agent no longer has it.

@@ -2,8 +2,9 @@
 
 use crate::world::{agent_with, spec};
 use agents::{
-    Agent, Effects,
+    Agent, Code, Effects, Severity, ToolError,
     blob::MemoryBlobs,
+    error::Cause,
     run::{
         AgentOutputs, Clock, OnMissing, PinnedHandle, Selector, Strategy, Timestamp,
         ToolCallMetadata,
@@ -13,6 +14,7 @@ use agents::{
 };
 use expect_test::{Expect, expect};
 use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
 use std::{
     fmt, io,
     process::Command,
@@ -63,7 +65,7 @@ fn wire<T: Serialize + DeserializeOwned + PartialEq + fmt::Debug>(value: &T, exp
 }
 
 #[tokio::test]
-async fn outputs_and_their_receipts() {
+async fn o4_outputs_and_their_receipts() {
     wire(
         &outputs().await,
         expect![[r#"
@@ -183,7 +185,7 @@ async fn outputs_and_their_receipts() {
 }
 
 #[tokio::test]
-async fn one_call_in_a_line() {
+async fn o8_one_call_in_a_line() {
     let outputs = outputs().await;
     let receipts: Vec<_> = outputs.receipts().collect();
     wire(
@@ -212,6 +214,91 @@ async fn one_call_in_a_line() {
               "started_at": "2026-04-24T03:06:45.250Z",
               "ended_at": "2026-04-24T03:06:46.500Z"
             }"#]],
+    );
+}
+
+#[test]
+fn x2_each_error_on_the_wire() {
+    let unreadable = ToolError::InvalidArgs {
+        raw_args: "path is a.txt".into(),
+        parse_error: "they are not a JSON object".into(),
+        expected_schema: json!({"type": "object"}),
+    };
+    wire(
+        &unreadable.receipt(),
+        expect![[r#"
+            {
+              "code": "VALIDATION_ERROR",
+              "class": "User",
+              "kind": "InvalidArgs",
+              "message": "the arguments cannot be read: they are not a JSON object",
+              "details": {
+                "expected_schema": {
+                  "type": "object"
+                },
+                "raw_args": "path is a.txt"
+              }
+            }"#]],
+    );
+    let unfit = ToolError::Deserialization {
+        raw_value: r#"{"lines": "ten"}"#.into(),
+        path: "lines".into(),
+        target_type: "u32".into(),
+        cause: Cause::text(
+            Code::ValidationError,
+            "expected a whole number, got \"ten\"",
+        ),
+    };
+    wire(
+        &unfit.receipt(),
+        expect![[r#"
+            {
+              "code": "VALIDATION_ERROR",
+              "class": "User",
+              "kind": "DeserializationError",
+              "message": "field `lines`: expected a whole number, got \"ten\"",
+              "details": {
+                "path": "lines",
+                "raw_value": "{\"lines\": \"ten\"}",
+                "target_type": "u32"
+              }
+            }"#]],
+    );
+    let failed = ToolError::from(Cause::text(Code::Unknown, "the disk sleeps"));
+    wire(
+        &failed.receipt(),
+        expect![[r#"
+            {
+              "code": "UNKNOWN",
+              "class": "Terminal",
+              "kind": "ExecutionError",
+              "message": "the disk sleeps"
+            }"#]],
+    );
+    let escalated = ToolError::Escalation {
+        source: "mender".into(),
+        reason: "nobody knows the path".into(),
+        severity: Severity::High,
+        original: Box::new(unreadable),
+        attempts: 2,
+    };
+    let record = escalated.receipt();
+    let details = record.details.as_ref().unwrap();
+    assert_eq!(
+        (
+            &details["source"],
+            &details["severity"],
+            &details["attempts"]
+        ),
+        (&json!("mender"), &json!("HIGH"), &json!(2))
+    );
+    assert_eq!(
+        details["original"]["details"]["expected_schema"],
+        json!({"type": "object"})
+    );
+    assert_eq!(
+        (&*record.kind, record.reason.as_deref()),
+        ("EscalationError", Some("nobody knows the path"))
     );
 }
 
@@ -291,7 +378,7 @@ async fn ids() -> Vec<String> {
 
 /// Ids are stored by users, so they may change only on purpose.
 #[tokio::test]
-async fn ids_of_calls_are_these_on_any_machine() {
+async fn o9_ids_of_calls_are_these_on_any_machine() {
     let ids = ids().await;
     expect![[r#"
         caf75ba859acef3649a571cf0755784a

@@ -89,7 +89,7 @@ async fn fails_once_runs_twice() {
 }
 
 #[tokio::test]
-async fn three_attempts_are_three_executions_in_all() {
+async fn x5_three_attempts_are_three_executions_in_all() {
     let (tool, runs) = tool_with(100);
     let (agent, handle) = agent(tool, retrying, one_call(r#"{"n":5}"#));
     agent.run("go").await.unwrap();
@@ -101,7 +101,7 @@ async fn three_attempts_are_three_executions_in_all() {
 }
 
 #[tokio::test]
-async fn without_an_arm_there_is_one_execution() {
+async fn e13_without_an_arm_there_is_one_execution() {
     let (tool, runs) = tool_with(1);
     let (agent, _) = agent(tool, |_, _| None, one_call(r#"{"n":5}"#));
     agent.run("go").await.unwrap();
@@ -109,7 +109,7 @@ async fn without_an_arm_there_is_one_execution() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn back_off_waits() {
+async fn x5_back_off_waits() {
     let (tool, _) = tool_with(2);
     let (agent, _) = agent(tool, every_five_seconds, one_call(r#"{"n":5}"#));
     let began = tokio::time::Instant::now();
@@ -154,7 +154,7 @@ async fn busy() -> Result<(), TooMany> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_failure_says_about_coming_back_wins_and_is_told() {
+async fn x4_what_the_failure_says_about_coming_back_wins_and_is_told() {
     let (model, handle) = ScriptedModel::new([Script::call("busy", "{}"), Script::text("end")]);
     let agent: Plain = AgentBuilder::new("patient")
         .tool(Busy)
@@ -238,7 +238,7 @@ async fn fixed(arguments: &str) -> (agents::Outcome<String>, String) {
 }
 
 #[tokio::test]
-async fn fix_replaces_the_text() {
+async fn x5_fix_replaces_the_text() {
     let (outcome, told) = fixed("n is 4").await;
     assert_eq!(told, "4");
     let receipt = outcome.outputs.last_tool.unwrap();
@@ -247,7 +247,7 @@ async fn fix_replaces_the_text() {
 }
 
 #[tokio::test]
-async fn fix_that_gives_nothing_falls_through_to_the_repair_agent() {
+async fn x6_fix_that_gives_nothing_falls_through_to_the_repair_agent() {
     assert_eq!(fixed("well, nine").await.1, "9");
 }
 
@@ -259,7 +259,7 @@ async fn past_the_end_of_the_chain_the_model_is_told_with_the_hint() {
 }
 
 #[tokio::test]
-async fn sanitize_replaces_one_value() {
+async fn x5_sanitize_replaces_one_value() {
     assert_eq!(fixed(r#"{"n":"seven"}"#).await.1, "7");
 }
 
@@ -290,7 +290,7 @@ async fn a_critical_escalation_ends_the_run() {
 }
 
 #[tokio::test]
-async fn a_throw_ends_the_run_and_no_model_is_asked_again() {
+async fn x14_a_throw_ends_the_run_and_no_model_is_asked_again() {
     let (outcome, told) = fixed("throw").await;
     assert_eq!(
         outcome.result.as_ref().unwrap_err().kind(),

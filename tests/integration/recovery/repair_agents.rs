@@ -64,7 +64,7 @@ async fn tries_are_counted_and_then_the_model_is_told() {
 }
 
 #[tokio::test]
-async fn a_model_driven_repair_agent_can_escalate_and_throw_only_while_it_repairs() {
+async fn x8_a_model_driven_repair_agent_can_escalate_and_throw_only_while_it_repairs() {
     let give_up = Script::call(
         "escalate",
         r#"{"reason":"schema mismatch","severity":"low"}"#,

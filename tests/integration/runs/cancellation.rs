@@ -69,7 +69,7 @@ async fn freed(flag: &AtomicBool) -> bool {
 }
 
 #[tokio::test]
-async fn a_token_ends_the_run_and_frees_everything() {
+async fn s5_12_a_token_ends_the_run_and_frees_everything() {
     let (tool, body, child) = sleeper();
     let token = CancellationToken::new();
     let trigger = token.clone();

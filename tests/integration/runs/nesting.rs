@@ -91,7 +91,7 @@ async fn a_child_s_budget_stop_ends_the_whole_run_and_no_body_can_swallow_it() {
 }
 
 #[tokio::test]
-async fn two_agents_that_call_each_other_end() {
+async fn e6_two_agents_that_call_each_other_end() {
     let (model, _) = ScriptedModel::always(Script::call("ask", "{}"));
     fn ping(model: ScriptedModel, deep: u32) -> FnTool {
         FnTool::new(

@@ -222,7 +222,7 @@ async fn everything(journal: &MemoryJournal) -> String {
 }
 
 #[tokio::test]
-async fn nothing_that_is_written_holds_it() {
+async fn k3_nothing_that_is_written_holds_it() {
     let written = everything(&MemoryJournal::new()).await;
     assert_eq!(hits(&written), [""; 0]);
     let masked = written.matches("[secret:k]").count();
@@ -244,7 +244,7 @@ async fn nothing_that_is_written_holds_it() {
 }
 
 #[tokio::test]
-async fn neither_does_what_a_tracer_exports() {
+async fn k3_neither_does_what_a_tracer_exports() {
     let bank = MemoryBank::new();
     let run = async {
         let (model, _) = ScriptedModel::new(script());
@@ -321,7 +321,7 @@ async fn a_program_that_panics() {
 }
 
 #[test]
-fn neither_does_what_a_panic_prints_nor_what_a_tool_logs() {
+fn s5_8_neither_does_what_a_panic_prints_nor_what_a_tool_logs() {
     let output = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "secrets::leaks::a_program_that_panics"])
         .args(["--ignored", "--nocapture"])

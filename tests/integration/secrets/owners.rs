@@ -102,7 +102,7 @@ async fn call(tool: &str, scope: Scope, secrets: impl Secrets) -> (Outcome<Strin
 }
 
 #[tokio::test]
-async fn all_eight_presences() {
+async fn k1_all_eight_presences() {
     for bits in 0..8 {
         let present = [bits & 1 > 0, bits & 2 > 0, bits & 4 > 0];
         let (outcome, events) = call("whose_key", full_scope(), store(present)).await;
@@ -148,7 +148,7 @@ async fn all_eight_presences() {
 }
 
 #[tokio::test]
-async fn the_organisation_s_is_no_fallback_where_nobody_narrower_was_asked() {
+async fn k2_the_organisation_s_is_no_fallback_where_nobody_narrower_was_asked() {
     let store = store([true, true, true]);
     let found = resolve(&store, &Scope::from("acme"), "crm").await.unwrap();
     assert!(!found.unwrap().is_fallback());
@@ -157,7 +157,7 @@ async fn the_organisation_s_is_no_fallback_where_nobody_narrower_was_asked() {
 }
 
 #[tokio::test]
-async fn the_code_survives_any_error_type() {
+async fn k2_the_code_survives_any_error_type() {
     for tool in ["by_the_way", "with_context"] {
         let (outcome, _) = call(tool, full_scope(), SecretStore::new()).await;
         let receipt = outcome.outputs.receipts().next().unwrap();

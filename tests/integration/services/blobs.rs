@@ -46,7 +46,7 @@ fn text(receipt: &ToolEnvelope) -> String {
 }
 
 #[tokio::test]
-async fn three_megabytes_are_cut_and_kept_whole() {
+async fn e15_three_megabytes_are_cut_and_kept_whole() {
     let whole = "abcdefghij".repeat(300_000);
     let store = Arc::new(MemoryBlobs::new());
     let (receipt, told) = call(whole.clone(), None, Some(store.clone()), "acme").await;
@@ -78,7 +78,7 @@ async fn three_megabytes_are_cut_and_kept_whole() {
 }
 
 #[tokio::test]
-async fn letters_stay_whole_and_values_are_kept_as_json() {
+async fn e15_letters_stay_whole_and_values_are_kept_as_json() {
     let store = Arc::new(MemoryBlobs::new());
     let (receipt, _) = call("äöü€".repeat(10), Some(8), Some(store.clone()), "").await;
     assert_eq!(text(&receipt), "äöü", "the euro would begin in byte 7");

@@ -65,7 +65,7 @@ async fn hits(tool: &FnTool, cache: Option<&SharedCache>, Who(scope, secret): Wh
 }
 
 #[tokio::test]
-async fn the_same_call_runs_once_in_a_run() {
+async fn k6_the_same_call_runs_once_in_a_run() {
     let (tool, runs) = counted(forever(Effects::Reads));
     let replies: [&[&str]; 3] = [
         &[r#"{"a":1,"b":2}"#],
@@ -103,7 +103,7 @@ async fn a_cache_is_shared_only_when_it_is_given() {
 }
 
 #[tokio::test]
-async fn tenants_never_share_and_users_do_unless_they_have_secrets() {
+async fn k6_tenants_never_share_and_users_do_unless_they_have_secrets() {
     let scope = |org: &str, user: &str| Scope::from(org).user(user);
     let (ada, bob) = (|| scope("acme", "ada"), || scope("acme", "bob"));
     for (one, two, shared) in [
@@ -173,7 +173,7 @@ async fn another_version_or_schema_is_another_tool() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn results_grow_old() {
+async fn k6_results_grow_old() {
     let cache = SharedCache::new(MemoryCache::new());
     let spec = || spec("look", Effects::Reads).cache(Cache::Ttl(Duration::from_secs(60)));
     let (tool, runs) = counted(spec());

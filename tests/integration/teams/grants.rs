@@ -3,7 +3,7 @@
 use super::*;
 
 #[tokio::test]
-async fn what_is_not_granted_does_not_exist() {
+async fn t9_what_is_not_granted_does_not_exist() {
     let (coder, coded) = driven(
         "coder",
         [

@@ -236,7 +236,7 @@ async fn a_tool_that_asks_for_itself_is_asked_as_well() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn timeouts_and_strictness_by_name() {
+async fn t9_timeouts_and_strictness_by_name() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let hang = FnTool::new("slow_hang", "Hangs.", Effects::None, schema, |_, _| async {
         std::future::pending::<Result<(), String>>().await

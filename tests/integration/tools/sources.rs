@@ -27,7 +27,7 @@ use std::{
 
 /// A tracker that lists its tools for each tenant, and counts how often it is asked.
 #[derive(Clone, Default)]
-struct Tracker {
+pub(super) struct Tracker {
     asked: Arc<AtomicU32>,
     is_down: bool,
     hangs: bool,
@@ -78,7 +78,7 @@ impl Tracker {
     }
 }
 
-fn triage(tracker: &Tracker) -> AgentBuilder<'static, String, String> {
+pub(super) fn triage(tracker: &Tracker) -> AgentBuilder<'static, String, String> {
     AgentBuilder::new("triage")
         .prompt("You sort issues.")
         .tools(ToolSet::new().with(Add).with_all(tracker))

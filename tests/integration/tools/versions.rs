@@ -34,7 +34,7 @@ async fn run(
 }
 
 #[tokio::test]
-async fn two_versions_in_one_run() {
+async fn t4_two_versions_in_one_run() {
     let registry = Registry::new().with(read("1.0.0")).unwrap();
     let registry = registry.with(read("2.1.0")).unwrap();
     let tools = registry.pick(["read@1.0.0", "read"]).unwrap();
@@ -73,7 +73,7 @@ async fn two_versions_in_one_run() {
 }
 
 #[test]
-fn the_same_version_twice_is_refused() {
+fn t4_the_same_version_twice_is_refused() {
     let registry = Registry::new().with(read("1.0.0")).unwrap();
     let error = registry.with(read("1.0.0")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Build);
@@ -103,7 +103,7 @@ fn what_is_not_there_is_said_with_what_is() {
 }
 
 #[tokio::test]
-async fn deprecated_tools_are_hidden_and_run() {
+async fn t5_deprecated_tools_are_hidden_and_run() {
     let mut registry = Registry::new()
         .with(read("1.9.0"))
         .and_then(|registry| registry.with(read("1.10.0")))
@@ -124,7 +124,7 @@ async fn deprecated_tools_are_hidden_and_run() {
 }
 
 #[tokio::test]
-async fn blocked_tools_are_refused_and_not_offered() {
+async fn t5_blocked_tools_are_refused_and_not_offered() {
     let mut registry = Registry::new()
         .with(read("1.0.0"))
         .and_then(|registry| registry.with(read("2.0.0")))

@@ -6,7 +6,7 @@ use crate::{
     error::ErrorRecord,
     journal::Journal,
     model::{Model, Purposes},
-    run::{Approver, Budget, Clock, Event, Findings, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, Findings, ToolCallMetadata, ToolEnvelope},
     secret::{SecretValue, Secrets},
     tool::Scope,
 };
@@ -284,6 +284,42 @@ impl<A: Agent> Run<'_, A> {
             }
         };
         self.settings.tool_hooks.push(Arc::new(hook));
+        self.root()
+    }
+
+    /// Registers a callback for usage and billing, which gets every receipt of the run once: also those of calls that were
+    /// refused or cut off, of knowledge, and of agents below. With it comes the summary of the call, with the tokens and
+    /// the [cost](Run::price) of the models within it.
+    ///
+    /// The models that drive the agents themselves are in [`Outcome::usage`](crate::Outcome::usage) and
+    /// [`Outcome::cost`](crate::Outcome::cost). A run of its own within this one has its own receipts, and is told to its
+    /// own callbacks; its cost is part of the call around it.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// # use agents::{Agent, AgentBuilder, Effects, testing::{Script, ScriptedModel}, tool::FnTool};
+    /// # use std::sync::{Arc, Mutex};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), agents::Error> {
+    /// # let schema = serde_json::json!({"type": "object"});
+    /// # let look = FnTool::new("look", "Looks.", Effects::Reads, schema, |_, _| async { Ok::<_, std::io::Error>("dark") });
+    /// # let (model, _) = ScriptedModel::new([Script::call("look", "{}"), Script::text("dark")]);
+    /// # let agent = AgentBuilder::<String, String>::new("watcher").tool(look).model(model).build();
+    /// let bill = Arc::new(Mutex::new(Vec::new()));
+    /// let lines = bill.clone();
+    /// let run = agent.run("Look.").on_receipt(move |receipt, call| {
+    ///     lines.lock().unwrap().push((receipt.call_id.clone(), call.tool_name.clone(), call.cost));
+    /// });
+    /// let outcome = run.outcome().await?;
+    /// assert_eq!(bill.lock().unwrap().len(), outcome.outputs.receipts().count());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn on_receipt(
+        mut self,
+        hook: impl Fn(&ToolEnvelope, &ToolCallMetadata) + Send + Sync + 'static,
+    ) -> Self {
+        self.settings.receipt_hooks.push(Arc::new(hook));
         self.root()
     }
 

@@ -143,7 +143,7 @@ fn use_each_control(browser: &Browser, check: impl Fn(&str)) -> Desk {
 }
 
 #[test]
-fn each_control_of_the_inbox_works_by_the_pointer() {
+fn a9_each_control_of_the_inbox_works_by_the_pointer() {
     let Some(browser) = Browser::start(1200, 900, true) else {
         return;
     };

@@ -191,7 +191,7 @@ fn a_payment_is_undone_and_a_version_rolled_back_without_javascript() {
 }
 
 #[test]
-fn the_page_of_a_run_is_live_and_every_page_fits_a_small_screen() {
+fn o10_the_page_of_a_run_is_live_and_every_page_fits_a_small_screen() {
     let (Some(one), Some(two)) = (
         Browser::start(380, 800, true),
         Browser::start(380, 800, true),

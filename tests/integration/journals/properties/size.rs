@@ -12,7 +12,7 @@ use serde_json::json;
 const TURNS: u32 = 200;
 
 #[tokio::test]
-async fn late_turns_of_a_long_run_take_no_more_bytes_than_early_ones() {
+async fn s5_12_late_turns_of_a_long_run_take_no_more_bytes_than_early_ones() {
     let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
     let read = FnTool::new(
         "read",

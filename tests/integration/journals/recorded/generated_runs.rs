@@ -70,7 +70,7 @@ async fn is_told_again(turns: Vec<Said>) -> Result<bool, TestCaseError> {
 }
 
 #[test]
-fn a_thousand_runs_are_told_again_byte_for_byte() {
+fn k8_s5_13_a_thousand_runs_are_told_again_byte_for_byte() {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     let runtime = runtime.enable_all().build().unwrap();
     let config = ProptestConfig {

@@ -304,7 +304,7 @@ async fn a_question_about_a_doubt_that_ends_its_process_is_asked_twice() {
 }
 
 #[tokio::test]
-async fn an_intent_that_cannot_be_stored_has_no_effect() {
+async fn s5_4_an_intent_that_cannot_be_stored_has_no_effect() {
     /// A journal that fails at the first intent.
     struct Full;
 

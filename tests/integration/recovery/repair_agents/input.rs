@@ -39,7 +39,7 @@ tool! {
 }
 
 #[tokio::test]
-async fn the_regex_fixer_repairs_a_call_of_a_strict_tool() {
+async fn x7_the_regex_fixer_repairs_a_call_of_a_strict_tool() {
     let (model, handle) = ScriptedModel::new([
         Script::call(
             "save_contact",

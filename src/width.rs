@@ -57,13 +57,13 @@ fn of(c: char) -> usize {
 }
 
 /// Returns the number of columns that a text takes.
-pub(super) fn columns(text: &str) -> usize {
+pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(of).sum()
 }
 
 /// Returns the text on one line of at most `most` columns. If the text is cut, the last of them is
 /// `…`.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     let flat = text
         .chars()
         // A terminal would obey control characters.
@@ -83,7 +83,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Returns the text, filled with spaces to this number of columns.
-pub(super) fn pad(text: &str, to: usize) -> String {
+pub(crate) fn pad(text: &str, to: usize) -> String {
     let space = to.saturating_sub(columns(text));
     format!("{text}{}", " ".repeat(space))
 }
