@@ -153,6 +153,8 @@ mod pages {
     struct Deploying;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
+    #[doc = include_str!("../../book/src/events-and-dead-letters.md")]
+    struct EventsAndDeadLetters;
     #[doc = include_str!("../../book/src/operations.md")]
     struct Operations;
     #[doc = include_str!("../../book/src/stores.md")]

@@ -180,7 +180,7 @@ pub enum ReplayOf {
     allow(dead_code, reason = "the stores name letters")
 )]
 pub(crate) fn letter_id(notification: &str, subscriber: &str) -> String {
-    format!("{notification}:{subscriber}")
+    format!("{notification}/{subscriber}")
 }
 
 /// Returns the notification and the subscriber of the letter with this id.
@@ -189,5 +189,5 @@ pub(crate) fn letter_id(notification: &str, subscriber: &str) -> String {
     allow(dead_code, reason = "the stores find letters")
 )]
 pub(crate) fn parts_of(letter: &str) -> Option<(&str, &str)> {
-    letter.split_once(':')
+    letter.split_once('/')
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum TriageStatus {
     /// The failures are of no interest.
     Dismissed,
-    /// Somebody else has to look at the failures.
+    /// Another person has to look at the failures.
     Escalate,
     /// The failures are watched for a while.
     Wait,

@@ -61,12 +61,12 @@ pub struct FailureCluster {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ClusterStatus {
-    /// Nobody has said anything of the cluster.
+    /// No person has said anything of the cluster.
     #[default]
     Open,
     /// The failures are of no interest.
     Dismissed,
-    /// Somebody else has to look at the failures.
+    /// Another person has to look at the failures.
     Escalate,
     /// The failures are watched for a while.
     Wait,

@@ -185,7 +185,7 @@ impl Client {
 }
 
 impl Letters {
-    /// Returns dead letters, those that died last first. Of runs that are held, the newest 1000 are looked at.
+    /// Returns dead letters, those that were published last first. Of runs that are held, the newest 1000 are looked at.
     ///
     /// # Errors
     /// When the store fails.
@@ -216,7 +216,7 @@ impl Letters {
             // A letter that died at this very moment has the age 0.
             died_until: until.map(|until| Timestamp::from_millis(until.as_millis() + 1)),
             before: None,
-            limit: MOST,
+            limit,
         };
         let held = RunFilter {
             tenant,
@@ -237,7 +237,7 @@ impl Letters {
             .filter_map(DeadLetter::of)
             .chain(held)
             .collect();
-        all.sort_by_key(|one| std::cmp::Reverse(one.died_at));
+        all.sort_by_key(|one| std::cmp::Reverse(one.published_at));
         all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         Ok(all)
     }

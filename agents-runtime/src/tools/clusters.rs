@@ -15,11 +15,11 @@ use serde::{Deserialize, Serialize};
 pub enum ClusterSeverity {
     /// Other arguments would help, or the rules refuse the call.
     Low,
-    /// The same call may succeed later.
+    /// A later call may succeed.
     Medium,
     /// The failure is final.
     High,
-    /// It is not known whether a call took effect, or there are many failures that are final.
+    /// A call may have taken effect or not, or many failures are final.
     Critical,
 }
 
@@ -27,11 +27,11 @@ pub enum ClusterSeverity {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum KnownStatus {
-    /// Nobody has said anything of the cluster.
+    /// No person has said anything of the cluster.
     Open,
     /// The failures are of no interest.
     Dismissed,
-    /// Somebody else has to look at the failures.
+    /// Another person has to look at the failures.
     Escalate,
     /// The failures are watched for a while.
     Wait,
@@ -43,7 +43,7 @@ pub enum KnownStatus {
 pub enum ClusterVerdict {
     /// The failures are of no interest.
     Dismissed,
-    /// Somebody else has to look at the failures.
+    /// Another person has to look at the failures.
     Escalate,
     /// The failures are watched for a while.
     Wait,

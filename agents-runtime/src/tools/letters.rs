@@ -20,12 +20,12 @@ pub struct AgeRange {
 }
 
 /// Lists events that were not handled: those that their handler has failed on at its last try, and runs that cannot go on.
-/// Those that failed last come first.
+/// The newest come first.
 #[agents::tool(reads, version = "1.0.0")]
 pub async fn list_dlq_events(
     /// Name of the handler, or of the agent of a run.
     handler_name: Option<String>,
-    /// How long ago the events failed for the last time.
+    /// Range of ages: the time since the events failed for the last time.
     age_range: Option<AgeRange>,
     /// Maximum number of events; 20 by default.
     limit: Option<u32>,

@@ -3,12 +3,16 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+mod clusters;
 mod contents;
+#[cfg(unix)]
+mod killed;
 mod notifications;
 mod replays;
 #[path = "../durable/stores.rs"]
 #[allow(dead_code, reason = "others use all of it")]
 mod stores;
+mod tools;
 
 use agents_runtime::{
     Client, DeadLetter, DeliveryError, LetterQuery, Notification, Principal, Runtime, Subscriber,

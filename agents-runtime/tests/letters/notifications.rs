@@ -253,7 +253,7 @@ async fn a_subscriber_that_blocks_past_its_lease_loses_the_letter_to_another_wor
     .await;
 }
 
-/// The same notification, as a later version of the code has it.
+/// Notification as a later version of the code has it.
 #[derive(Serialize, Deserialize)]
 struct OrderShippedNow {
     order: u32,
@@ -264,7 +264,7 @@ impl Notification for OrderShippedNow {
     const NAME: &'static str = OrderShipped::NAME;
 }
 
-/// And with a default, which mends it.
+/// Notification with a default, which mends it.
 #[derive(Serialize, Deserialize)]
 struct OrderShippedMended {
     order: u32,

@@ -290,7 +290,7 @@ pub(super) async fn a_held_run_is_replayed_once(store: Checked) {
 
 pub(super) async fn nobody_replays_what_belongs_to_another_tenant(store: Checked) {
     let letter = died(&store, "n1", "invoices").await;
-    for id in [&*letter.id, "n1", "n1:", ":", "", "n1:nobody"] {
+    for id in [&*letter.id, "n1", "n1/", "/", "", "n1/nobody"] {
         let of = ReplayOf::Letter(id.to_owned());
         refused(
             store.replay(&replay(of, Some("other"))).await,
