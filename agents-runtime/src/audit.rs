@@ -1,7 +1,7 @@
 //! The audit trail: read, exported, and tied to a copy of its heads.
 
 use crate::{
-    Client, RuntimeError, Verdict,
+    Client, Keyring, RuntimeError, Sealed, Verdict,
     data::{key_of, opened, sealed},
     keys::{RunKey, hex},
     verify::Verify,
@@ -53,7 +53,8 @@ pub struct AuditRecord {
     /// Principal who caused the event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about; the mode that was set.
+    /// Id of the request, the execution or the letter that the event is about; the mode that was set; the cluster and its
+    /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
     /// Name of the tool.
@@ -103,6 +104,10 @@ impl Audit {
         for event in found {
             let reason = match &event.detail {
                 None => self.reason_of(&event).await?,
+                Some(detail) if event.run == PLATFORM => {
+                    let keys = self.client.keys()?;
+                    opened_reason(&*keys, &event.tenant_id, detail)
+                }
                 Some(detail) => {
                     if !keys.contains_key(&event.run) {
                         keys.insert(event.run.clone(), self.key(&event.run).await?);
@@ -252,6 +257,31 @@ const REASON: &str = "reason of an event";
 /// Encrypts the reason of an event.
 pub(crate) fn reason(key: &RunKey, why: &str) -> Option<Vec<u8>> {
     sealed(key, REASON, &why).ok()
+}
+
+/// Encrypts the reason of an event that is about a tenant and belongs to no run.
+pub(crate) fn sealed_reason(
+    keyring: &dyn Keyring,
+    tenant: &str,
+    why: &str,
+) -> Result<Vec<u8>, RuntimeError> {
+    let Sealed { data_key, contents } = Sealed::of(keyring, tenant, REASON, why.as_bytes())?;
+    // The length of the wrapped key stands before both.
+    let length = u16::try_from(data_key.len()).map_err(RuntimeError::sealed)?;
+    Ok([&length.to_le_bytes()[..], &data_key, &contents].concat())
+}
+
+/// Decrypts the reason of an event that is about a tenant and belongs to no run; `None` if it cannot be decrypted any
+/// more.
+pub(crate) fn opened_reason(keyring: &dyn Keyring, tenant: &str, detail: &[u8]) -> Option<String> {
+    let (length, rest) = detail.split_first_chunk::<2>()?;
+    let (data_key, contents) = rest.split_at_checked(u16::from_le_bytes(*length).into())?;
+    let sealed = Sealed {
+        data_key: data_key.to_vec(),
+        contents: contents.to_vec(),
+    };
+    let reason = sealed.open(keyring, tenant, REASON).ok()?;
+    String::from_utf8(reason).ok()
 }
 
 fn record(event: AuditEvent, reason: Option<String>) -> AuditRecord {

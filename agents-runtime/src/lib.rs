@@ -64,13 +64,16 @@ mod erase;
 mod error;
 mod events;
 mod executions;
+mod failures;
 mod ids;
 mod journal;
 mod keys;
 mod lease;
+mod letters;
 mod manifest;
 mod metrics;
 mod modes;
+mod notifications;
 mod one_call;
 mod packed;
 mod principal;
@@ -83,6 +86,8 @@ mod settings;
 mod spoken;
 mod summary;
 mod texts;
+#[cfg(feature = "tools")]
+pub mod tools;
 mod undo;
 mod verify;
 mod webhook;
@@ -94,7 +99,10 @@ pub use agent_ref::{AgentRef, Start};
 pub use agents_core::run::{Approval, Finding};
 #[cfg(feature = "postgres")]
 pub use agents_store::PostgresStore;
-pub use agents_store::{AuditKey, AuditKind, ExecutionState, HeldKind, HeldReason, SqliteStore};
+pub use agents_store::{
+    AuditKey, AuditKind, ExecutionState, HeldKind, HeldReason, LetterFailure, SqliteStore,
+    TriageStatus,
+};
 pub use approvals::{Approvals, Readable, Request, RequestDetail};
 pub use audit::{Audit, AuditRecord, Head};
 pub use chat::Chat;
@@ -105,10 +113,17 @@ pub use doubts::{Doubt, Doubts};
 pub use error::{RuntimeError, RuntimeErrorKind};
 pub use events::Events;
 pub use executions::{ExecutionRecord, Inspected};
+pub use failures::{
+    ClusterStatus, FailureCluster, FailureClusterDetail, FailureQuery, Failures, LinkedFailure,
+};
 pub use keys::{FileKeyring, Keyring, TenantKey};
+pub use letters::{
+    DeadLetter, DeadLetterDetail, DeadLetterKind, LetterFailureRecord, LetterQuery, Letters,
+};
 pub use manifest::{AgentManifest, KnownAgent, Manifest, Misfit, ToolManifest};
 pub use metrics::{Metrics, WorkerMetrics};
 pub use modes::{Mode, ModeSetting, Modes};
+pub use notifications::{Notification, Publish, Subscriber, Told};
 pub use principal::Principal;
 pub use roles::{Action, Roles};
 pub use run_ref::{Progress, RunRef};
@@ -139,6 +154,8 @@ mod pages {
     struct Deploying;
     #[doc = include_str!("../../book/src/durable-runs.md")]
     struct DurableRuns;
+    #[doc = include_str!("../../book/src/events-and-dead-letters.md")]
+    struct EventsAndDeadLetters;
     #[doc = include_str!("../../book/src/operations.md")]
     struct Operations;
     #[doc = include_str!("../../book/src/stores.md")]

@@ -56,6 +56,10 @@ pub struct WorkerMetrics {
     pub delivered: u64,
     /// Number of failed tries to deliver an event.
     pub deliveries_failed: u64,
+    /// Number of notifications that subscribers have taken.
+    pub letters_taken: u64,
+    /// Number of letters that died here.
+    pub letters_died: u64,
 }
 
 /// Counters that the parts of a worker share.
@@ -70,6 +74,8 @@ pub(crate) struct Counters {
     pub(crate) steps_failed: AtomicU64,
     pub(crate) delivered: AtomicU64,
     pub(crate) deliveries_failed: AtomicU64,
+    pub(crate) letters_taken: AtomicU64,
+    pub(crate) letters_died: AtomicU64,
 }
 
 /// Counts one more.
@@ -91,6 +97,8 @@ impl Counters {
             steps_failed: of(&self.steps_failed),
             delivered: of(&self.delivered),
             deliveries_failed: of(&self.deliveries_failed),
+            letters_taken: of(&self.letters_taken),
+            letters_died: of(&self.letters_died),
         }
     }
 }
@@ -260,6 +268,18 @@ impl fmt::Display for WorkerMetrics {
                 "counter",
                 "Number of failed tries to deliver an event.",
                 self.deliveries_failed,
+            ),
+            (
+                "worker_letters_total",
+                "counter",
+                "Number of notifications that subscribers have taken.",
+                self.letters_taken,
+            ),
+            (
+                "worker_letters_died_total",
+                "counter",
+                "Number of letters that died here.",
+                self.letters_died,
             ),
         ] {
             metric(f, (name, kind, help), [(labels.clone(), value)])?;

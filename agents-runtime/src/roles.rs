@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, fmt};
 /// |-|-|-|
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the action, and that of every rule for this risk or a lower one |
 /// | read exact arguments | whoever may decide about the call | only whoever has the role |
-/// | cancel, pause, release, undo | everybody of the tenant | whoever has the role |
+/// | cancel, pause, release, undo, replay, triage | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
@@ -72,6 +72,10 @@ pub enum Action {
     Webhooks,
     /// Changes profiles of a tenant in a control plane (`agents-control`).
     Profiles,
+    /// Replays dead letters. A run that is held needs [`Release`](Action::Release) instead.
+    Replay,
+    /// Sets the status of clusters of failures.
+    Triage,
 }
 
 impl Action {
@@ -90,6 +94,8 @@ impl Action {
         Action::HoldAll,
         Action::Webhooks,
         Action::Profiles,
+        Action::Replay,
+        Action::Triage,
     ];
 
     /// Returns the word for the action.
@@ -108,6 +114,8 @@ impl Action {
             Action::HoldAll => "hold-all",
             Action::Webhooks => "webhooks",
             Action::Profiles => "profiles",
+            Action::Replay => "replay",
+            Action::Triage => "triage",
         }
     }
 

@@ -13,7 +13,7 @@ use agents_core::{
 };
 use agents_store::Store;
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fmt,
     sync::{Arc, Mutex, OnceLock, PoisonError},
     time::Duration,
@@ -40,6 +40,10 @@ pub(crate) struct Shared {
     keeper: OnceLock<Arc<Keeper>>,
     /// Notified when this process has stored something to do.
     pub(crate) news: Notify,
+    /// Notified when this process has published a notification.
+    pub(crate) letters: Notify,
+    /// Names of the subscribers that this process has stored.
+    pub(crate) subscribed: tokio::sync::Mutex<BTreeSet<String>>,
     /// Notified when an agent is registered.
     pub(crate) registered: Notify,
     pub(crate) counters: Arc<Counters>,
@@ -96,6 +100,7 @@ impl Runtime {
             expires_after: Duration::from_secs(24 * 60 * 60),
             grace: Duration::from_secs(30),
             webhooks: Vec::new(),
+            subscribers: Vec::new(),
             keep_contents: None,
         };
         Runtime {
@@ -110,7 +115,7 @@ impl Runtime {
         Client::new(Arc::new(store))
     }
 
-    fn set(mut self, set: impl FnOnce(&mut Settings)) -> Self {
+    pub(crate) fn set(mut self, set: impl FnOnce(&mut Settings)) -> Self {
         set(Arc::make_mut(&mut self.settings));
         self
     }

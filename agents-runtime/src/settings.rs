@@ -1,6 +1,6 @@
 //! Settings of a runtime, which its builder methods set.
 
-use crate::webhook::Webhook;
+use crate::{notifications::Subscriber, webhook::Webhook};
 use agents_core::{Model, model::Purposes, policy::Policy, secret::Secrets};
 use std::{sync::Arc, time::Duration};
 
@@ -19,5 +19,6 @@ pub(crate) struct Settings {
     pub(crate) expires_after: Duration,
     pub(crate) grace: Duration,
     pub(crate) webhooks: Vec<Webhook>,
+    pub(crate) subscribers: Vec<Subscriber>,
     pub(crate) keep_contents: Option<Duration>,
 }

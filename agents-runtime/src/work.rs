@@ -98,7 +98,7 @@ impl Runtime {
     }
 
     /// Starts what a worker does in addition to its runs: it stores descriptions of agents, delivers messages of
-    /// webhooks, and erases contents. All of this ends with `stop`.
+    /// webhooks, brings letters to subscribers, and erases contents. All of this ends with `stop`.
     fn aside(&self, stop: &CancellationToken) -> JoinSet<()> {
         let mut aside = JoinSet::new();
         let (runtime, stopped) = (self.clone(), stop.clone());
@@ -106,6 +106,10 @@ impl Runtime {
         for webhook in self.settings.webhooks.clone() {
             let (runtime, stop) = (self.clone(), stop.clone());
             aside.spawn(async move { runtime.deliver(&webhook, &stop).await });
+        }
+        if !self.settings.subscribers.is_empty() {
+            let (runtime, stop) = (self.clone(), stop.clone());
+            aside.spawn(async move { runtime.bring_letters(&stop).await });
         }
         if let Some(time) = self.settings.keep_contents {
             let (client, stop) = (self.client.clone(), stop.clone());

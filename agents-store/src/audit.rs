@@ -41,7 +41,8 @@ pub struct AuditEvent {
     pub kind: AuditKind,
     /// Name of the person who caused the event.
     pub actor: Option<String>,
-    /// Id of the request or the execution that the event is about; the word for the mode that was set.
+    /// Id of the request or the execution that the event is about; the word for the mode that was set; the
+    /// id of the letter that was replayed; the id and the status of the cluster.
     pub subject: Option<String>,
     /// Name of the tool.
     pub tool_name: Option<String>,
@@ -104,6 +105,10 @@ pub enum AuditKind {
     Erased,
     /// The mode of a tenant, or of all, was set or removed.
     Mode,
+    /// A dead letter, or a held run, was replayed.
+    Replayed,
+    /// The status of a cluster of failures was set.
+    Triaged,
 }
 
 words!(AuditKind, all {
@@ -130,6 +135,8 @@ words!(AuditKind, all {
     NotUndone = "not_undone",
     Erased = "erased",
     Mode = "mode",
+    Replayed = "replayed",
+    Triaged = "triaged",
 });
 
 /// Choice of events, for [`Store::audit`](crate::Store::audit). The default chooses all events of all tenants. An event

@@ -15,6 +15,8 @@
 //! - **Every step leaves an event in the audit trail**, in the same transaction. The digests of a run's events are a chain,
 //!   made with a key that the store does not keep: see [`AuditKey`].
 //! - **A conversation has one run under way at a time**, and its runs go on in the order in which they were stored.
+//! - **A notification reaches each subscriber at least once**, or leaves a dead letter. A dead letter is replayed once, however
+//!   many ask for it.
 //! - **A mode decides beforehand**: a request that it covers is stored as approved, in one transaction, if the mode is still
 //!   in effect then.
 //! - **Time is the store's own.** Leases, requests and approvals expire by one clock.
@@ -39,6 +41,7 @@ mod digest;
 mod error;
 mod execution;
 mod lease;
+mod letter;
 mod manifest;
 mod metrics;
 mod mode;
@@ -54,6 +57,7 @@ mod text;
     allow(dead_code, reason = "the stores add events")
 )]
 mod trail;
+mod triage;
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores fail with them")
@@ -75,6 +79,10 @@ pub use digest::{AuditKey, RowDigest};
 pub use error::{ErrorKind, StoreError};
 pub use execution::{Execution, ExecutionFilter, ExecutionState, Settle, Settled};
 pub use lease::{Claim, Lease, Renewed, Rest};
+pub use letter::{
+    Letter, LetterClaim, LetterEnd, LetterFailure, LetterFilter, NewNotification, Replay, ReplayOf,
+    Subscription,
+};
 pub use manifest::{NewManifest, StoredManifest};
 pub use metrics::StoreMetrics;
 pub use mode::{ALL_TENANTS, ByMode, ModeChange, PLATFORM, Platform, StoredMode, TrailEnd};
@@ -85,3 +93,4 @@ pub use run::{End, HeldKind, HeldReason, NewRun, Run, RunFilter, RunStatus};
 pub use sqlite::SqliteStore;
 pub use store::Store;
 pub use text::{NewText, Text};
+pub use triage::{NewTriage, Triage, TriageStatus};

@@ -3,8 +3,9 @@
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
-    ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText, Platform, Renewed,
-    Rest, Run, RunFilter, Settle, StoreError, StoreMetrics, StoredManifest, Text,
+    ExecutionFilter, Lease, Letter, LetterClaim, LetterEnd, LetterFilter, ModeChange, NewEvent,
+    NewManifest, NewNotification, NewRun, NewText, NewTriage, Platform, Renewed, Replay, Rest, Run,
+    RunFilter, Settle, StoreError, StoreMetrics, StoredManifest, Subscription, Text, Triage,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -252,6 +253,47 @@ pub trait Store: Send + Sync + 'static {
     /// With [`NotFound`](crate::ErrorKind::NotFound) if no such delivery was given up.
     async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError>;
 
+    /// Stores subscriptions. From then on, a notification that is published goes to each subscriber of its name. A subscriber
+    /// that the store does not know begins with the notifications that come, and with those that no subscriber was known for.
+    async fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), StoreError>;
+
+    /// Removes a subscriber, and its letters except for dead ones. One that the store does not know changes nothing.
+    async fn unsubscribe(&self, subscriber: &str) -> Result<(), StoreError>;
+
+    /// Stores a notification with a letter to each subscriber, and returns its id. If the tenant has a notification of this
+    /// name with the same key, the id of that one is returned, and nothing is stored.
+    async fn publish(&self, notification: &NewNotification) -> Result<String, StoreError>;
+
+    /// Gives a worker letters that are due: those that nobody has tried, and those whose next try is due. Each letter is
+    /// given to one worker at a time, and given again until a worker has told how it ended.
+    async fn claim_letters(&self, claim: &LetterClaim) -> Result<Vec<Letter>, StoreError>;
+
+    /// Ends a try. The end of an earlier try than the last one changes nothing, unless the notification was taken.
+    async fn end_letter(&self, letter: &Letter, end: &LetterEnd) -> Result<(), StoreError>;
+
+    /// Returns letters, the newest first.
+    async fn letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError>;
+
+    /// Returns the letter with this id; `None` if there is none.
+    async fn letter(&self, id: &str) -> Result<Option<Letter>, StoreError>;
+
+    /// Makes a dead letter due, or a held run ready, with an event in the audit trail. Of several replays at once one wins.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such letter or run, or if it belongs to another tenant.
+    /// With [`Settled`](crate::ErrorKind::Settled) if the letter is not dead, or the run is not held.
+    async fn replay(&self, replay: &Replay) -> Result<(), StoreError>;
+
+    /// Sets the status of a cluster of failures, with an event in the trail of the [`PLATFORM`](crate::PLATFORM).
+    async fn triage(&self, triage: &NewTriage) -> Result<(), StoreError>;
+
+    /// Returns the statuses that were set, of these clusters, for one tenant or for all.
+    async fn triages(
+        &self,
+        tenant: Option<&str>,
+        clusters: &[String],
+    ) -> Result<Vec<Triage>, StoreError>;
+
     /// Adds an event to the trail of a run, or of the [`PLATFORM`](crate::PLATFORM). An event that is
     /// [`Undone`](crate::AuditKind::Undone) marks the execution that is its subject.
     ///
@@ -319,6 +361,16 @@ forward! {
     end_delivery(delivery: &Delivery, end: &DeliveryEnd) -> ();
     deliveries(filter: &DeliveryFilter) -> Vec<Delivery>;
     redeliver(webhook: &str, event: u64) -> ();
+    subscribe(subscriptions: &[Subscription]) -> ();
+    unsubscribe(subscriber: &str) -> ();
+    publish(notification: &NewNotification) -> String;
+    claim_letters(claim: &LetterClaim) -> Vec<Letter>;
+    end_letter(letter: &Letter, end: &LetterEnd) -> ();
+    letters(filter: &LetterFilter) -> Vec<Letter>;
+    letter(id: &str) -> Option<Letter>;
+    replay(replay: &Replay) -> ();
+    triage(triage: &NewTriage) -> ();
+    triages(tenant: Option<&str>, clusters: &[String]) -> Vec<Triage>;
     record(event: &NewEvent) -> ();
     audit(filter: &AuditFilter) -> Vec<AuditEvent>;
 }

@@ -167,3 +167,27 @@ pub(crate) fn no_hold(id: &str) -> StoreError {
     let why = format!("nothing is held for the request `{id}`");
     StoreError::new(ErrorKind::NotFound, why)
 }
+
+pub(crate) fn no_letter(id: &str) -> StoreError {
+    StoreError::new(ErrorKind::NotFound, format!("there is no letter `{id}`"))
+}
+
+/// Returns the error of a replay of a letter that is not dead: it was replayed before, or has never died.
+pub(crate) fn letter_alive(id: &str) -> StoreError {
+    let why = format!("letter `{id}` is on its way: somebody has replayed it already");
+    StoreError::new(ErrorKind::Settled, why)
+}
+
+/// Returns the error of a replay of a run that is not held: it was replayed before, or has never been held.
+pub(crate) fn run_not_held(run: &str, status: RunStatus) -> StoreError {
+    let why = format!("run `{run}` is {status}, not held: somebody has replayed it already");
+    StoreError::new(ErrorKind::Settled, why)
+}
+
+#[cfg(feature = "postgres")]
+pub(crate) fn notification_in_between(name: &str) -> StoreError {
+    let why = format!(
+        "a notification `{name}` with this key was erased at this moment; publish it again"
+    );
+    StoreError::new(ErrorKind::Unavailable, why)
+}

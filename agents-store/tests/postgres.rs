@@ -130,7 +130,8 @@ async fn a_store_in_a_database_keeps_all_promises() {
         // A new database for each case would take most of the time.
         owner
             .batch_execute(
-                "TRUNCATE agent_runs, agent_audit_events, agent_audit_key, agent_modes, agent_manifests, agent_webhooks, agent_deliveries RESTART IDENTITY CASCADE;
+                "TRUNCATE agent_runs, agent_audit_events, agent_audit_key, agent_modes, agent_manifests, agent_webhooks, agent_deliveries,
+                     agent_subscriptions, agent_notifications, agent_letters, agent_triages RESTART IDENTITY CASCADE;
                  UPDATE agent_platform SET audit_seq = 0, audit_digest = ''",
             )
             .await
@@ -146,7 +147,7 @@ async fn a_store_with_one_connection_keeps_its_promises_to_many() {
         return;
     };
     let cases = CASES.iter().filter(|case| case.name.contains("of_many"));
-    assert_eq!(cases.clone().count(), 4);
+    assert_eq!(cases.clone().count(), 5);
     for case in cases {
         let database = server.database().await;
         let manager = Manager::new(database.address().parse().unwrap(), NoTls);

@@ -16,6 +16,7 @@ use agents::PurposeKey as _;
 use agents::Severity as _;
 use agents::Tool as _;
 use agents::ToolContext as _;
+use agents::agent::AgentRunner as _;
 use agents::agent::Chat as _;
 use agents::agent::ModelAnswer as _;
 use agents::agent::Partial as _;

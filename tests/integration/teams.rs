@@ -9,6 +9,7 @@ mod delegates_of_code;
 mod grants;
 mod input_names;
 mod missing_models;
+mod runners;
 
 use crate::world::Plain;
 use agents::{

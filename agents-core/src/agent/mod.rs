@@ -14,6 +14,7 @@ mod knowledge;
 mod policies;
 mod repair_agent;
 mod run;
+mod runner;
 mod signature;
 mod skill;
 mod skill_choice;
@@ -34,6 +35,7 @@ pub use knowledge::KnowledgeText;
 pub use run::{
     Partial, PartialStream, Progress, Run, RunStream, TextDelta, TextFollower, TextStream,
 };
+pub use runner::AgentRunner;
 pub(crate) use signature::IntoSource;
 pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;

@@ -148,6 +148,8 @@ pub(super) fn no_model_to_choose(agent: &str, skills: &[&str]) -> String {
 
 // ---- defects ----
 
+pub(super) const QUESTION_IS_TAKEN: &str = "`About` of a runner has a field `question`, which is the argument of the bridge tool itself; rename the field";
+
 /// `is_known` tells whether the agent's knowledge has the name of a tool.
 pub(super) fn tools_defect(agent: &str, defect: &impl Display, is_known: bool) -> String {
     match is_known {

@@ -115,7 +115,7 @@ pub trait Deliver: Send + Sync + 'static {
     async fn deliver(&self, message: &WebhookMessage) -> Result<(), DeliveryError>;
 }
 
-/// Reason why a message was not taken. It also says whether there is another try: yes after
+/// Reason why a message, or a notification, was not taken. It also says whether there is another try: yes after
 /// [`new`](DeliveryError::new), no after [`permanent`](DeliveryError::permanent).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryError {
@@ -138,6 +138,13 @@ impl DeliveryError {
             message: message.into(),
             is_final: true,
         }
+    }
+}
+
+impl DeliveryError {
+    /// Returns `true` if there is no other try.
+    pub(crate) fn is_final(&self) -> bool {
+        self.is_final
     }
 }
 

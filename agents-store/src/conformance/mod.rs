@@ -24,6 +24,7 @@ mod conversations;
 mod deliveries;
 mod doubts;
 mod leases;
+mod letters;
 mod manifests;
 mod metrics;
 mod modes;
@@ -32,6 +33,7 @@ mod pauses;
 pub mod postgres;
 mod runs;
 mod texts;
+mod triages;
 
 pub use control::{CONTROL_CASES, ControlCase};
 
@@ -122,6 +124,24 @@ cases! {
         a_webhook_is_told_of_events_that_come_after_it,
         a_delivery_is_made_by_one_worker_at_a_time,
         a_failed_delivery_is_made_again_until_it_is_given_up,
+    };
+    letters::{
+        a_notification_goes_to_each_subscriber_of_its_name,
+        a_notification_that_no_subscriber_was_known_for_waits_for_the_first,
+        a_key_stands_for_one_notification_also_when_it_was_taken,
+        a_letter_is_tried_by_one_worker_at_a_time,
+        a_letter_whose_worker_is_gone_is_tried_again,
+        the_end_of_an_earlier_try_changes_nothing_unless_it_was_taken,
+        a_letter_that_is_given_up_is_dead_until_it_is_replayed,
+        one_of_many_replays_wins,
+        a_held_run_is_replayed_once,
+        nobody_replays_what_belongs_to_another_tenant,
+        dead_letters_are_found_by_subscriber_tenant_and_time,
+        a_subscriber_that_is_removed_keeps_its_dead_letters,
+        an_erased_tenant_has_no_letters,
+    };
+    triages::{
+        the_status_of_a_cluster_is_set_and_changed_with_its_events,
     };
     commits::{
         commits_are_returned_in_order_and_from_a_number,

@@ -3,9 +3,10 @@
 use super::{
     audit::{append, append_to_platform},
     connections::Transaction,
-    conversations,
+    conversations, letters,
     row::lock,
     runs::known,
+    triages,
 };
 use crate::{
     AuditKind, RunStatus, StoreError,
@@ -57,6 +58,8 @@ pub(super) async fn erase_tenant(
     append_to_platform(db, now, Some(tenant), AuditKind::Erased, about).await?;
     let credentials = "DELETE FROM llm_credentials WHERE org_id = $1";
     db.execute(credentials, &[&tenant]).await?;
+    letters::erase_tenant(db, tenant).await?;
+    triages::erase_tenant(db, tenant).await?;
     let (select, update) = people_of_platform('$');
     for row in db.rows(&select, &[&tenant]).await? {
         let name: String = row.try_get(0)?;

@@ -11,6 +11,7 @@ mod erase;
 mod error;
 mod executions;
 mod leases;
+mod letters;
 mod manifests;
 mod metrics;
 mod modes;
@@ -20,14 +21,16 @@ mod row;
 mod runs;
 mod tables;
 mod texts;
+mod triages;
 mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, ErrorKind,
-    Execution, ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText,
-    Platform, Renewed, Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics,
-    StoredManifest, Text,
+    Execution, ExecutionFilter, Lease, Letter, LetterClaim, LetterEnd, LetterFilter, ModeChange,
+    NewEvent, NewManifest, NewNotification, NewRun, NewText, NewTriage, Platform, Renewed, Replay,
+    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, StoredManifest, Subscription,
+    Text, Triage,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -83,7 +86,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// ALTER ROLE acme SET agents.tenant = 'acme';
 /// GRANT SELECT ON agent_runs, agent_run_commits, agent_run_texts, agent_conversations, agent_approvals,
 ///     agent_tool_executions, agent_audit_events, agent_audit_key, agent_modes, agent_platform,
-///     agent_manifests, agent_schema_history TO acme;
+///     agent_manifests, agent_notifications, agent_letters, agent_triages, agent_schema_history TO acme;
 /// -- If it may decide and cancel:
 /// GRANT UPDATE ON agent_runs, agent_approvals TO acme;
 /// GRANT INSERT ON agent_audit_events TO acme;
@@ -512,6 +515,85 @@ impl Store for PostgresStore {
             Box::pin(async move { deliveries::redeliver(db, &webhook, event).await })
         })
         .await
+    }
+
+    async fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), StoreError> {
+        let all = subscriptions.to_vec();
+        self.write(move |db| Box::pin(async move { letters::subscribe(db, &all).await }))
+            .await
+    }
+
+    async fn unsubscribe(&self, subscriber: &str) -> Result<(), StoreError> {
+        let subscriber = subscriber.to_owned();
+        self.write(move |db| Box::pin(async move { letters::unsubscribe(db, &subscriber).await }))
+            .await
+    }
+
+    async fn publish(&self, notification: &NewNotification) -> Result<String, StoreError> {
+        let new = notification.clone();
+        self.write(move |db| Box::pin(async move { letters::publish(db, &new).await }))
+            .await
+    }
+
+    async fn claim_letters(&self, claim: &LetterClaim) -> Result<Vec<Letter>, StoreError> {
+        let (claim, wanted, clock) = (claim.clone(), claim.clone(), self.clock.clone());
+        // Mostly there is nothing to claim.
+        let any = self.connections.read(move |db| {
+            Box::pin(async move {
+                let now = connections::now(db, &clock).await?;
+                letters::any(db, now, &wanted).await
+            })
+        });
+        if !any.await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |db| Box::pin(async move { letters::claim(db, &claim).await }))
+            .await
+    }
+
+    async fn end_letter(&self, letter: &Letter, end: &LetterEnd) -> Result<(), StoreError> {
+        let (letter, end) = (letter.clone(), end.clone());
+        self.write(move |db| Box::pin(async move { letters::end(db, &letter, &end).await }))
+            .await
+    }
+
+    async fn letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError> {
+        let filter = filter.clone();
+        self.connections
+            .read(move |db| Box::pin(async move { letters::list(db, &filter).await }))
+            .await
+    }
+
+    async fn letter(&self, id: &str) -> Result<Option<Letter>, StoreError> {
+        let id = id.to_owned();
+        self.connections
+            .read(move |db| Box::pin(async move { letters::find(db, &id).await }))
+            .await
+    }
+
+    async fn replay(&self, replay: &Replay) -> Result<(), StoreError> {
+        let replay = replay.clone();
+        self.write(move |db| Box::pin(async move { letters::replay(db, &replay).await }))
+            .await
+    }
+
+    async fn triage(&self, triage: &NewTriage) -> Result<(), StoreError> {
+        let triage = triage.clone();
+        self.write(move |db| Box::pin(async move { triages::set(db, &triage).await }))
+            .await
+    }
+
+    async fn triages(
+        &self,
+        tenant: Option<&str>,
+        clusters: &[String],
+    ) -> Result<Vec<Triage>, StoreError> {
+        let (tenant, clusters) = (tenant.map(str::to_owned), clusters.to_vec());
+        self.connections
+            .read(move |db| {
+                Box::pin(async move { triages::list(db, tenant.as_deref(), &clusters).await })
+            })
+            .await
     }
 
     async fn record(&self, event: &NewEvent) -> Result<(), StoreError> {

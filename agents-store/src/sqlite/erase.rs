@@ -3,8 +3,9 @@
 use super::{
     Tx,
     audit::{append, append_to_platform},
-    conversations,
+    conversations, letters,
     runs::known,
+    triages,
 };
 use crate::{
     AuditKind, RunStatus, StoreError,
@@ -51,6 +52,8 @@ pub(super) fn erase(tx: &Tx<'_>, run: &str, by: &str) -> Result<(), StoreError> 
 pub(super) fn erase_tenant(tx: &Tx<'_>, tenant: &str, by: &str) -> Result<(), StoreError> {
     append_to_platform(tx, Some(tenant), AuditKind::Erased, About::by(Some(by)))?;
     tx.execute("DELETE FROM llm_credentials WHERE org_id = ?1", [tenant])?;
+    letters::erase_tenant(tx, tenant)?;
+    triages::erase_tenant(tx, tenant)?;
     let (select, update) = people_of_platform('?');
     let mut names = tx.prepare_cached(&select)?;
     let names: Vec<String> = names

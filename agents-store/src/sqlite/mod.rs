@@ -9,6 +9,7 @@ mod deliveries;
 mod erase;
 mod executions;
 mod leases;
+mod letters;
 mod manifests;
 mod metrics;
 mod modes;
@@ -18,13 +19,15 @@ mod row;
 mod runs;
 mod texts;
 mod thread;
+mod triages;
 mod wording;
 
 use crate::{
     Approval, ApprovalFilter, AuditEvent, AuditFilter, AuditKey, Claim, Commit, Committed,
     Conversation, Decision, Delivery, DeliveryClaim, DeliveryEnd, DeliveryFilter, Execution,
-    ExecutionFilter, Lease, ModeChange, NewEvent, NewManifest, NewRun, NewText, Platform, Renewed,
-    Rest, Run, RunFilter, Settle, Store, StoreError, StoreMetrics, StoredManifest, Text,
+    ExecutionFilter, Lease, Letter, LetterClaim, LetterEnd, LetterFilter, ModeChange, NewEvent,
+    NewManifest, NewNotification, NewRun, NewText, NewTriage, Platform, Renewed, Replay, Rest, Run,
+    RunFilter, Settle, Store, StoreError, StoreMetrics, StoredManifest, Subscription, Text, Triage,
 };
 use agents_core::run::Timestamp;
 use async_trait::async_trait;
@@ -472,6 +475,68 @@ impl Store for SqliteStore {
     async fn redeliver(&self, webhook: &str, event: u64) -> Result<(), StoreError> {
         let webhook = webhook.to_owned();
         self.write(move |tx| deliveries::redeliver(tx, &webhook, event))
+            .await
+    }
+
+    async fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), StoreError> {
+        let all = subscriptions.to_vec();
+        self.write(move |tx| letters::subscribe(tx, &all)).await
+    }
+
+    async fn unsubscribe(&self, subscriber: &str) -> Result<(), StoreError> {
+        let subscriber = subscriber.to_owned();
+        self.write(move |tx| letters::unsubscribe(tx, &subscriber))
+            .await
+    }
+
+    async fn publish(&self, notification: &NewNotification) -> Result<String, StoreError> {
+        let new = notification.clone();
+        self.write(move |tx| letters::publish(tx, &new)).await
+    }
+
+    async fn claim_letters(&self, claim: &LetterClaim) -> Result<Vec<Letter>, StoreError> {
+        let claim = claim.clone();
+        // Mostly there is nothing to claim, and a transaction that writes would keep others waiting.
+        let wanted = claim.clone();
+        let any = self.in_tx(move |tx| letters::any(tx, &wanted));
+        if !self.read(any).await? {
+            return Ok(Vec::new());
+        }
+        self.write(move |tx| letters::claim(tx, &claim)).await
+    }
+
+    async fn end_letter(&self, letter: &Letter, end: &LetterEnd) -> Result<(), StoreError> {
+        let (letter, end) = (letter.clone(), end.clone());
+        self.write(move |tx| letters::end(tx, &letter, &end)).await
+    }
+
+    async fn letters(&self, filter: &LetterFilter) -> Result<Vec<Letter>, StoreError> {
+        let filter = filter.clone();
+        self.read(move |db| letters::list(db, &filter)).await
+    }
+
+    async fn letter(&self, id: &str) -> Result<Option<Letter>, StoreError> {
+        let id = id.to_owned();
+        self.read(move |db| letters::find(db, &id)).await
+    }
+
+    async fn replay(&self, replay: &Replay) -> Result<(), StoreError> {
+        let replay = replay.clone();
+        self.write(move |tx| letters::replay(tx, &replay)).await
+    }
+
+    async fn triage(&self, triage: &NewTriage) -> Result<(), StoreError> {
+        let triage = triage.clone();
+        self.write(move |tx| triages::set(tx, &triage)).await
+    }
+
+    async fn triages(
+        &self,
+        tenant: Option<&str>,
+        clusters: &[String],
+    ) -> Result<Vec<Triage>, StoreError> {
+        let (tenant, clusters) = (tenant.map(str::to_owned), clusters.to_vec());
+        self.read(move |db| triages::list(db, tenant.as_deref(), &clusters))
             .await
     }
 

@@ -1,0 +1,383 @@
+//! Dead letters: notifications that a subscriber has not taken, and runs that cannot go on.
+
+mod wording;
+
+use crate::{
+    Action, Client, Principal, RuntimeError,
+    audit::sealed_reason,
+    data::key_of,
+    notifications::{Failures, NotificationContents, key_of_letter},
+    summary::masked,
+};
+use agents_core::{Json, run::Timestamp};
+use agents_store::{
+    HeldKind, Letter, LetterFailure, LetterFilter, Replay, ReplayOf, Run, RunFilter, RunStatus,
+};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Maximum number of dead letters in one list.
+const MOST: u32 = 1000;
+
+/// Dead letters of a store: lists, shows and replays them. [`Client::letters`] returns them.
+///
+/// A letter is dead when its subscriber has failed at its last try. A run that is held because it cannot go on counts as
+/// a dead letter, too. One that somebody has paused does not.
+///
+/// ```
+/// use agents_runtime::{Client, LetterQuery, Principal, RuntimeError};
+///
+/// /// Replays what the subscriber `invoices` has not taken.
+/// async fn mend(client: &Client, grace: &Principal) -> Result<(), RuntimeError> {
+///     let invoices = LetterQuery { handler_name: Some("invoices".into()), ..LetterQuery::default() };
+///     for letter in client.letters().list(&invoices, grace).await? {
+///         client.letters().replay(&letter.event_id, "the printer is back", grace).await?;
+///     }
+///     Ok(())
+/// }
+/// ```
+#[derive(Clone, Debug)]
+pub struct Letters {
+    client: Client,
+}
+
+/// Choice of dead letters. The default chooses the newest 100.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LetterQuery {
+    /// Dead letters of this tenant. A principal of a tenant has no others.
+    pub tenant: Option<String>,
+    /// Name of the subscriber, or of the run's agent.
+    pub handler_name: Option<String>,
+    /// Dead letters that died at least this long ago.
+    pub older_than: Option<Duration>,
+    /// Dead letters that died at most this long ago.
+    pub younger_than: Option<Duration>,
+    /// Maximum number of dead letters; 0 for 100, and at most 1000.
+    pub limit: u32,
+}
+
+/// Dead letter, as lists have it. Serialized, it has the fields that tools and pages use.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeadLetter {
+    /// Id of the letter, or of the run.
+    pub event_id: String,
+    /// Kind of the dead letter.
+    pub kind: DeadLetterKind,
+    /// Name of the notification's type; `None` for a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub event_name: Option<String>,
+    /// Name of the subscriber, or of the run's agent.
+    pub handler_name: String,
+    /// Tenant that the notification is about, or that the run works for.
+    pub tenant_id: String,
+    /// Kind of the last failure, as a word; for a run the kind of the reason why it is held.
+    pub failure: String,
+    /// Number of all tries so far; for a run the number of times that a worker took it.
+    pub attempts: u64,
+    /// Number of replays so far; 0 for a run.
+    pub replays: u32,
+    /// Time at which the notification was published, or the run was started.
+    pub published_at: Timestamp,
+    /// Time at which the letter died, or the run was held.
+    pub died_at: Timestamp,
+}
+
+/// Kind of a [`DeadLetter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum DeadLetterKind {
+    /// A subscriber has not taken a notification.
+    Notification,
+    /// A run cannot go on.
+    Run,
+}
+
+/// Dead letter with its payload and its failures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DeadLetterDetail {
+    /// The dead letter, as lists have it.
+    #[serde(flatten)]
+    pub letter: DeadLetter,
+    /// Id of the notification, which its subscribers see; `None` for a run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification_id: Option<String>,
+    /// Principal who has published the notification, or started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published_by: Option<String>,
+    /// Payload of the notification, or input of the run; `None` if it cannot be read, or is not for this principal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload: Option<Json>,
+    /// Reason why there is no payload.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payload_missing: Option<String>,
+    /// Failures, the oldest first, without addresses, long numbers and keys.
+    pub failure_history: Vec<LetterFailureRecord>,
+}
+
+/// Failure of one try.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LetterFailureRecord {
+    /// Number of the try among all tries.
+    pub attempt: u64,
+    /// Time of the failure.
+    pub at: Timestamp,
+    /// Kind of the failure, as a word.
+    pub failure: String,
+    /// Error in words.
+    pub error: String,
+}
+
+impl DeadLetter {
+    fn of(letter: &Letter) -> Option<Self> {
+        Some(DeadLetter {
+            event_id: letter.id.clone(),
+            kind: DeadLetterKind::Notification,
+            event_name: Some(letter.name.clone()),
+            handler_name: letter.subscriber.clone(),
+            tenant_id: letter.tenant.clone(),
+            failure: letter.failure.unwrap_or(LetterFailure::Failed).to_string(),
+            attempts: letter.fence,
+            replays: letter.replays,
+            published_at: letter.published_at,
+            died_at: letter.died_at?,
+        })
+    }
+
+    /// Returns a run that cannot go on as a dead letter; `None` for a run that is not held, or that people hold.
+    fn of_run(run: &Run) -> Option<Self> {
+        let held = run.held.as_ref().filter(|_| run.status == RunStatus::Held);
+        let kind = held.map_or(HeldKind::Unknown, |held| held.kind);
+        if run.status != RunStatus::Held || matches!(kind, HeldKind::Paused | HeldKind::All) {
+            return None;
+        }
+        Some(DeadLetter {
+            event_id: run.id.clone(),
+            kind: DeadLetterKind::Run,
+            event_name: None,
+            handler_name: run.agent.clone(),
+            tenant_id: run.tenant.clone(),
+            failure: kind.to_string(),
+            attempts: run.fence,
+            replays: 0,
+            published_at: run.created_at,
+            died_at: run.updated_at,
+        })
+    }
+}
+
+/// Letter or run that is looked at.
+enum Found {
+    Letter(Box<Letter>, DeadLetter),
+    Run(Box<Run>, DeadLetter),
+}
+
+impl Client {
+    /// Returns the dead letters.
+    pub fn letters(&self) -> Letters {
+        Letters {
+            client: self.clone(),
+        }
+    }
+}
+
+impl Letters {
+    /// Returns dead letters, those that were published last first. Of runs that are held, the newest 1000 are looked at.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list(
+        &self,
+        query: &LetterQuery,
+        by: &Principal,
+    ) -> Result<Vec<DeadLetter>, RuntimeError> {
+        let Ok(tenant) = by.narrows(query.tenant.as_deref()) else {
+            return Ok(Vec::new());
+        };
+        let limit = match query.limit {
+            0 => 100,
+            limit => limit.min(MOST),
+        };
+        let store = self.client.bare_store();
+        let now = store.now().await?.as_millis();
+        let ago = |time: Duration| {
+            let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+            Timestamp::from_millis(now.saturating_sub(time))
+        };
+        let (since, until) = (query.younger_than.map(ago), query.older_than.map(ago));
+        let letters = LetterFilter {
+            tenant: tenant.clone(),
+            subscriber: query.handler_name.clone(),
+            dead: Some(true),
+            died_since: since,
+            // A letter that died at this very moment has the age 0.
+            died_until: until.map(|until| Timestamp::from_millis(until.as_millis() + 1)),
+            before: None,
+            limit,
+        };
+        let held = RunFilter {
+            tenant,
+            agent: query.handler_name.clone(),
+            status: Some(RunStatus::Held),
+            limit: MOST,
+            ..RunFilter::default()
+        };
+        let letters = store.letters(&letters).await?;
+        let held = store.runs(&held).await?;
+        let held = held.iter().filter_map(DeadLetter::of_run);
+        let held = held.filter(|run| {
+            since.is_none_or(|since| run.died_at >= since)
+                && until.is_none_or(|until| run.died_at <= until)
+        });
+        let mut all: Vec<_> = letters
+            .iter()
+            .filter_map(DeadLetter::of)
+            .chain(held)
+            .collect();
+        all.sort_by_key(|one| std::cmp::Reverse(one.published_at));
+        all.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        Ok(all)
+    }
+
+    /// Returns a dead letter with its payload and its failures. The payload is there for principals who [may see
+    /// contents](Client::may_see_contents).
+    ///
+    /// # Errors
+    /// When there is no such dead letter for this principal, or the store fails.
+    pub async fn get(&self, id: &str, by: &Principal) -> Result<DeadLetterDetail, RuntimeError> {
+        let keys = self.client.keys()?;
+        let (payload, mut detail) = match self.found(id, by).await? {
+            Found::Letter(letter, dead) => {
+                let key = key_of_letter(&letter, &*keys);
+                let failures = key.as_ref().map(|key| Failures::of(&letter, key));
+                let failures = failures.unwrap_or_default().0.into_iter();
+                let failures = failures.map(|failure| LetterFailureRecord {
+                    attempt: failure.attempt,
+                    at: failure.at,
+                    failure: failure.kind.to_string(),
+                    error: failure.error,
+                });
+                let payload = key.and_then(|key| {
+                    let contents = NotificationContents::of(&letter, &key)?;
+                    Ok(contents.payload)
+                });
+                let detail = DeadLetterDetail {
+                    letter: dead,
+                    notification_id: Some(letter.notification.clone()),
+                    published_by: letter.published_by.clone(),
+                    payload: None,
+                    payload_missing: None,
+                    failure_history: failures.collect(),
+                };
+                (payload, detail)
+            }
+            Found::Run(run, dead) => {
+                let data = self.client.data_of(&run);
+                let why = run.held.as_ref().map(|held| LetterFailureRecord {
+                    attempt: run.fence,
+                    at: run.updated_at,
+                    failure: held.kind.to_string(),
+                    error: masked(&held.why),
+                });
+                let detail = DeadLetterDetail {
+                    letter: dead,
+                    notification_id: None,
+                    published_by: run.started_by.clone(),
+                    payload: None,
+                    payload_missing: None,
+                    failure_history: why.into_iter().collect(),
+                };
+                (data.map(|data| data.input), detail)
+            }
+        };
+        match payload {
+            _ if !self.client.may_see_contents(by) => {
+                detail.payload_missing = Some(wording::may_not_see(by.id()));
+            }
+            Ok(payload) => detail.payload = Some(payload),
+            Err(error) => detail.payload_missing = Some(error.to_string()),
+        }
+        Ok(detail)
+    }
+
+    /// Replays a dead letter: its subscriber is told again, with tries that begin anew. A run goes on. The reason is in
+    /// the audit trail. Of several replays at once one wins.
+    ///
+    /// # Errors
+    /// When there is no such dead letter for this principal, it was replayed already, the [roles](crate::Roles) forbid it,
+    /// no reason is given, or the store fails.
+    pub async fn replay(&self, id: &str, reason: &str, by: &Principal) -> Result<(), RuntimeError> {
+        if reason.trim().is_empty() {
+            return Err(wording::no_reason());
+        }
+        // With another keyring nothing can be replayed, and no refusal can be told.
+        let store = self.client.store().await?;
+        let keys = self.client.keys()?;
+        let (action, of, tenant, detail) = match self.found_alive(id, by).await? {
+            Found::Letter(letter, _) => {
+                let detail = sealed_reason(&*keys, &letter.tenant, reason)?;
+                let of = ReplayOf::Letter(letter.id);
+                (Action::Replay, of, letter.tenant, Some(detail))
+            }
+            Found::Run(run, _) => {
+                let key = key_of(&run, &*keys);
+                let detail = key.ok().and_then(|key| crate::audit::reason(&key, reason));
+                (Action::Release, ReplayOf::Run(run.id), run.tenant, detail)
+            }
+        };
+        self.client.allowed(action, Some(&tenant), by).await?;
+        let replay = Replay {
+            of,
+            tenant: Some(tenant),
+            by: by.id().to_owned(),
+            detail,
+        };
+        Ok(store.replay(&replay).await?)
+    }
+
+    /// Removes a subscriber that no worker has any more, with its letters except for dead ones.
+    ///
+    /// # Errors
+    /// When the principal is no operator, or the store fails.
+    pub async fn unsubscribe(&self, subscriber: &str, by: &Principal) -> Result<(), RuntimeError> {
+        self.client.allowed(Action::Webhooks, None, by).await?;
+        Ok(self.client.store().await?.unsubscribe(subscriber).await?)
+    }
+
+    /// Returns a dead letter that a principal may see.
+    async fn found(&self, id: &str, by: &Principal) -> Result<Found, RuntimeError> {
+        self.look(id, by)
+            .await?
+            .ok_or_else(|| wording::no_letter(id))
+    }
+
+    /// Returns a dead letter that a principal may see. One that was replayed already has an error of its own.
+    async fn found_alive(&self, id: &str, by: &Principal) -> Result<Found, RuntimeError> {
+        if let Some(found) = self.look(id, by).await? {
+            return Ok(found);
+        }
+        let letter = self.client.bare_store().letter(id).await?;
+        let own = letter.filter(|one| by.tenant().is_none_or(|own| own == one.tenant));
+        match own {
+            Some(_) => Err(wording::replayed_already(id)),
+            None => Err(wording::no_letter(id)),
+        }
+    }
+
+    async fn look(&self, id: &str, by: &Principal) -> Result<Option<Found>, RuntimeError> {
+        let store = self.client.bare_store();
+        let is_own = |tenant: &str| by.tenant().is_none_or(|own| own == tenant);
+        if let Some(letter) = store.letter(id).await?.filter(|one| is_own(&one.tenant)) {
+            let dead = DeadLetter::of(&letter);
+            return Ok(dead.map(|dead| Found::Letter(Box::new(letter), dead)));
+        }
+        let run = store.run(id).await?.filter(|run| is_own(&run.tenant));
+        Ok(run.and_then(|run| {
+            let dead = DeadLetter::of_run(&run)?;
+            Some(Found::Run(Box::new(run), dead))
+        }))
+    }
+}

@@ -1,0 +1,193 @@
+//! Notifications that one context publishes for others, and the letters that bring them to subscribers.
+
+use crate::run::words;
+use agents_core::run::Timestamp;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Subscriber of a notification, by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    /// Name of the subscriber, which no other subscriber has.
+    pub subscriber: String,
+    /// Name of the notifications that the subscriber takes.
+    pub notification: String,
+}
+
+/// Notification that is about to be published.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NewNotification {
+    /// Id of the notification, which no other notification has.
+    pub id: String,
+    /// Tenant that the notification is about; empty if there are no tenants.
+    pub tenant: String,
+    /// Name of the notification's type.
+    pub name: String,
+    /// Key by which the caller knows the notification. A tenant has one notification of a name with a key.
+    pub key: Option<String>,
+    /// Principal who has published the notification.
+    pub published_by: Option<String>,
+    /// Contents, encrypted.
+    pub contents: Vec<u8>,
+    /// Key of the contents, wrapped with a key that the store does not know.
+    pub data_key: Vec<u8>,
+}
+
+/// Letter: a notification on its way to one subscriber. A letter that is not tried any more is dead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Letter {
+    /// Id of the letter.
+    pub id: String,
+    /// Number of the letter in the store. Later letters have greater numbers.
+    pub number: u64,
+    /// Id of the notification, which is the same for all of its subscribers.
+    pub notification: String,
+    /// Name of the notification's type.
+    pub name: String,
+    /// Name of the subscriber.
+    pub subscriber: String,
+    /// Tenant that the notification is about.
+    pub tenant: String,
+    /// Principal who has published the notification.
+    pub published_by: Option<String>,
+    /// Time at which the notification was published.
+    pub published_at: Timestamp,
+    /// Number of tries since the notification was published, or since the letter was last replayed; the one under way
+    /// included.
+    pub attempts: u32,
+    /// Number of all tries so far; the last of them is the fencing token.
+    pub fence: u64,
+    /// Time of the next try; `None` for a dead letter.
+    pub next_at: Option<Timestamp>,
+    /// Time at which the letter died; `None` if it is still tried.
+    pub died_at: Option<Timestamp>,
+    /// Kind of the last failure; `None` before the first one.
+    pub failure: Option<LetterFailure>,
+    /// Failures so far, encrypted; empty before the first one.
+    pub failures: Vec<u8>,
+    /// Contents of the notification, encrypted.
+    pub contents: Vec<u8>,
+    /// Key of the contents and of the failures, wrapped with a key that the store does not know.
+    pub data_key: Vec<u8>,
+    /// Number of replays so far.
+    pub replays: u32,
+}
+
+/// Kind of the failure of a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LetterFailure {
+    /// The subscriber has returned an error.
+    Failed,
+    /// The subscriber has panicked.
+    Panicked,
+    /// The subscriber has not returned in time.
+    TimedOut,
+    /// The worker of an earlier try has not said how it ended: its process was killed, or stood still.
+    Interrupted,
+    /// The contents cannot be read, or do not fit the type that the subscriber takes.
+    Unreadable,
+}
+
+words!(LetterFailure {
+    Failed = "failed",
+    Panicked = "panicked",
+    TimedOut = "timed_out",
+    Interrupted = "interrupted",
+    Unreadable = "unreadable",
+});
+
+/// Request of a worker for letters that are due.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LetterClaim {
+    /// Names of the subscribers that the worker has.
+    pub subscribers: Vec<String>,
+    /// Time after which another worker may take the same letters, unless this worker has told how they ended.
+    pub time: Duration,
+    /// Maximum number of letters.
+    pub limit: u32,
+}
+
+/// End of a try.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LetterEnd {
+    /// The subscriber has taken the notification. The letter is gone then.
+    Taken,
+    /// The try has failed, and the next one comes after this time.
+    Again {
+        /// Time until the next try.
+        after: Duration,
+        /// Kind of the failure.
+        failure: LetterFailure,
+        /// Failures so far, this one included, encrypted.
+        failures: Vec<u8>,
+    },
+    /// The try has failed, and the letter is dead.
+    Dead {
+        /// Kind of the failure.
+        failure: LetterFailure,
+        /// Failures so far, this one included, encrypted.
+        failures: Vec<u8>,
+    },
+}
+
+/// Choice of letters, for [`Store::letters`](crate::Store::letters). The default chooses all letters of all tenants. A
+/// letter is chosen if it fits each field that is set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LetterFilter {
+    /// Letters of this tenant.
+    pub tenant: Option<String>,
+    /// Letters to this subscriber.
+    pub subscriber: Option<String>,
+    /// `Some(true)` for dead letters, `Some(false)` for those that are still tried.
+    pub dead: Option<bool>,
+    /// Letters that died at this time or later.
+    pub died_since: Option<Timestamp>,
+    /// Letters that died before this time.
+    pub died_until: Option<Timestamp>,
+    /// Letters with smaller numbers than this one: the next page.
+    pub before: Option<u64>,
+    /// Maximum number of letters; 0 for 100.
+    pub limit: u32,
+}
+
+/// Replay of a dead letter, or of a run that is held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replay {
+    /// Letter or run.
+    pub of: ReplayOf,
+    /// Tenant of the letter or the run; `None` if it may be that of any tenant.
+    pub tenant: Option<String>,
+    /// Principal who replays it.
+    pub by: String,
+    /// Reason, encrypted, for the audit trail.
+    pub detail: Option<Vec<u8>>,
+}
+
+/// Letter or run that is replayed, by its id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReplayOf {
+    /// Dead letter.
+    Letter(String),
+    /// Run that is held.
+    Run(String),
+}
+
+/// Returns the id of the letter that brings a notification to a subscriber.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores name letters")
+)]
+pub(crate) fn letter_id(notification: &str, subscriber: &str) -> String {
+    format!("{notification}/{subscriber}")
+}
+
+/// Returns the notification and the subscriber of the letter with this id.
+#[cfg_attr(
+    not(any(feature = "sqlite", feature = "postgres")),
+    allow(dead_code, reason = "the stores find letters")
+)]
+pub(crate) fn parts_of(letter: &str) -> Option<(&str, &str)> {
+    letter.split_once('/')
+}
