@@ -22,7 +22,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// budget, its cancellation and its trace.
 ///
 /// ```
-/// use agents::{agent::AgentRunner, prelude::*};
+/// # use agents_core as agents;
+/// use agents::{Agent, AgentBuilder, Error, agent::AgentRunner, async_trait};
 /// # use agents::testing::{Script, ScriptedModel};
 /// use std::sync::Arc;
 ///
@@ -34,10 +35,9 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// }
 ///
 /// // The callee.
-/// # let (model, _) = ScriptedModel::new([Script::text("Two suns.")]);
 /// struct WorldRunner<A>(A);
 ///
-/// #[agents::async_trait]
+/// #[async_trait]
 /// impl<A: Agent<In = String, Out = String> + 'static> AgentRunner for WorldRunner<A> {
 ///     type About = World;
 ///
@@ -53,6 +53,7 @@ const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// // The program.
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("Two suns.")]);
 /// let world = AgentBuilder::<String, String>::new("world").model(model).build();
 /// let runner: Arc<dyn AgentRunner<About = World>> = Arc::new(WorldRunner(world));
 /// let ask_world = runner.tool("ask_world", "Asks the agent that knows the worlds.");

@@ -63,17 +63,14 @@ impl Runtime {
 
     /// Stores the subscribers of this runtime, unless this process has done so.
     pub(super) async fn subscribe(&self) -> Result<(), RuntimeError> {
-        let new = |known: &std::collections::BTreeSet<String>| {
-            let all = self.settings.subscribers.iter();
-            let new = all.filter(|one| !known.contains(one.name()));
-            let new = new.map(|one| Subscription {
-                subscriber: one.name().to_owned(),
-                notification: one.notification().to_owned(),
-            });
-            new.collect::<Vec<_>>()
-        };
         let mut known = self.shared.subscribed.lock().await;
-        let new = new(&known);
+        let all = self.settings.subscribers.iter();
+        let new = all.filter(|one| !known.contains(one.name()));
+        let new = new.map(|one| Subscription {
+            subscriber: one.name().to_owned(),
+            notification: one.notification().to_owned(),
+        });
+        let new: Vec<_> = new.collect();
         if !new.is_empty() {
             self.client.store().await?.subscribe(&new).await?;
             known.extend(new.into_iter().map(|one| one.subscriber));

@@ -79,7 +79,7 @@ impl Runtime {
     async fn bring(&self, letter: Letter) {
         let span = tracing::info_span!(
             "notification",
-            name = %letter.name,
+            notification = %letter.name,
             subscriber = %letter.subscriber,
             id = %letter.notification,
             attempt = letter.attempts
@@ -124,52 +124,57 @@ impl Runtime {
                 };
             }
         };
-        let mut failures = Failures::of(letter, &key);
-        let now = self
-            .client
-            .bare_store()
-            .now()
-            .await
-            .unwrap_or(letter.published_at);
-        let mut add = |kind, error: &str, attempt| {
-            failures.add(Failure {
-                attempt,
-                at: now,
-                kind,
-                error: masked(error),
-            });
-            failures.clone()
-        };
-        let has_told = failures_tell_of_last_try(letter, &key);
-        if !has_told {
-            add(
-                LetterFailure::Interrupted,
-                wording::NOT_BACK,
-                letter.fence - 1,
-            );
-        }
-        let failed = match self.told(subscriber, letter, &key, has_told).await {
+        match self.told(subscriber, letter, &key).await {
             Ok(()) => {
                 count(&counters.letters_taken);
-                return LetterEnd::Taken;
+                LetterEnd::Taken
             }
-            Err(failed) => failed,
-        };
+            Err(failed) => self.failed(subscriber, letter, &key, failed).await,
+        }
+    }
+
+    /// Returns the end of a try that has failed.
+    async fn failed(
+        &self,
+        subscriber: &Subscriber,
+        letter: &Letter,
+        key: &RunKey,
+        failed: Failed,
+    ) -> LetterEnd {
         let Failed {
             kind,
             error,
             is_final,
         } = failed;
-        let next = subscriber.next_after(letter.attempts).filter(|_| !is_final);
-        tracing::warn!(error = %masked(&error), last = next.is_none(), "a subscriber has not taken a notification");
-        let failures = match kind {
-            // It is among the failures already.
-            LetterFailure::Interrupted => failures,
-            kind => add(kind, &error, letter.fence),
-        };
-        let failures = failures
-            .seal(&key)
-            .unwrap_or_else(|_| letter.failures.clone());
+        let next = subscriber.next_after(letter.attempts);
+        let next = next.filter(|_| !is_final);
+        let error = masked(&error);
+        tracing::warn!(
+            error,
+            last = next.is_none(),
+            "a subscriber has not taken a notification"
+        );
+        let now = self.client.bare_store().now().await;
+        let at = now.unwrap_or(letter.published_at);
+        let mut failures = Failures::of(letter, key);
+        if is_interrupted(letter, key) {
+            failures.add(Failure {
+                attempt: letter.fence - 1,
+                at,
+                kind: LetterFailure::Interrupted,
+                error: wording::NOT_BACK.to_owned(),
+            });
+        }
+        if kind != LetterFailure::Interrupted {
+            failures.add(Failure {
+                attempt: letter.fence,
+                at,
+                kind,
+                error,
+            });
+        }
+        let failures = failures.seal(key);
+        let failures = failures.unwrap_or_else(|_| letter.failures.clone());
         match next {
             Some(after) => LetterEnd::Again {
                 after: spread(after, letter.number),
@@ -177,7 +182,7 @@ impl Runtime {
                 failures,
             },
             None => {
-                count(&counters.letters_died);
+                count(&self.shared.counters.letters_died);
                 LetterEnd::Dead {
                     failure: kind,
                     failures,
@@ -192,7 +197,6 @@ impl Runtime {
         subscriber: &Subscriber,
         letter: &Letter,
         key: &RunKey,
-        has_told: bool,
     ) -> Result<(), Failed> {
         let unreadable = |error: String| Failed {
             kind: LetterFailure::Unreadable,
@@ -201,7 +205,7 @@ impl Runtime {
         };
         // The last try was made, and its worker has not come back: another one could end this worker, too.
         let is_over = letter.attempts > 1 && subscriber.next_after(letter.attempts - 1).is_none();
-        if is_over && !has_told {
+        if is_over && is_interrupted(letter, key) {
             return Err(Failed {
                 kind: LetterFailure::Interrupted,
                 error: wording::NOT_BACK.to_owned(),
@@ -245,15 +249,11 @@ impl Runtime {
     }
 }
 
-/// Returns `true` if the try before this one was not one that nobody has told the end of.
-fn failures_tell_of_last_try(letter: &Letter, key: &RunKey) -> bool {
-    if letter.attempts <= 1 {
-        return true;
-    }
-    let failures = Failures::of(letter, key).0;
-    failures
-        .last()
-        .is_some_and(|last| last.attempt + 1 >= letter.fence)
+/// Returns `true` if no worker has told how the try before this one ended.
+fn is_interrupted(letter: &Letter, key: &RunKey) -> bool {
+    let last = Failures::of(letter, key).0.pop();
+    let is_told = last.is_some_and(|last| last.attempt + 1 >= letter.fence);
+    letter.attempts > 1 && !is_told
 }
 
 /// Returns the end of a try that was none: another worker makes it.

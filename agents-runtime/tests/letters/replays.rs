@@ -13,7 +13,7 @@ use agents_runtime::{
     Action, AuditKind, DeadLetter, DeadLetterKind, DeliveryError, LetterQuery, Principal, Roles,
     Runtime, Told,
 };
-use agents_store::{AuditFilter, RunFilter, RunStatus};
+use agents_store::{AuditFilter, LetterFilter, RunFilter, RunStatus};
 use std::{
     sync::{
         Arc,
@@ -167,6 +167,25 @@ async fn a_replay_needs_a_reason_and_the_role_if_there_is_one() {
         let refusals = client.audit().events(&filter).await.unwrap();
         assert_eq!(refusals.len(), 1);
         assert_eq!(refusals[0].subject.as_deref(), Some("replay"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_operator_removes_a_subscriber_and_nobody_else_does() {
+    each(async |place| {
+        let (runtime, _) = broken(place, &Taken::default()).await;
+        let dead_one = dead_letter(&runtime).await;
+        let letters = runtime.as_client().letters();
+        let refused = letters.unsubscribe("invoices", &grace()).await.unwrap_err();
+        assert!(refused.to_string().contains("operator"), "{refused}");
+        runtime.publish(&shipped(8)).scope("acme").await.unwrap();
+        let operator = Principal::operator();
+        letters.unsubscribe("invoices", &operator).await.unwrap();
+        let store = place.store().await;
+        let left = store.letters(&LetterFilter::default()).await.unwrap();
+        let left: Vec<_> = left.into_iter().map(|letter| letter.id).collect();
+        assert_eq!(left, [dead_one.event_id]);
     })
     .await;
 }

@@ -3,11 +3,16 @@
 // A test that cannot go on says so by panicking.
 #![allow(clippy::unwrap_used)]
 
+use agents::testing::{Script, ScriptedModel};
+use agents_runtime::{Runtime, SqliteStore};
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     process::Command,
+    sync::Arc,
 };
+use worlds::{Geographer, Geographers};
+use worlds_contract::{World, WorldRunner};
 
 /// Crates of the contexts.
 const CONTEXTS: [&str; 2] = ["operations", "worlds"];
@@ -95,4 +100,26 @@ fn an_event_is_listed_approved_and_replayed_once() {
         "again: Err(\"there is no dead letter `ID`\")",
     ];
     assert_eq!(lines, expected, "{printed}");
+}
+
+#[tokio::test]
+async fn d3_a_session_of_the_callee_lasts() {
+    let answers = ["Two.", "Red.", "One."].map(Script::text);
+    let (model, asked) = ScriptedModel::new(answers);
+    let runtime = Runtime::open(SqliteStore::in_memory().await.unwrap()).model(model);
+    let runner: Arc<WorldRunner> = Arc::new(Geographers {
+        agent: Geographer,
+        durable: runtime.agent(Geographer),
+    });
+    let world_id = "w1".to_owned();
+    let world = World { world_id };
+    let first = runner.chat("How many suns?", "s1", &world).await;
+    assert_eq!(first.unwrap(), "Two.");
+    let second = runner.chat("Of which colour?", "s1", &world).await;
+    assert_eq!(second.unwrap(), "Red.");
+    let messages = |at: usize| format!("{:?}", asked.requests()[at].messages);
+    assert!(messages(1).contains("How many suns?"), "{}", messages(1));
+    let other = runner.chat("How many moons?", "s2", &world).await;
+    assert_eq!(other.unwrap(), "One.");
+    assert!(!messages(2).contains("suns"), "{}", messages(2));
 }
