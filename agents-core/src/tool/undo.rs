@@ -106,7 +106,7 @@ impl<T> StoredOutput<T> {
         }
     }
 
-    /// Returns the output as JSON.
+    /// Returns the output of the execution that is undone, as JSON.
     pub fn json(&self) -> &Json {
         &self.json
     }
@@ -187,7 +187,7 @@ struct Undo {
     spec: ToolSpec,
 }
 
-/// Arguments of an undo.
+/// Arguments and output of the execution that is undone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UndoArgs {
