@@ -136,7 +136,7 @@ impl Anthropic {
         self.extra("temperature", temperature)
     }
 
-    /// Sets the texts at which a reply ends.
+    /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts = texts.into_iter().map(|text| Value::from(text.into()));
@@ -208,8 +208,8 @@ impl Anthropic {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first piece of a streamed reply; no limit by default. Events that keep the
-    /// connection alive are no pieces.
+    /// Sets how long to wait for the first event of a streamed reply; no limit by default. Events that keep the
+    /// connection alive do not count.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

@@ -1,4 +1,4 @@
-/// Use of the server's prompt cache.
+/// Use of the server's prompt cache, which makes repeated beginnings of requests cheaper.
 ///
 /// The server keeps what it has read up to marked places, and reads it again at a tenth of the price. Writing into the
 /// cache costs a quarter more, or twice as much for an hour. The client marks the system prompt with the tools, and the
@@ -14,7 +14,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PromptCache {
-    /// Caches nothing.
+    /// Caches nothing of a request.
     Off,
     /// Keeps what was read within five minutes.
     #[default]

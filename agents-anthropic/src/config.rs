@@ -8,13 +8,13 @@ use agents_http::{
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
-/// Address of Anthropic.
+/// Address of Anthropic's API, which is the default.
 const ANTHROPIC: &str = "https://api.anthropic.com";
 
 /// Version of the API that the client speaks.
 const VERSION: &str = "2023-06-01";
 
-/// The header of a key.
+/// Header in which the API key is sent.
 pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
     name: "x-api-key",
     prefix: "",
@@ -23,7 +23,7 @@ pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// `anthropic/NAME`.
+    /// Id of the model, by which runs name it: `anthropic/NAME`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     /// Headers from the environment, for the default server alone.
@@ -40,7 +40,7 @@ pub(crate) struct Config {
     pub(crate) cache: PromptCache,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up for each request.
+    /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
@@ -50,7 +50,7 @@ pub(crate) struct Config {
 pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) messages: Endpoint,
-    /// Start of the body, up to the last setting.
+    /// Start of the body of each request, up to the last setting.
     pub(crate) head: Vec<u8>,
     /// Budget for thinking, with a comma before it.
     pub(crate) thinking: Vec<u8>,

@@ -85,7 +85,7 @@ fn close_object(schema: &mut Map<String, Value>) -> bool {
 
 /// Returns `true` if a definition refers to itself, which the server refuses.
 fn is_recursive(root: &Value) -> bool {
-    /// Names of definitions.
+    /// Names of the definitions that a schema refers to.
     #[derive(Default)]
     struct Names<'a> {
         /// Definitions that are being looked into.

@@ -31,7 +31,7 @@ impl ControlPlane {
         self.change(What::Activate(Box::new(profile)))
     }
 
-    /// Activates a version again that was active before.
+    /// Activates an earlier version of a profile again, by its number in the store.
     pub fn rollback(&self, version: u64) -> Change<'_> {
         self.change(What::Rollback(version))
     }

@@ -1,8 +1,8 @@
 //! Circuits: a model that fails again and again is not asked for a while.
 //!
-//! The log of usage has the end of each request, so that the failures of all processes count together, in the order in which
-//! they were sent, and a request that is answered costs no statement more. An open circuit is a row of the store. It holds for
-//! all processes, and one request of all of them sees whether the model answers again.
+//! The log of usage has the end of each request. So the failures of all processes count together, in the order in which
+//! their requests were sent. A request that is answered costs no further statement. An open circuit is a row of the
+//! store. It holds for all processes, and one request of all of them tests whether the model answers again.
 
 use crate::event::{ControlEvent, Subscribers};
 use agents_store::ControlStore;
@@ -37,9 +37,9 @@ pub(crate) struct CircuitKey {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ModelCircuit {
-    /// Name of the provider.
+    /// Name of the provider that serves the model.
     pub provider: String,
-    /// Name of the model.
+    /// Name of the model whose requests pass the circuit.
     pub model: String,
     /// Time until a request may test whether the model answers again; `None` if the circuit is closed, so that the
     /// model is asked.
@@ -54,10 +54,10 @@ impl CircuitKey {
     }
 }
 
-/// State of a circuit that is not closed.
+/// State of the circuit of a model that has failed or is being tested; a closed circuit has none.
 #[derive(Clone, Copy, Debug)]
 enum State {
-    /// No request passes before `until`.
+    /// The model failed again and again: no request to it passes before `until`.
     Open { since: Instant, until: Instant },
     /// The circuit is open, and one request is under way that tests whether the model answers again.
     Probing,
@@ -121,7 +121,7 @@ impl Circuits {
         }
     }
 
-    /// Asks for permission to send a request.
+    /// Asks for permission to send a request to a model. An open circuit refuses it.
     pub(crate) async fn enter(self: &Arc<Self>, key: &CircuitKey) -> Result<Permit, Open> {
         let name = key.name();
         let now = Instant::now();

@@ -10,19 +10,19 @@ pub struct ControlError {
     message: String,
 }
 
-/// Kind of a [`ControlError`].
+/// Kind of a [`ControlError`], by which callers decide what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlErrorKind {
-    /// The profile is not valid.
+    /// The profile is not valid, or names something that the control plane does not have.
     Invalid,
-    /// The principal may not do that.
+    /// The principal may not change this profile.
     Forbidden,
-    /// The profile has no such version.
+    /// No profile has the version that was named.
     NotFound,
     /// Another profile is active than the one that was to be replaced.
     Conflict,
-    /// The store failed.
+    /// The store of the control plane failed, or could not be reached.
     Store,
 }
 
@@ -45,7 +45,7 @@ impl ControlError {
         }
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ControlErrorKind {
         self.kind
     }

@@ -3,39 +3,39 @@
 use agents_core::PurposeKey;
 use std::{fmt, sync::Arc};
 
-/// Event of a control plane.
+/// Event of a control plane, which subscribers are told and a log line repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ControlEvent {
     /// A model is not asked any more, because its requests fail again and again: `llm.circuit.opened`.
     CircuitOpened {
-        /// Name of the provider.
+        /// Name of the provider that serves the model.
         provider: String,
-        /// Name of the model.
+        /// Name of the model that is not asked any more.
         model: String,
     },
-    /// The model answers again: `llm.circuit.closed`.
+    /// The model answers again, and is asked again: `llm.circuit.closed`.
     CircuitClosed {
-        /// Name of the provider.
+        /// Name of the provider that serves the model.
         provider: String,
-        /// Name of the model.
+        /// Name of the model that is asked again.
         model: String,
     },
     /// The sum of what was spent and is held today has reached 80 % of the cap: `llm.budget.warning`. It comes once a day.
     BudgetWarning {
-        /// Id of the organisation.
+        /// Id of the organisation (tenant) whose cap it is.
         org_id: String,
-        /// Id of the workspace.
+        /// Id of the workspace whose cap it is; `None` for the organisation itself.
         domain_id: Option<String>,
-        /// Purpose.
+        /// Purpose of the requests that are summed up.
         purpose: PurposeKey,
-        /// Cap in billionths of a dollar.
+        /// Cap on the cost of a day, in billionths of a dollar.
         cap_nanos: u64,
     },
 }
 
 impl ControlEvent {
-    /// Returns the name of the event.
+    /// Returns the name of the event, such as `llm.budget.warning`.
     pub fn name(&self) -> &'static str {
         match self {
             ControlEvent::CircuitOpened { .. } => "llm.circuit.opened",
@@ -47,7 +47,7 @@ impl ControlEvent {
 
 type Subscriber = Arc<dyn Fn(&ControlEvent) + Send + Sync>;
 
-/// Subscribers of a control plane.
+/// Subscribers of a control plane, which are told its events in the order of their registration.
 #[derive(Default)]
 pub(crate) struct Subscribers(Vec<Subscriber>);
 

@@ -27,7 +27,7 @@ pub(crate) fn owner<'a>(
     Some((owner, name))
 }
 
-/// Returns the name by which a credential is told from those of others.
+/// Returns the name of a credential together with its owner, so that no other credential has the same text.
 pub(crate) fn named(owner: &SecretOwner, name: &str) -> String {
     format!("{owner:?} {name}")
 }

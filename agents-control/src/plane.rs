@@ -103,7 +103,7 @@ impl ControlPlane {
         }
     }
 
-    /// Changes the plane while it is set up.
+    /// Changes the control plane while its builder methods set it up.
     fn set(mut self, set: impl FnOnce(&mut Plane)) -> Self {
         let plane = Arc::get_mut(&mut self.plane);
         set(plane.expect("a control plane is set up before it is cloned or used"));
@@ -141,7 +141,7 @@ impl ControlPlane {
         self.set(|plane| plane.providers.add(name.into(), make))
     }
 
-    /// Sets the prices of models; by default, those of the table of [`Prices`].
+    /// Sets the prices of models; by default, the prices of the table that comes with [`Prices`].
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -150,8 +150,8 @@ impl ControlPlane {
         self.set(|plane| plane.prices = prices)
     }
 
-    /// Sets the source of credentials, such as [`Credentials`](crate::Credentials). The platform's own are those of the
-    /// organisation with the empty id. Without a source, a model whose profile names a credential is not asked.
+    /// Sets the source of credentials, such as [`Credentials`](crate::Credentials). Credentials of the platform belong
+    /// to the organisation with the empty id. Without a source, a model whose profile names a credential is not asked.
     ///
     /// # Panics
     /// When the control plane was cloned or used before.
@@ -215,7 +215,8 @@ impl ControlPlane {
         })
     }
 
-    /// Returns the purposes that profiles can be activated for: [`PurposeKey::ALL`], then those of the application.
+    /// Returns the purposes that profiles can be activated for: [`PurposeKey::ALL`], then the purposes of the
+    /// application.
     pub fn purposes(&self) -> Vec<PurposeKey> {
         let extras = self.plane.extras.iter().cloned();
         PurposeKey::ALL.into_iter().chain(extras).collect()
@@ -416,7 +417,8 @@ impl Plane {
         Ok(read.profiles.clone())
     }
 
-    /// Has the profiles read again before the next request.
+    /// Makes the control plane read its profiles from the store again before the next request, for instance after a
+    /// change.
     pub(crate) async fn forget(&self) {
         self.read.lock().await.at = None;
     }

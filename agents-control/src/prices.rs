@@ -3,7 +3,7 @@
 use agents_core::{model::Usage, run::Cost, tool::Pattern};
 use std::collections::HashMap;
 
-/// Prices of models: those that you set, then the table of `genai-prices` (feature `prices`).
+/// Prices of models: the prices that you set, and for other models the table of `genai-prices` (feature `prices`).
 ///
 /// A model without a price is never free: its cost is unknown, and a profile with a cap refuses it. The table prices what a
 /// provider bills by default. Costs are estimates, rounded up to a billionth of a dollar.

@@ -17,7 +17,7 @@ use std::{
 pub struct Target<'a> {
     /// Name of the model, as the provider knows it.
     pub model: &'a str,
-    /// Key to send; `None` if the profile names no credential.
+    /// Key to send with each request, such as an API key; `None` if the profile names no credential.
     pub key: Option<&'a SecretString>,
     /// Largest number of tokens of a reply; `None` if the profile sets none and has no cap. The largest cost of a request
     /// depends on it, so the client has to send it.
@@ -26,18 +26,18 @@ pub struct Target<'a> {
 
 type Make = Arc<dyn Fn(&Target<'_>) -> Arc<dyn Model> + Send + Sync>;
 
-/// Target of a client.
+/// Key under which the client for a model is kept. Later requests to the same model use the client again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ClientKey {
     pub(crate) provider: String,
     pub(crate) model: String,
-    /// Owner and name of the credential; empty without one.
+    /// Owner of the credential (platform, organisation or workspace) and its name; empty without a credential.
     pub(crate) credential: String,
     pub(crate) max_tokens: Option<u32>,
 }
 
 struct Client {
-    /// Hash of the key that the client sends.
+    /// Hash of the key that the client sends, by which a changed key is noticed.
     sends: u64,
     model: Arc<dyn Model>,
 }

@@ -7,11 +7,12 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// Retries that a tenant may make at once, in tenths.
+/// Largest number of retries that a tenant (an organisation) can save up and then make in a row. Counted in tenths of a
+/// retry: 200 are 20 retries.
 const MOST: u32 = 200;
-/// Tenths of a retry that each first request earns.
+/// Tenths of a retry that a tenant earns with each request that is no retry.
 const EACH: u32 = 2;
-/// Tenths of a retry that a retry takes.
+/// Tenths of a retry that one retry takes out of the budget of its tenant.
 const RETRY: u32 = 10;
 
 /// Retry budgets of the tenants, in the store, so that the retries of all processes are one sum.
@@ -25,7 +26,8 @@ const RETRY: u32 = 10;
 /// until the tenant has all of its retries again.
 pub(crate) struct RetryBudgets {
     store: Arc<dyn ControlStore>,
-    /// Tenths that tenants have earned and the store does not know of, for those that may lack retries.
+    /// Tenths of a retry that tenants have earned and the store does not know of yet. It has only tenants that may lack
+    /// retries.
     earned: Mutex<HashMap<String, u32>>,
 }
 
@@ -37,7 +39,7 @@ impl RetryBudgets {
         }
     }
 
-    /// Counts a request that is no retry.
+    /// Counts a request of this tenant that is no retry, so that the tenant earns a part of one.
     pub(crate) async fn add(&self, tenant: &str) {
         let earned = {
             let mut all = self.earned.lock().unwrap_or_else(PoisonError::into_inner);

@@ -8,11 +8,11 @@ use std::{
 /// Stack that one level may need, in bytes: in a build without optimisation it is about 80 kB.
 const LEVEL: usize = 256 * 1024;
 
-/// Size of a piece of stack on the heap.
+/// Size, in bytes, of a stretch of stack that is put on the heap.
 const PIECE: usize = 2 * 1024 * 1024;
 
-/// Runs `work`, which may call itself for each level of a tree. If the stack is nearly used up, a piece on the heap is
-/// used.
+/// Runs `work`, which may call itself for each level of a tree. If the stack is nearly used up, more stack is put on
+/// the heap.
 pub(crate) fn deep<R>(work: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(LEVEL, PIECE, work)
 }

@@ -30,7 +30,7 @@ pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R,
 /// Reason why a part that the user brought, such as a cache, gave no result.
 #[derive(Debug)]
 pub(crate) enum Amiss {
-    /// The part panicked.
+    /// The part, such as a cache, panicked.
     Panicked,
     /// The part did not answer in time.
     Silent,

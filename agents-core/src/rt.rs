@@ -59,9 +59,9 @@ pub trait GeneratedType {}
 
 /// Parts of a function's return type: `<io::Result<T> as Returns>::Ok`.
 pub trait Returns {
-    /// Type of the value.
+    /// Type of the value that the function returns if it succeeds.
     type Ok;
-    /// Type of the error.
+    /// Type of the error that the function returns if it fails.
     type Err;
 }
 
@@ -96,7 +96,7 @@ impl<E> NoFacts for &FailureProbe<'_, E> {}
 pub struct ChainProbe<'a, E>(pub &'a E);
 
 impl<E: StdError + 'static> ChainProbe<'_, E> {
-    /// Returns the text of the error and those of its sources.
+    /// Returns the text of the error, followed by the texts of its sources.
     pub fn said(&self) -> String {
         chain(self.0)
     }
@@ -104,7 +104,7 @@ impl<E: StdError + 'static> ChainProbe<'_, E> {
 
 /// Fallback of [`ChainProbe`] for a type that holds an error but is not one: `anyhow::Error`, a boxed error.
 pub trait HoldsError {
-    /// Returns the text of the error held and those of its sources.
+    /// Returns the text of the error that is held, followed by the texts of its sources.
     fn said(&self) -> String;
 }
 
@@ -116,7 +116,7 @@ impl<E: AsRef<dyn StdError + Send + Sync>> HoldsError for ChainProbe<'_, E> {
 
 /// Fallback of [`ChainProbe`] for a type that implements `Display`, and neither is an error nor holds one.
 pub trait OnlyText {
-    /// Returns the text.
+    /// Returns the text that the error's `Display` writes.
     fn said(&self) -> String;
 }
 
@@ -131,7 +131,7 @@ impl<E: Display> OnlyText for &ChainProbe<'_, E> {
 pub struct SourceProbe<'a, E>(pub &'a E);
 
 impl<E: Into<Box<dyn StdError + Send + Sync>>> SourceProbe<'_, E> {
-    /// Returns the conversion.
+    /// Returns the function that converts such an error into the source of another error.
     pub fn source(&self) -> Option<IntoSource<E>> {
         Some(E::into)
     }
@@ -139,7 +139,7 @@ impl<E: Into<Box<dyn StdError + Send + Sync>>> SourceProbe<'_, E> {
 
 /// Fallback of [`SourceProbe`] for a type that is not an error and does not convert into one.
 pub trait NoSource<E> {
-    /// Returns `None`.
+    /// Returns `None`: no conversion into a source exists for this type.
     fn source(&self) -> Option<IntoSource<E>> {
         None
     }
@@ -152,7 +152,7 @@ impl<E> NoSource<E> for &SourceProbe<'_, E> {}
 pub struct HashProbe<'a, T>(pub &'a T);
 
 impl<T: Hash> HashProbe<'_, T> {
-    /// Feeds the value itself.
+    /// Feeds the injected value itself to the hash.
     pub fn feed(&self, mut state: &mut dyn Hasher) {
         self.0.hash(&mut state);
     }
@@ -180,7 +180,7 @@ where
 
 /// Fallback of [`ResultProbe`] for a type that is not a `Result`, or cannot be serialised.
 pub trait NotResult {
-    /// Is `false`.
+    /// Is `false`: the type is no `Result` that can be serialized.
     const IS_RESULT: bool = false;
 }
 
@@ -194,7 +194,7 @@ impl<T> NotResult for ResultProbe<T> {}
     note = "arms for a tool that is written by hand are added with `AgentBuilder::on_error_of`"
 )]
 pub trait Fails {
-    /// Type of the error.
+    /// Type of the error that the function behind the tool returns.
     type With;
 }
 
@@ -227,7 +227,7 @@ impl<T: OnError> ArmsProbe<'_, T> {
 
 /// Fallback of [`ArmsProbe::on_error`] for a tool without arms.
 pub trait NoArms<E> {
-    /// Returns no plan.
+    /// Returns no plan for the failure of a call: the tool has no arms.
     fn on_error(&self, error: CallError<'_, E>, cx: &ErrorContext) -> Option<Plan> {
         let _ = (error, cx);
         None
@@ -238,7 +238,7 @@ impl<T: Fails> NoArms<T::With> for &ArmsProbe<'_, T> {}
 
 /// Fallback of [`ArmsProbe::fixers`] for a tool without arms.
 pub trait NoFixers {
-    /// Returns no repair agents.
+    /// Returns no repair agents: the tool has no arms that could name any.
     fn fixers(&self) -> Vec<Arc<dyn Fixer>> {
         Vec::new()
     }
@@ -454,7 +454,7 @@ pub trait HasNoUndo: MayBeUndone + Tool {
     /// Is `false`: the tool has no undo.
     const __HAS_UNDO: bool = false;
 
-    /// Returns that the tool has no undo.
+    /// Returns the error that the tool has no undo.
     fn __undo<A>(
         &self,
         _: A,
@@ -502,7 +502,7 @@ pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Ar
 pub struct Listing<T>(pub T);
 
 impl<T: IntoTool> Listing<T> {
-    /// Returns the tool, shared.
+    /// Returns the item as a tool that several agents may share.
     pub fn shared(self) -> SharedTool {
         self.0.into_tool()
     }
@@ -521,7 +521,7 @@ impl<T> Refused for Listing<T> {}
 
 /// Fallback for any other item of a list: `#[tool]` gives its types a method of this name.
 pub trait Listed: Sized {
-    /// Returns the item itself.
+    /// Returns the item itself, as an item of another type than the tools of `#[tool]`.
     #[must_use]
     fn __listed(self) -> Self {
         self
@@ -535,7 +535,7 @@ impl<T> Listed for T {}
 /// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
 /// be a static.
 pub trait SpreadTools: Sized {
-    /// Returns the value itself.
+    /// Returns the iterator or the set of tools itself.
     #[must_use]
     fn __spread(self) -> Self {
         self
@@ -548,7 +548,7 @@ impl SpreadTools for ToolSet {}
 
 /// Fallback of [`SpreadTools`] for any other value, such as a source of tools.
 pub trait SpreadSource {
-    /// Borrows the value.
+    /// Borrows the value, such as a source of tools.
     #[must_use]
     fn __spread(&self) -> &Self {
         self

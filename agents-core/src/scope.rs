@@ -16,7 +16,7 @@ pub struct Scope {
     /// Id of the workspace within the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_id: Option<String>,
-    /// Id of the user.
+    /// Id of the user within the organisation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Bounded context (in the sense of domain-driven design) that the request comes from.
@@ -30,14 +30,14 @@ impl Scope {
         &self.org_id
     }
 
-    /// Sets the workspace.
+    /// Sets the workspace of the organisation that the run works for.
     #[must_use]
     pub fn domain(mut self, domain_id: impl Into<String>) -> Self {
         self.domain_id = Some(domain_id.into());
         self
     }
 
-    /// Sets the user.
+    /// Sets the user of the organisation that the run works for.
     #[must_use]
     pub fn user(mut self, user_id: impl Into<String>) -> Self {
         self.user_id = Some(user_id.into());

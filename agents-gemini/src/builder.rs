@@ -62,7 +62,7 @@ impl Gemini {
         self.set(|config| config.set_base(url.as_ref()))
     }
 
-    /// Sets the key, which is sent as `x-goog-api-key` and never shown.
+    /// Sets the API key. It is sent in the header `x-goog-api-key`, and no output for people shows it.
     ///
     /// ```
     /// # mod agents { pub use agents_gemini::gemini; }
@@ -143,15 +143,15 @@ impl Gemini {
         self.generation("seed", seed)
     }
 
-    /// Sets the texts at which a reply ends.
+    /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts = texts.into_iter().map(|text| Value::from(text.into()));
         self.generation("stopSequences", texts.collect::<Vec<_>>())
     }
 
-    /// Sets any other field of the request; the last value for a name applies. Fields of `generationConfig` are added to
-    /// those that are set, and tools of the server to the agent's own.
+    /// Sets any other field of the request; the last value for a name applies. Fields of `generationConfig` join the
+    /// fields that are set already. Tools of the server join the agent's own.
     ///
     /// ```
     /// # mod agents { pub use agents_gemini::gemini; }
@@ -182,7 +182,7 @@ impl Gemini {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first piece of a streamed reply; no limit by default.
+    /// Sets how long to wait for the first event of a streamed reply; no limit by default.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

@@ -7,10 +7,10 @@ use agents_http::{
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
 
-/// Address of the Gemini API.
+/// Address of the Gemini API, which is the default.
 const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta";
 
-/// The header of a key.
+/// Header in which the API key is sent.
 pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
     name: "x-goog-api-key",
     prefix: "",
@@ -19,21 +19,21 @@ pub(crate) const KEY_HEADER: KeyHeader = KeyHeader {
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// `gemini/NAME`.
+    /// Id of the model, by which runs name it: `gemini/NAME`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     /// Headers from the environment, for the default server alone.
     default_headers: Headers,
     pub(crate) headers: Headers,
-    /// Fields of `generationConfig`.
+    /// Fields of `generationConfig` that the builder has set.
     pub(crate) generation: Map<String, Value>,
-    /// Other fields of the request.
+    /// Other fields of the request that the builder has set.
     pub(crate) fields: Map<String, Value>,
     /// Is `true` for Gemini 3 and later: these models refuse calls without a thought signature.
     pub(crate) is_new: bool,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up for each request.
+    /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
@@ -105,7 +105,7 @@ impl Config {
         }
     }
 
-    /// Sets a field of `thinkingConfig`.
+    /// Sets a field of the `thinkingConfig` within `generationConfig`.
     pub(crate) fn set_thinking(&mut self, name: &str, value: Value) {
         let thinking = self.generation.entry("thinkingConfig");
         let thinking = thinking.or_insert_with(|| Value::Object(Map::new()));

@@ -53,7 +53,7 @@ impl Display for AddressError {
 
 impl Error for AddressError {}
 
-/// Parses `scheme://user:password@host:port/path?query`.
+/// Parses an address of the form `scheme://user:password@host:port/path?query`.
 fn parse(text: &str, default_port: Option<u16>) -> Result<Address, AddressError> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     if text.len() > MAX_LENGTH {

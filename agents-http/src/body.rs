@@ -38,7 +38,7 @@ pub(crate) async fn exchange(
     }
 }
 
-/// The body of a response, read piece by piece. [`Call::send`](crate::Call::send) returns it.
+/// Body of a response, read chunk by chunk as it arrives. [`Call::send`](crate::Call::send) returns it.
 ///
 /// ```no_run
 /// # async fn print(call: agents_http::Call<'_>) -> Result<(), agents_http::TransportError> {
@@ -85,7 +85,7 @@ impl Body {
         self.remaining() == Some(0)
     }
 
-    /// Waits for the next piece; `None` after the last.
+    /// Waits for the next chunk of the body; `None` after the last.
     ///
     /// # Errors
     /// When the connection breaks, a time limit passes, or the body is too long.
@@ -120,12 +120,12 @@ impl Body {
         self.clock.begun();
     }
 
-    /// Shortens the time limit for the remaining pieces.
+    /// Shortens the time limit for the chunks that have not arrived.
     pub fn shorten_timeout(&mut self, wait: Duration) {
         self.clock.shorten(wait);
     }
 
-    /// Reads the body to its end and passes it to `read`, without a copy if it came in one piece. The body may be
+    /// Reads the body to its end and passes it to `read`, without a copy if it came in one chunk. The body may be
     /// incomplete; the second argument is then the reason.
     pub async fn read_all<R>(mut self, read: impl FnOnce(&[u8], Option<TransportError>) -> R) -> R {
         let expected = self.remaining();
@@ -148,7 +148,7 @@ impl Body {
     }
 }
 
-/// Polls for the next piece. After the last one, the connection goes back to the pool.
+/// Polls for the next chunk of the body. After the last one, the connection goes back to the pool.
 fn poll_frame(
     incoming: &mut Incoming,
     source: &mut Option<(Connection, Arc<Pool>)>,

@@ -59,7 +59,7 @@ impl Connection {
         })
     }
 
-    /// Polls for the next piece of the response's body.
+    /// Polls for the next chunk of the response's body.
     pub(crate) fn poll_frame(
         &mut self,
         body: &mut Incoming,

@@ -1,18 +1,18 @@
 use std::{error::Error, fmt, time::Duration};
 
-/// Reason why a response is missing or incomplete. Texts are those of the innermost cause, which is the most specific.
+/// Reason why a response is missing or incomplete. The texts come from the innermost cause, which is the most specific.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TransportError {
-    /// No connection could be opened.
+    /// No connection to the server could be opened, for this reason.
     Connect(String),
     /// The connection was open, and broke.
     Interrupted(String),
-    /// A time limit has passed.
+    /// A time limit of the client has passed before the response was complete.
     TimedOut {
-        /// Time limit that has passed.
+        /// Kind of the limit that has passed.
         limit: TimeLimit,
-        /// Length of the limit.
+        /// Length of the limit, as the client had set it.
         after: Duration,
     },
     /// The body is longer than this number of bytes.
@@ -23,7 +23,7 @@ pub enum TransportError {
     NoRuntime,
 }
 
-/// A time limit of [`Limits`](crate::Limits).
+/// Time limit of [`Limits`](crate::Limits) on an exchange with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeLimit {
     /// Limit on the time in which no byte arrives.

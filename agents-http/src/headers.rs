@@ -21,7 +21,7 @@ impl Headers {
         self.0.push((name, value));
     }
 
-    /// Sets all headers of another list.
+    /// Sets all headers of the other list here. They replace headers of the same names.
     pub fn extend(&mut self, others: &Headers) {
         for (name, value) in &others.0 {
             self.set(name, value);
@@ -40,7 +40,7 @@ impl Headers {
         self.0.is_empty()
     }
 
-    /// Adds the headers to `map`, in place of those with the same name.
+    /// Adds the headers to `map`. A header replaces all headers of the same name.
     pub(crate) fn add_to(&self, map: &mut HeaderMap) -> Result<(), TransportError> {
         for (name, value) in &self.0 {
             let wrong = || TransportError::Setup(wording::no_header(name));

@@ -64,7 +64,7 @@ impl Pool {
         self.idle().pop().map(|idle| idle.connection)
     }
 
-    /// Opens a new connection.
+    /// Opens a new connection to the pool's server.
     pub(crate) async fn open(&self) -> Result<Connection, TransportError> {
         let stream = self.connector.open(self.route.server()).await;
         let stream = stream.map_err(|error| TransportError::connect(&*error))?;
@@ -93,7 +93,7 @@ impl Pool {
     }
 }
 
-/// Closes idle connections until none is left and the pool has no other owner.
+/// Closes idle connections until none is left and nobody but this task holds the pool.
 async fn close_idle_connections(pool: Arc<Pool>) {
     loop {
         sleep(IDLE_TIMEOUT).await;

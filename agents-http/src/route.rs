@@ -152,7 +152,7 @@ pub(crate) type Stream = <MaybeTls as Service<Uri>>::Response;
 type Tcp = TokioIo<TcpStream>;
 type BoxError = Box<dyn Error + Send + Sync>;
 
-/// Opens connections.
+/// Opens connections to a server, with TLS if its address says so.
 #[derive(Clone)]
 pub(crate) struct Connector(MaybeTls);
 

@@ -118,7 +118,7 @@ impl Server {
         })
     }
 
-    /// Prepares a `GET` request.
+    /// Prepares a `GET` request to this endpoint of the server.
     pub fn get<'a>(&'a self, endpoint: &'a Endpoint) -> Call<'a> {
         self.call(Method::GET, endpoint, Bytes::new())
     }

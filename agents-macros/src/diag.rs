@@ -74,7 +74,8 @@ impl Errors {
         }
     }
 
-    /// Returns all mistakes without a constant, which would need a name within an `impl`.
+    /// Returns a `compile_error!` for each mistake, without the constant that [`finish`](Self::finish) puts around
+    /// them. Code within an `impl` needs this: a constant without a name is not allowed there.
     pub(crate) fn bare(self) -> TokenStream {
         let errors = self.seen.take().unwrap_or_default();
         errors.iter().map(syn::Error::to_compile_error).collect()

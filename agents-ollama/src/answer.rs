@@ -8,10 +8,10 @@ use serde_json::{
     value::RawValue,
 };
 
-/// Callback for the pieces of an answer as they arrive.
+/// Callback that is given the fragments of an answer as they arrive.
 pub(crate) type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
-/// Reason why a line ended the answer.
+/// Reason why a line of the stream ended the answer.
 #[derive(Debug)]
 pub(crate) enum AnswerError {
     /// The line is not the JSON that the protocol requires.
@@ -27,7 +27,7 @@ impl AnswerError {
     }
 }
 
-/// An answer that is still being received.
+/// Answer of the server that is still arriving.
 #[derive(Default)]
 pub(crate) struct Answer {
     content: String,
@@ -118,7 +118,7 @@ impl Answer {
         self.content.chars().count() + self.thinking.chars().count()
     }
 
-    /// Converts the answer into a reply.
+    /// Converts the answer into a reply, as the run takes it.
     pub(crate) fn into_reply(self) -> Reply {
         let Answer {
             content,

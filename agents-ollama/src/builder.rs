@@ -85,7 +85,7 @@ impl Ollama {
         self.option("num_predict", tokens)
     }
 
-    /// Sets the texts at which an answer ends.
+    /// Sets the texts at which the server ends an answer.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }

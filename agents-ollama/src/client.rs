@@ -25,7 +25,7 @@ use std::{
     time::Duration,
 };
 
-/// Time limit of [`Ollama::is_up`].
+/// Time after which [`Ollama::is_up`] takes the server for down.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A model on an Ollama server, made by [`ollama`](crate::ollama).

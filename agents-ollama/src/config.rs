@@ -16,7 +16,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// `ollama/NAME`.
+    /// Id of the model, by which runs name it: `ollama/NAME`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
@@ -26,7 +26,7 @@ pub(crate) struct Config {
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
     pub(crate) headers: Headers,
-    /// Credential that is looked up for each request.
+    /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }

@@ -25,7 +25,7 @@ pub(crate) struct ErrorContext<'a> {
 /// The head of a response with another status than 200.
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
-    /// Target of a redirect.
+    /// Address to which the server redirected the request.
     redirect: Option<String>,
     /// Wait that the server asks for, in seconds; a date is ignored.
     retry_after: Option<Duration>,
@@ -60,7 +60,7 @@ impl ErrorContext<'_> {
         ModelError::new(kind, self.hidden.in_text(message.as_ref()))
     }
 
-    /// Describes a failure of the transport.
+    /// Describes a failure of the connection to the server.
     pub(crate) fn transport(&self, failure: &TransportError) -> ModelError {
         let ErrorContext { server, .. } = self;
         match failure {
@@ -136,7 +136,7 @@ impl ErrorContext<'_> {
         }
     }
 
-    /// Describes an answer without a `message`.
+    /// Describes an answer in which the field `message` is missing.
     pub(crate) fn no_message(&self, body: &[u8]) -> ModelError {
         let ErrorContext { server, .. } = self;
         self.error(

@@ -2,7 +2,7 @@
 
 use agents_http::Address;
 
-/// Default port of Ollama.
+/// Port on which Ollama listens by default.
 const PORT: u16 = 11434;
 
 /// Reads the address from `OLLAMA_HOST`; the default is this machine.

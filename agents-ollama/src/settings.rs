@@ -87,7 +87,7 @@ impl From<&str> for KeepAlive {
 }
 
 impl From<i64> for KeepAlive {
-    /// Converts seconds; a negative number means for ever, and zero unloads the model at once.
+    /// Converts seconds; a negative number means for ever, and zero unloads the model right after the answer.
     fn from(seconds: i64) -> Self {
         KeepAlive(seconds.into())
     }

@@ -25,7 +25,7 @@ pub(crate) struct Line<'a> {
     pub(crate) error: Option<&'a RawValue>,
 }
 
-/// The model's message, or the next piece of it.
+/// Message of the model, or the next fragment of it.
 #[derive(Deserialize)]
 pub(crate) struct AnswerMessage<'a> {
     #[serde(borrow, default)]

@@ -154,7 +154,7 @@ impl OpenAi {
         self.extra("seed", seed)
     }
 
-    /// Sets the texts at which a reply ends.
+    /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts = texts.into_iter().map(|text| Value::from(text.into()));
@@ -204,8 +204,8 @@ impl OpenAi {
         self.set(|config| config.limits.idle = wait)
     }
 
-    /// Sets how long to wait for the first piece of a streamed reply; no limit by default. Comments that keep the
-    /// connection alive are no pieces.
+    /// Sets how long to wait for the first event of a streamed reply; no limit by default. Comments that keep the
+    /// connection alive do not count.
     #[must_use]
     pub fn first_token_timeout(self, wait: Duration) -> Self {
         self.set(|config| config.limits.first = Some(wait))

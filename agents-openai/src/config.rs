@@ -7,13 +7,13 @@ use agents_http::{
 use serde_json::Value;
 use std::{env, sync::OnceLock};
 
-/// Address of OpenAI.
+/// Address of OpenAI's API, which is the default.
 const OPENAI: &str = "https://api.openai.com/v1";
 
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// `openai/NAME`.
+    /// Id of the model, by which runs name it: `openai/NAME`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     /// Headers from the environment, for the default server alone.
@@ -25,12 +25,12 @@ pub(crate) struct Config {
     pub(crate) api: Api,
     pub(crate) capabilities: Capabilities,
     pub(crate) limits: Limits,
-    /// Credential that is looked up for each request.
+    /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
-/// A protocol of OpenAI.
+/// Protocol that an OpenAI client speaks with its server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Api {
     ChatCompletions,
@@ -42,7 +42,7 @@ pub(crate) enum Api {
 pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) endpoint: Endpoint,
-    /// Start of the body, up to the value of `stream`.
+    /// Start of the body of each request, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
     /// Settings after the value of `stream`, each with a comma before it.
     pub(crate) settings: Vec<u8>,

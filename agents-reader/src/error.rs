@@ -128,8 +128,9 @@ impl ReadError {
         self
     }
 
-    /// Returns all known errors of the same text: those that were passed to [`with_others`](Self::with_others), or this
-    /// error alone. The function [`diagnose`](crate::diagnose) finds all errors of a text.
+    /// Returns all known errors of the same text. They are the errors that were passed to
+    /// [`with_others`](Self::with_others), or this error alone. The function [`diagnose`](crate::diagnose) finds all
+    /// errors of a text.
     ///
     /// ```
     /// use agents_reader::ReadError;
@@ -150,7 +151,7 @@ impl ReadError {
         self.0.offset
     }
 
-    /// Returns the kind of error.
+    /// Returns the kind of the error, by which callers decide what to do.
     #[must_use]
     pub fn kind(&self) -> ReadErrorKind {
         self.0.kind

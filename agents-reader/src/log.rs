@@ -14,7 +14,7 @@ pub(super) struct Log {
     counts: [u32; KINDS],
     /// Number of uncertain changes among those listed.
     uncertain: u32,
-    /// `true` if brackets, quotes, commas or colons were supplied, so that a piece may be in the wrong place.
+    /// `true` if brackets, quotes, commas or colons were supplied: a part of the value may be in the wrong place.
     rebuilt: bool,
     /// `true` if a value was taken out of a list, or of a member whose name says nothing of a wrapper.
     unnamed_wrapper: bool,
@@ -124,8 +124,8 @@ impl Log {
         }
     }
 
-    /// Returns true if members were renamed or left out, or if brackets did not match. The value may then be a piece
-    /// of something larger.
+    /// Returns true if members were renamed or left out, or if brackets did not match. The value may then be a part of
+    /// something larger.
     pub(super) fn is_of_pieces(&self) -> bool {
         use ChangeKind::{Brackets, DroppedKey, Inferred, Renamed};
         [Brackets, DroppedKey, Inferred, Renamed]

@@ -183,7 +183,7 @@ impl Schema {
         fields.any(|field| field.name == name)
     }
 
-    /// Returns the types allowed at a place, including those of its branches.
+    /// Returns the JSON types that the schema at this index allows, with the types of its branches.
     pub(super) fn types(&self, at: usize) -> Types {
         let shape = &self.shapes[at];
         let mut types = if shape.branches.is_empty() {

@@ -5,13 +5,13 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-/// Kind of a node.
+/// Kind of a node of a parsed document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Null,
     True,
     False,
-    /// A number in JSON's spelling.
+    /// A number, spelled as in JSON.
     Number,
     /// A string with its quotes.
     String,
@@ -152,7 +152,8 @@ impl<'a> Tape<'a> {
             })
     }
 
-    /// Returns true if two nodes are spelled alike.
+    /// Returns true if two nodes, given by their indexes, have the same kinds, structure and spelling. White space
+    /// between values does not matter.
     pub(super) fn same(&self, one: usize, two: usize) -> bool {
         let (one_end, two_end) = (self.next(one), self.next(two));
         one_end - one == two_end - two

@@ -41,7 +41,7 @@ impl<In, Out> AgentRef<In, Out> {
         }
     }
 
-    /// Returns the name of the agent.
+    /// Returns the name of the agent, by which runs name it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -130,7 +130,7 @@ pub struct Start<Out> {
 }
 
 impl<Out: Data> Start<Out> {
-    /// Makes the run a part of a conversation.
+    /// Makes the run a part of the conversation with this id.
     pub(crate) fn part_of(mut self, conversation: &str) -> Self {
         self.conversation = Some(conversation.to_owned());
         self
@@ -156,8 +156,8 @@ impl<Out: Data> Start<Out> {
         self
     }
 
-    /// Sets the bounds of the whole run, in addition to those of its agents. By default, those of its agents apply
-    /// alone.
+    /// Sets the bounds of the whole run, in addition to the bounds of its agents. By default, the agents' own bounds
+    /// apply alone.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = Some(budget);
         self

@@ -67,16 +67,16 @@ pub struct Request {
     pub tool_name: String,
     /// Version of the tool that would run.
     pub tool_version: String,
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent_name: String,
     /// Arguments in short, without secrets, addresses and long numbers. The exact arguments are in the
     /// [`detail`](Approvals::detail).
     pub args_summary: String,
-    /// Effect of the call in words.
+    /// Effect of the call in words, for whoever decides.
     pub effect_description: String,
-    /// Id that the request shares with those that it revises.
+    /// Id that this request has in common with the earlier requests that it revises.
     pub correlation_id: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// Time at which the request was made.
     pub requested_at: Timestamp,
@@ -84,20 +84,20 @@ pub struct Request {
     pub expires_at: Timestamp,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// User whom the run works for.
+    /// Tenant (organisation) that the run works for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_id: Option<String>,
     /// Reasons why the call needs approval; none for a request of an earlier version.
     #[serde(default)]
     pub reasons: Vec<ApprovalReason>,
-    /// State of the request.
+    /// State of the request: pending, decided, expired, or over with its run.
     pub status: ApprovalStatus,
     /// Digest of the exact arguments, made with a key of the run.
     pub args_digest: String,
-    /// Principal who decided.
+    /// Principal who decided; `None` while nobody has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decided_by: Option<String>,
-    /// Reason or note of the decider.
+    /// Reason or note that the decider gave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -108,7 +108,7 @@ pub struct Request {
 pub struct RequestDetail {
     /// Request as the run has made it, with its exact arguments; secrets are shown by their names.
     pub request: ApprovalRequest,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments, as the model was given it.
     pub schema: Option<Value>,
     /// Arguments as the model wrote them, if they were changed since, as text that need not be JSON; secrets are shown by their
     /// names.
@@ -192,8 +192,8 @@ impl Approvals {
         self
     }
 
-    /// Returns all requests that nobody has decided, the oldest first: those of the principal's tenant, or of all tenants
-    /// for an operator.
+    /// Returns all requests that nobody has decided, the oldest first. A principal of a tenant gets the requests of
+    /// that tenant, an operator gets all.
     ///
     /// # Errors
     /// When the store fails.
@@ -213,7 +213,7 @@ impl Approvals {
         }
     }
 
-    /// Returns requests, the oldest first. The principal sees those of its own tenant only.
+    /// Returns requests, the oldest first. A principal of a tenant sees only requests of that tenant.
     ///
     /// # Errors
     /// When `filter.after` is no request, or the store fails.

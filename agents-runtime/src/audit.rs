@@ -40,9 +40,9 @@ pub struct Audit {
 pub struct AuditRecord {
     /// Number of the event in the store.
     pub number: u64,
-    /// Time of the event.
+    /// Time of the event, by the clock of the store.
     pub at: Timestamp,
-    /// Kind of the event.
+    /// Kind of the event: what has happened.
     pub kind: AuditKind,
     /// Tenant that the run works for. An event of the platform may be about all tenants: `*`.
     pub tenant_id: String,
@@ -50,20 +50,20 @@ pub struct AuditRecord {
     pub run_id: String,
     /// Number of the event in its run, from 1.
     pub seq: u64,
-    /// Principal who caused the event.
+    /// Principal who caused the event; `None` if no principal did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
     /// Id of the request, the execution or the letter that the event is about; the mode that was set; the cluster and its
     /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// Name of the tool.
+    /// Name of the tool that the event is about, if it is about one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_name: Option<String>,
     /// Reason of the event, if the contents of the run and their key still exist.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Digest of the event and of those before it in its run.
+    /// Digest of the event together with all events before it in its run.
     pub digest: String,
 }
 
@@ -72,9 +72,9 @@ pub struct AuditRecord {
 pub struct Head {
     /// Id of the run; `platform` for the trail of what belongs to none.
     pub run_id: String,
-    /// Number of events.
+    /// Number of events in the trail so far.
     pub events: u64,
-    /// Digest of the last event.
+    /// Digest of the last event, which covers all events before it.
     pub digest: String,
 }
 

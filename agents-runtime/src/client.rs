@@ -99,7 +99,7 @@ impl Client {
         Modes::of(self.clone())
     }
 
-    /// Returns the audit trail.
+    /// Returns the audit trail of the store: who did what to which run, and when.
     pub fn audit(&self) -> Audit {
         Audit::of(self.clone())
     }
@@ -207,7 +207,7 @@ impl Client {
         Ok(())
     }
 
-    /// Returns the events of a run, those that come included.
+    /// Returns the events of a run: the ones that are stored, then each new one as it comes.
     pub fn events(&self, run: impl Into<String>) -> Events {
         Events::new(self.clone(), run.into())
     }

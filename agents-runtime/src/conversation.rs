@@ -12,7 +12,7 @@ use agents_core::{
 use agents_store::{Run, RunFilter, RunStatus};
 use std::{fmt, sync::Arc};
 
-/// Number of runs that are read at once.
+/// Number of runs that are read from the store with one request.
 const PAGE: u32 = 100;
 
 /// Stored conversation, by its tenant and its id: its messages, its runs, and its erasure. [`Client::conversation`] and

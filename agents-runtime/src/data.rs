@@ -42,9 +42,9 @@ pub(crate) struct RunData {
 /// Variation of a run, in which a call has ended otherwise; part of the data of the run that tells its outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct WhatIfData {
-    /// Run that is varied.
+    /// Id of the run that is varied.
     pub(crate) run: String,
-    /// Id of the call's receipt.
+    /// Id of the receipt of the call that has ended otherwise.
     pub(crate) call: String,
     /// Result of the call in the variation.
     pub(crate) result: Result<Json, (Code, String)>,
@@ -62,7 +62,7 @@ pub(crate) struct CallData {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct UndoData {
     pub(crate) execution: String,
-    /// Run whose execution is undone.
+    /// Id of the run whose execution is undone.
     pub(crate) run: String,
     pub(crate) tool: String,
     pub(crate) version: String,

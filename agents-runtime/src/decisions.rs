@@ -19,8 +19,8 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Decisions about the requests of one run. As the run's approver, they answer at once to a request that is decided,
-/// and wait for the decision about any other.
+/// Decisions about the requests of one run. As the run's approver, they answer immediately if a request is decided.
+/// They wait for the decision about any other request.
 pub(crate) struct Decisions {
     store: Arc<dyn Store>,
     run: String,

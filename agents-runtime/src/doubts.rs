@@ -42,24 +42,24 @@ pub struct Doubts {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Doubt {
-    /// Id of the execution.
+    /// Id of the execution that is in doubt.
     pub execution_id: String,
-    /// Id of the run.
+    /// Id of the run that has executed the tool.
     pub run_id: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Name of the calling agent.
+    /// Name of the agent that called the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that was executed.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that was executed, such as `1.2.0`.
     pub tool_version: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// Arguments in short, without secrets, addresses and long numbers; `None` without the keys of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_summary: Option<String>,
-    /// Number of the execution among those of its call, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
     /// Time at which the execution began.
     pub executed_at: Timestamp,
@@ -86,7 +86,8 @@ impl Client {
 }
 
 impl Doubts {
-    /// Returns all executions in doubt, the oldest first: those of the principal's tenant, or of all tenants for an operator.
+    /// Returns all executions in doubt, the oldest first. A principal of a tenant gets the executions of that tenant,
+    /// an operator gets all.
     ///
     /// # Errors
     /// When the store fails.
@@ -103,8 +104,8 @@ impl Doubts {
         }
     }
 
-    /// Returns those of the chosen executions that are in doubt, the oldest first. The principal sees those of its own
-    /// tenant only.
+    /// Returns the chosen executions that are in doubt, the oldest first. A principal of a tenant sees only executions
+    /// of that tenant.
     ///
     /// # Errors
     /// When `filter.after` is no execution, or the store fails.

@@ -82,8 +82,8 @@ impl Client {
     }
 
     /// Erases the contents of the runs that have been over for longer than this time, and of their
-    /// [variations](Client::what_if); those of the principal's tenant, or of all tenants for an operator. Returns their
-    /// number. Call it regularly to keep contents no longer than needed.
+    /// [variations](Client::what_if). Returns their number. A principal of a tenant erases the contents of that tenant,
+    /// an operator all. Call it regularly to keep contents no longer than needed.
     ///
     /// # Errors
     /// When the [roles](crate::Roles) forbid it, or the store fails.

@@ -24,7 +24,7 @@ pub struct RuntimeError {
     message: String,
 }
 
-/// Kind of a [`RuntimeError`].
+/// Kind of a [`RuntimeError`], by which callers decide what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RuntimeErrorKind {
@@ -57,7 +57,7 @@ impl RuntimeError {
         Self::new(RuntimeErrorKind::Sealed, message.to_string())
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> RuntimeErrorKind {
         self.kind
     }

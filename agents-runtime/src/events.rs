@@ -21,7 +21,7 @@ const SHORTEST: Duration = Duration::from_millis(100);
 /// Time between two looks while nothing happens.
 const LONGEST: Duration = Duration::from_secs(1);
 
-/// Events of a stored run: [`stream`](Events::stream) gives those that are stored, and those that come.
+/// Events of a stored run: [`stream`](Events::stream) gives the stored ones, then each new one as it comes.
 ///
 /// ```
 /// use agents::{agent::TextDelta, prelude::*};

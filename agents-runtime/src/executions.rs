@@ -15,23 +15,23 @@ use std::collections::HashMap;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ExecutionRecord {
-    /// Id of the execution.
+    /// Id of the execution, which no other execution has.
     pub execution_id: String,
-    /// Id of the run.
+    /// Id of the run that executed the tool.
     pub run_id: String,
     /// Tenant that the run works for.
     pub tenant_id: String,
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call gets: all attempts at one call share it.
     pub call_id: String,
-    /// Name of the calling agent.
+    /// Name of the agent that called the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that was executed.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that was executed, such as `1.2.0`.
     pub tool_version: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// State of the execution.
+    /// State of the execution: whether it runs, has ended, or is in doubt.
     pub state: ExecutionState,
     /// Effects of the tool; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct ExecutionRecord {
     /// Arguments in short, without secrets, addresses and long numbers; `None` if the journal of the run cannot be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub args_summary: Option<String>,
-    /// Number of the execution among those of its call, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
     /// Time at which the execution began.
     pub executed_at: Timestamp,
@@ -99,7 +99,7 @@ impl ExecutionRecord {
 pub type Inspected = (Vec<ExecutionRecord>, Result<Option<Recorded>, RuntimeError>);
 
 impl Client {
-    /// Returns the executions of a run, the oldest first, those of nested runs included.
+    /// Returns the executions of a run, the oldest first. Executions of nested runs are among them.
     ///
     /// # Errors
     /// When there is no such run for this principal, or the store fails.

@@ -57,7 +57,7 @@ pub(crate) struct ForRun {
     pub(crate) key: RunKey,
     /// User whom the run works for.
     pub(crate) user: Option<String>,
-    /// Time after which requests expire.
+    /// Time after which a request for approval expires if nobody has decided.
     pub(crate) expires_after: Duration,
     pub(crate) audit_key: AuditKey,
     pub(crate) decisions: Arc<Decisions>,
@@ -164,8 +164,9 @@ impl StoredJournal {
         }
     }
 
-    /// Adds the executions of tools that write that a commit begins to those under way. Returns `false`, and adds none,
-    /// if the run is being put down and none is under way: then they may not begin.
+    /// Notes the executions of tools that write, which begin with a commit: the run is not put down while they go on.
+    /// Returns `false`, and notes none, if the run is being put down and nothing else goes on. The executions may not
+    /// begin then.
     fn begins(&self, commit: &Commit) -> bool {
         let mut inner = self.inner();
         // The row of a tool that only reads is stored with its end.
@@ -185,7 +186,7 @@ impl StoredJournal {
         true
     }
 
-    /// Removes the executions that a commit ends from those under way.
+    /// Notes that executions of tools that write have ended with a commit.
     fn ends(&self, commit: &Commit) {
         let mut inner = self.inner();
         for finish in &commit.ended {

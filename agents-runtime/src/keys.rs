@@ -87,10 +87,10 @@ fn random<const N: usize>() -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// Keys of tenants by version.
+/// Keys of each tenant (organisation), by the number of their version.
 type Tenants = BTreeMap<String, BTreeMap<u32, String>>;
 
-/// Keyring in a file that only its owner can read.
+/// Keyring in a file that only the user who owns the file can read.
 ///
 /// Each use looks at the file, and reads it again only if it has changed: keys that another process has rotated or erased count
 /// at once.
@@ -148,12 +148,12 @@ impl State {
 struct File {
     agents_keyring: u32,
     keys: Tenants,
-    /// Key of the audit trail.
+    /// Key with which the digests of the audit trail are made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     audit: Option<String>,
 }
 
-/// Keys of a file.
+/// Keys that a file of keys has.
 #[derive(Clone, Default)]
 struct Keys {
     tenants: Tenants,
@@ -213,7 +213,7 @@ impl FileKeyring {
         })
     }
 
-    /// Returns the state of the file, which only its owner can read; `None` if there is no file.
+    /// Returns the state of the file of keys; `None` if there is no file. A file that other users can read is an error.
     fn state(&self) -> io::Result<Option<State>> {
         let metadata = match fs::metadata(&self.path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -266,7 +266,7 @@ impl FileKeyring {
     }
 }
 
-/// Opens a file for writing that only its owner can read.
+/// Opens a file for writing so that only the user who owns it can read it.
 fn private(how: &mut fs::OpenOptions, path: &Path) -> io::Result<fs::File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(how, 0o600);

@@ -53,9 +53,9 @@ const SILENT: Duration = Duration::from_secs(3 * 60);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Number of the format.
+    /// Number of the format of the manifest.
     pub agents_manifest: u32,
-    /// Agents by their names.
+    /// Agents of the process, each by its name.
     pub agents: BTreeMap<String, AgentManifest>,
     /// Names of the policies of all runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct Manifest {
     pub models: Option<Vec<String>>,
 }
 
-/// Description of one agent.
+/// Description of one agent: its tools, the type of its answer, and its organisation chart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AgentManifest {
@@ -79,7 +79,7 @@ pub struct AgentManifest {
     pub chart: Option<Chart>,
 }
 
-/// Description of one tool.
+/// Description of one tool, as an agent has it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolManifest {
@@ -104,7 +104,7 @@ pub struct ToolManifest {
 pub struct KnownAgent {
     /// Name of the agent, as runs name it.
     pub name: String,
-    /// Description of the agent.
+    /// Description of the agent, as the process stored it.
     pub manifest: AgentManifest,
     /// Time at which a process has stored this description for the first time.
     pub first_seen_at: Timestamp,
@@ -119,7 +119,7 @@ pub struct KnownAgent {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Misfit {
-    /// Id of the run.
+    /// Id of the run that cannot go on.
     pub run_id: String,
     /// Name of the agent of the run.
     pub agent_name: String,
@@ -218,7 +218,8 @@ impl AgentManifest {
 }
 
 impl Runtime {
-    /// Stores the descriptions of this process's agents: at once, whenever an agent is registered, and every minute.
+    /// Stores the descriptions of this process's agents when the process begins, whenever an agent is registered, and
+    /// every minute.
     pub(crate) async fn announce(&self, stop: &CancellationToken) {
         while !stop.is_cancelled() {
             let registered = self.shared.registered.notified();

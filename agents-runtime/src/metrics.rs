@@ -35,11 +35,11 @@ pub struct Metrics {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkerMetrics {
-    /// Name of the worker.
+    /// Name of the worker, by which leases name it.
     pub worker: String,
     /// Number of runs that the worker has now.
     pub under_way: u64,
-    /// Number of claimed runs.
+    /// Number of runs that this process has claimed.
     pub claimed: u64,
     /// Number of runs that ended in this process.
     pub ended: u64,
@@ -48,7 +48,7 @@ pub struct WorkerMetrics {
     /// Number of leases that were lost: another worker had taken the run, or the store could not be reached for too
     /// long.
     pub leases_lost: u64,
-    /// Number of stored steps.
+    /// Number of steps of runs that this process has stored.
     pub steps: u64,
     /// Number of tries to store a step that failed.
     pub steps_failed: u64,
@@ -78,7 +78,7 @@ pub(crate) struct Counters {
     pub(crate) letters_died: AtomicU64,
 }
 
-/// Counts one more.
+/// Adds 1 to a counter.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }
@@ -104,7 +104,7 @@ impl Counters {
 }
 
 impl Client {
-    /// Returns figures about the work of the store; those of one tenant if it is named.
+    /// Returns figures about the work of the store: the work of this tenant (organisation), or of all without one.
     ///
     /// # Errors
     /// When the store fails.

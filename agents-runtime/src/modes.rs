@@ -36,11 +36,11 @@ pub enum Mode {
     UpTo(Risk),
     /// A person is asked only about tools whose effects leave the organisation.
     ExternalOnly,
-    /// No person is asked.
+    /// No person is asked: every call runs without a question.
     Off,
 }
 
-/// All modes.
+/// All modes that can be set for a tenant.
 const MODES: [Mode; 6] = [
     Mode::Ask,
     Mode::UpTo(Risk::Low),
@@ -117,9 +117,9 @@ impl From<Mode> for String {
 pub struct ModeSetting {
     /// Tenant; `None` for all tenants without a mode of their own.
     pub tenant_id: Option<String>,
-    /// Mode that is set.
+    /// Mode that is set for the tenant, or for all tenants.
     pub mode: Mode,
-    /// Principal who has set it.
+    /// Principal who has set the mode: a person or a program, by its id.
     pub set_by: String,
     /// Time at which it was set.
     pub set_at: Timestamp,

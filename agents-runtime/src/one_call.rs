@@ -16,7 +16,7 @@ use agents_core::{
 use agents_store::Run;
 use std::{borrow::Cow, sync::Arc};
 
-/// Names of the fixed models.
+/// Names of the fixed models, which answer in place of a real model.
 const MODELS: [&str; 3] = [UNDO, CALL, WHAT_IF];
 /// Name of the model of an undo.
 pub(crate) const UNDO: &str = "agents/undo";
@@ -111,7 +111,7 @@ struct Fixed {
 enum Then {
     /// Makes this call, and reports what it is told.
     Call(ToolCall),
-    /// Says this.
+    /// Answers with this text.
     Say(String),
     /// Goes on with the variation of a run, and tells its outcome. As with the reply of any model, a cancellation, a pause and
     /// the end of the worker stop it, and an outcome that is stored is not asked for again.

@@ -45,14 +45,14 @@ impl Principal {
         }
     }
 
-    /// Adds a role.
+    /// Adds a role, by which [`Roles`](crate::Roles) permit decisions and actions.
     #[must_use]
     pub fn role(mut self, role: impl Into<String>) -> Self {
         self.roles.push(role.into());
         self
     }
 
-    /// Returns the id.
+    /// Returns the id of the person or program.
     pub fn id(&self) -> &str {
         &self.id
     }

@@ -64,7 +64,7 @@ pub(crate) struct With {
 
 /// State of a run when the agent returns.
 pub(crate) enum Went {
-    /// The run is over.
+    /// The run is over, with an answer or an error.
     Done {
         /// Error of the run, if it has no answer.
         error: Option<Error>,

@@ -46,23 +46,23 @@ pub struct Roles {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Action {
-    /// Decides about requests for approval.
+    /// Decides about requests for approval of calls.
     Decide,
     /// Reads the exact arguments of a call that somebody is asked about.
     ReadArguments,
-    /// Settles doubts about executions.
+    /// Settles doubts about executions: tells whether a tool took effect.
     Settle,
-    /// Cancels runs.
+    /// Cancels runs that are not over.
     Cancel,
-    /// Pauses runs.
+    /// Pauses runs that are not over.
     Pause,
     /// Lets runs go on that are held.
     Release,
-    /// Undoes executions and runs.
+    /// Undoes the effects of executions and of whole runs.
     Undo,
     /// Calls a tool directly, or varies a run: see [`Client::call`] and [`Client::what_if`].
     Call,
-    /// Erases contents of runs.
+    /// Erases the contents of runs that are over.
     Erase,
     /// Gives a tenant a new key.
     Rotate,
@@ -79,7 +79,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// All actions.
+    /// All actions that a rule can be about.
     pub const ALL: &'static [Action] = &[
         Action::Decide,
         Action::ReadArguments,
@@ -228,7 +228,8 @@ impl Roles {
 }
 
 impl Client {
-    /// Sets the rules about who may decide and steer. Without them, [those of no roles](Roles) hold.
+    /// Sets the rules about who may decide and steer. Without them, the column "without a rule" in the table of
+    /// [`Roles`] holds.
     #[must_use]
     pub fn roles(mut self, roles: Roles) -> Self {
         self.roles = roles.into();

@@ -86,7 +86,7 @@ impl<Out> RunRef<Out> {
         self.client.pause(&self.id, by).await
     }
 
-    /// Returns the events of the run, those that come included.
+    /// Returns the events of the run: the ones that are stored, then each new one as it comes.
     pub fn events(&self) -> Events {
         self.client.events(&self.id)
     }

@@ -161,7 +161,7 @@ impl Runtime {
         self.set(|settings| settings.policies.push(Arc::new(policy)))
     }
 
-    /// Sets the store of secrets, from which tools get those that they ask for; none by default.
+    /// Sets the store of secrets, from which tools get the secrets that they ask for; none by default.
     #[must_use]
     pub fn secrets(self, secrets: impl Secrets) -> Self {
         self.set(|settings| settings.secrets = Some(Arc::new(secrets)))
@@ -180,7 +180,7 @@ impl Runtime {
         self.set(|settings| settings.lease = time)
     }
 
-    /// Sets the number of runs that this process works on at once: at least 1, and 64 by default.
+    /// Sets the number of runs that this process works on at the same time: at least 1, and 64 by default.
     #[must_use]
     pub fn at_once(self, runs: usize) -> Self {
         self.set(|settings| settings.at_once = runs.max(1))
@@ -191,7 +191,7 @@ impl Runtime {
         self.settings.at_once
     }
 
-    /// Sets the number of runs of one tenant that all workers work on at once; 0, the default, is no limit.
+    /// Sets the number of runs of one tenant that all workers work on at the same time; 0, the default, is no limit.
     #[must_use]
     pub fn per_tenant(self, runs: u32) -> Self {
         self.set(|settings| settings.per_tenant = runs)
@@ -290,12 +290,12 @@ impl Runtime {
         self.client.modes()
     }
 
-    /// Returns the audit trail.
+    /// Returns the audit trail of the store: who did what to which run, and when.
     pub fn audit(&self) -> Audit {
         self.client.audit()
     }
 
-    /// Returns the events of a run, those that come included.
+    /// Returns the events of a run: the ones that are stored, then each new one as it comes.
     pub fn events(&self, run: impl Into<String>) -> Events {
         self.client.events(run)
     }

@@ -24,9 +24,9 @@ const CONTENTS: &str = "contents";
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sealed {
-    /// Key of the contents, wrapped.
+    /// Key with which the contents are encrypted, itself encrypted with a key of the tenant.
     pub data_key: Vec<u8>,
-    /// Contents, encrypted.
+    /// Contents, encrypted with the key in `data_key`.
     pub contents: Vec<u8>,
 }
 

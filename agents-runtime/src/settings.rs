@@ -4,7 +4,7 @@ use crate::{notifications::Subscriber, webhook::Webhook};
 use agents_core::{Model, model::Purposes, policy::Policy, secret::Secrets};
 use std::{sync::Arc, time::Duration};
 
-/// Settings of a runtime.
+/// Settings of a runtime, as its builder has collected them.
 #[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,

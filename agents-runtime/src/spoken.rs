@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 pub enum Spoken {
     /// Change of the text of the answer to a message.
     Text {
-        /// Run of the message.
+        /// Id of the run that answers the message.
         run: String,
-        /// Change of the text.
+        /// Change of the text of the answer: more text, or a new beginning.
         delta: TextDelta,
     },
     /// Message that is over. [`messages`](ConversationRef::messages) has it, if it was kept.
     Over {
-        /// Run of the message.
+        /// Id of the run that answered the message.
         run: String,
     },
 }
@@ -37,7 +37,7 @@ struct Following {
 }
 
 impl ConversationRef {
-    /// Returns the text of the answers while they are written: of the messages that are not over, and of those that come.
+    /// Returns the text of the answers while models write them: of messages that are not over, and of new ones.
     /// Messages without [`streamed`](crate::Start::streamed) have no text. The stream goes on until it is dropped.
     ///
     /// A reader whose connection has broken off reads [`messages`](ConversationRef::messages), and follows anew: it gets
@@ -88,7 +88,7 @@ impl Following {
         }
     }
 
-    /// Looks for messages behind the last one that was seen; the first time, for those that are not over.
+    /// Looks for new messages of the conversation. The first time, it looks for messages that are not over.
     async fn look(&mut self) -> Result<(), RuntimeError> {
         let seen = match self.seen.take() {
             Some(seen) => seen,

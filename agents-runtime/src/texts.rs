@@ -20,14 +20,14 @@ use std::{
 };
 use tokio::{sync::Notify, time::timeout};
 
-/// Time for which pieces are collected before they are stored.
+/// Time for which streamed text of models is collected before it is stored.
 const COLLECTED: Duration = Duration::from_millis(100);
-/// Size of collected text, in bytes, from which on it is stored at once.
+/// Size of the collected text, in bytes, from which on it is stored without waiting for the time.
 const ENOUGH: usize = 1024;
-/// Time for which text is kept.
+/// Time for which the store keeps streamed text.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
-/// Piece of streamed text.
+/// Stretch of the text of a model, from one request and one place of an agent. Several stretches are stored as one row.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Piece {
     /// Number of the entry by which the model was asked.
@@ -40,10 +40,11 @@ pub(crate) struct Piece {
     text: String,
 }
 
-/// Piece of streamed text that is to be stored.
+/// Stretch of text of a model that is to be stored.
 struct Pending {
     piece: Piece,
-    /// Number of the request among those of its place in this process.
+    /// Number of the request to a model, from 1. Each place of an agent in the run counts its own requests in this
+    /// process.
     request: u64,
 }
 
@@ -58,7 +59,8 @@ pub(crate) struct Texts {
 
 #[derive(Default)]
 struct Inner {
-    /// Number of pieces so far.
+    /// Number of rows of streamed text that this worker has made for the run so far. The number of the next row follows
+    /// from it.
     count: u64,
     /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
@@ -134,8 +136,8 @@ impl Texts {
         }
     }
 
-    /// Returns the text to store: the collected text whose requests have entries, and the text that was returned before
-    /// and not confirmed with [`sent`](Texts::sent). A store takes each piece once.
+    /// Returns the text to store. This is the collected text whose requests have entries, and text that was returned
+    /// before and not confirmed with [`sent`](Texts::sent). A store takes each row of text once.
     pub(crate) fn take(&self) -> Result<Vec<NewText>, RuntimeError> {
         let mut inner = self.inner();
         let Inner {
@@ -227,7 +229,7 @@ fn name_of(number: u64) -> String {
 /// Streamed text that a reader puts among the events of a run.
 #[derive(Default)]
 pub(crate) struct Reading {
-    /// Number of the last piece that was read.
+    /// Number of the last stored row of text that this reader has read.
     last: u64,
     /// Text that was read, by the entry of its request.
     read: BTreeMap<u64, Vec<Piece>>,
@@ -243,7 +245,7 @@ struct Open {
 }
 
 impl Reading {
-    /// Returns the number of the last piece that was read.
+    /// Returns the number of the last stored row of text that this reader has read.
     pub(crate) fn last(&self) -> u64 {
         self.last
     }

@@ -20,9 +20,9 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of runs.
+    /// Number of runs whose trails were checked.
     pub runs: u64,
-    /// Number of events.
+    /// Number of events that were checked.
     pub events: u64,
     /// Number of runs whose start is not in the trail, since they are from before there was one.
     pub without_trail: u64,
@@ -130,7 +130,7 @@ struct Trail<'a> {
 /// Flaw of a run: the table, the row and the description.
 type Found = (&'static str, String, &'static str);
 
-/// Check of a whole store.
+/// Check of the audit trail of a whole store.
 pub(crate) struct Verify<'a> {
     store: &'a Arc<dyn Store>,
     key: AuditKey,
@@ -350,7 +350,7 @@ impl<'a> Verify<'a> {
         }
     }
 
-    /// Checks the rows of requests.
+    /// Checks that the rows of a run's requests for approval agree with its journal and its trail.
     async fn requests(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ApprovalFilter {
             run: Some(run.id.clone()),
@@ -381,7 +381,7 @@ impl<'a> Verify<'a> {
         Ok(gone.map(|id| (APPROVALS, (*id).to_owned(), REMOVED)))
     }
 
-    /// Checks the rows of executions.
+    /// Checks that the rows of a run's executions agree with its journal and its trail.
     async fn executions(&self, run: &Run, told: &Told<'_>) -> Result<Option<Found>, RuntimeError> {
         let mut filter = ExecutionFilter {
             run: Some(run.id.clone()),

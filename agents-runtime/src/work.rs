@@ -417,7 +417,7 @@ pub enum Advanced {
 struct PutDown {
     /// Cancelled when each run is to be put down at its next safe moment.
     safely: CancellationToken,
-    /// Cancelled when each run is to be put down at once.
+    /// Cancelled when each run is to be put down now, without the wait for such a moment.
     at_once: CancellationToken,
 }
 

@@ -15,25 +15,25 @@ pub struct NewApproval {
     /// Place of the calling agent in the run. If a revision was asked of an earlier request at the same place and for
     /// the same tool, this request follows it, and gets its correlation id.
     pub place: String,
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that is to run.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that is to run, such as `1.2.0`.
     pub version: String,
     /// Arguments in short, without personal data and secrets.
     pub args_summary: String,
     /// Effect of the call in words.
     pub effect_description: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// User whom the run works for.
     pub user_id: Option<String>,
-    /// Digest of the exact arguments.
+    /// Digest of the exact arguments: an approval holds only for arguments with this digest.
     pub args_digest: String,
     /// Time after which the request expires.
     pub expires_after: Duration,
-    /// Exact request, encoded.
+    /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
     /// Reasons why the call needs approval, as JSON.
     pub reasons: Option<String>,
@@ -43,54 +43,54 @@ pub struct NewApproval {
     pub by_mode: Option<ByMode>,
 }
 
-/// Stored request for approval.
+/// Request for approval of one call, as the store has it: the question, and the decision once there is one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Approval {
     /// Id of the request in the store, by which deciders name it.
     pub id: String,
-    /// Id of the run.
+    /// Id of the run that made the request.
     pub run: String,
     /// Id of the request within its run, which the run's journal has.
     pub request: String,
-    /// Id that the request shares with those that it revises.
+    /// Id that this request has in common with the earlier requests that it revises.
     pub correlation_id: String,
-    /// Tenant that the run works for.
+    /// Tenant (organisation) that the run works for.
     pub tenant_id: String,
     /// User whom the run works for.
     pub user_id: Option<String>,
-    /// Principal who started the run.
+    /// Principal (person or program) who started the run.
     pub started_by: Option<String>,
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that is to run.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that is to run, such as `1.2.0`.
     pub version: String,
     /// Arguments in short, without personal data and secrets.
     pub args_summary: String,
     /// Effect of the call in words.
     pub effect_description: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
-    /// Digest of the exact arguments.
+    /// Digest of the exact arguments: an approval holds only for arguments with this digest.
     pub args_digest: String,
-    /// Time of the request.
+    /// Time at which the request was stored, by the clock of the store.
     pub requested_at: Timestamp,
-    /// Time at which the request expires.
+    /// Time at which the request expires if nobody has decided.
     pub expires_at: Timestamp,
-    /// State of the request.
+    /// State of the request: pending, decided, expired, or over with its run.
     pub status: ApprovalStatus,
-    /// Exact request, encoded.
+    /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
-    /// Principal who decided.
+    /// Principal who decided; `None` while nobody has.
     pub decided_by: Option<String>,
-    /// Time of the decision.
+    /// Time of the decision; `None` while there is none.
     pub decided_at: Option<Timestamp>,
-    /// Reason or note of the decider.
+    /// Reason or note that the decider gave.
     pub note: Option<String>,
-    /// Arguments that the decider gave in place of those of the call, encoded; `None` if the decider gave none.
+    /// Arguments that the decider put in the place of the call's own, encrypted; `None` if the decider put none.
     pub edited: Option<Vec<u8>>,
-    /// Time until which the approval can be used.
+    /// Time until which an approval can be used; `None` for a request that is not approved.
     pub use_by: Option<Timestamp>,
     /// Proof of the decision, which only whoever has the keys of the run can make.
     pub proof: Option<Vec<u8>>,
@@ -102,18 +102,18 @@ pub struct Approval {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalStatus {
-    /// Undecided.
+    /// The request waits for a decision.
     Pending,
-    /// The call may run.
+    /// The call may run, if it begins before the approval expires.
     Approved,
-    /// The call may not run.
+    /// The call may not run: the decider has refused it.
     #[serde(alias = "rejected")]
     Denied,
-    /// The call is to be changed.
+    /// The call may not run as it is: the decider asks the agent for a changed one.
     RevisionRequested,
-    /// Not decided in time, or the approval was not used in time.
+    /// The request was not decided in time, or the approval was not used in time.
     Expired,
-    /// The run has ended before.
+    /// The run has ended before anybody decided.
     Cancelled,
     /// The call was approved, and has begun to run.
     Consumed,
@@ -129,16 +129,16 @@ words!(ApprovalStatus {
     Consumed = "consumed",
 });
 
-/// Decision about a request.
+/// Decision of a principal about one request for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Id of the request.
+    /// Id of the request that is decided.
     pub id: String,
     /// Tenant of the decider; `None` for an operator of all tenants. The request of another tenant does not exist.
     pub tenant: Option<String>,
-    /// Principal who decides.
+    /// Principal who decides: a person or a program, by its id.
     pub by: String,
-    /// Answer to the request.
+    /// Answer to the request: approve, deny, or ask for a change.
     pub answer: Answer,
     /// Proof of the decision, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,
@@ -175,9 +175,9 @@ impl Approval {
 /// Answer to a request for approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// The call may run.
+    /// The call may run, with its own arguments or with edited ones.
     Approve {
-        /// Arguments in place of those of the call, encoded; `None` to run the call as it is.
+        /// Arguments in the place of the call's own, encrypted; `None` to run the call as it is.
         edited: Option<Vec<u8>>,
         /// Digest of the arguments in `edited`.
         edited_digest: Option<String>,
@@ -220,11 +220,11 @@ pub enum Answer {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ApprovalFilter {
-    /// Requests of this tenant.
+    /// Tenant (organisation) whose requests are chosen; `None` for all.
     pub tenant: Option<String>,
-    /// Requests of this run.
+    /// Run whose requests are chosen, by its id; `None` for all.
     pub run: Option<String>,
-    /// Requests in this state.
+    /// State of the requests that are chosen; `None` for all.
     pub status: Option<ApprovalStatus>,
     /// Requests that were made after the one with this id, the oldest first. An id that the store does not know is an
     /// error.

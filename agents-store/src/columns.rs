@@ -4,7 +4,7 @@ use crate::AuditKind;
 use agents_core::tool::Risk;
 use std::{collections::BTreeMap, time::Duration};
 
-/// Returns a time in milliseconds.
+/// Returns a duration as a number of milliseconds.
 pub(crate) fn millis(time: Duration) -> u64 {
     // Integers of databases have a sign; a thousand years are as good as for ever.
     const AGES: u64 = 1000 * 60 * 60 * 24 * 365 * 1000;
@@ -27,12 +27,12 @@ pub(crate) const IN_DOUBT: &str = "effect_unknown AND had_effect IS NULL AND len
         WHERE later.run = agent_tool_executions.run AND later.call_id = agent_tool_executions.call_id
           AND later.attempt > agent_tool_executions.attempt AND later.output IS NOT NULL)";
 
-/// Returns the words for kinds of events.
+/// Returns the words that stand for kinds of events in the tables.
 pub(crate) fn words_of(kinds: &[AuditKind]) -> Vec<&'static str> {
     kinds.iter().map(|kind| kind.as_str()).collect()
 }
 
-/// Returns labels as an object of texts.
+/// Returns the labels of a run as a JSON object of texts.
 pub(crate) fn labels(labels: &BTreeMap<String, String>) -> String {
     serde_json::json!(labels).to_string()
 }
@@ -42,7 +42,7 @@ pub(crate) fn read_labels(json: &str) -> BTreeMap<String, String> {
     serde_json::from_str(json).unwrap_or_default()
 }
 
-/// Returns the word for a risk.
+/// Returns the word that stands for a risk in the tables.
 pub(crate) fn risk(risk: Risk) -> &'static str {
     match risk {
         Risk::Low => "low",
@@ -51,7 +51,7 @@ pub(crate) fn risk(risk: Risk) -> &'static str {
     }
 }
 
-/// Reads the word for a risk.
+/// Reads the word that stands for a risk in the tables; `None` for another word.
 pub(crate) fn read_risk(word: &str) -> Option<Risk> {
     [Risk::Low, Risk::Medium, Risk::High]
         .into_iter()

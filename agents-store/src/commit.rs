@@ -13,62 +13,62 @@ pub struct Commit {
     pub after: u64,
     /// Number of the last entry of this commit.
     pub last: u64,
-    /// Entries, encoded.
+    /// Entries of the journal in this commit, encoded and encrypted by the runtime.
     pub entries: Vec<u8>,
     /// Requests for approval that are made. A request that is stored already, with the same arguments, is not changed.
     pub asked: Vec<NewApproval>,
-    /// Executions that begin.
+    /// Executions of tools that begin with this commit.
     pub began: Vec<Begin>,
     /// Executions that have ended. An execution that begins and ends in the same commit adds one event to the audit
     /// trail instead of two.
     pub ended: Vec<Finish>,
-    /// Streamed text.
+    /// Streamed text of models that is stored with the entries.
     pub texts: Vec<NewText>,
 }
 
-/// Stored commit.
+/// Commit of a run, as the store has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Committed {
     /// Number of the last entry before the commit.
     pub after: u64,
     /// Number of the last entry of the commit.
     pub last: u64,
-    /// Entries, encoded.
+    /// Entries of the journal in this commit, encoded and encrypted by the runtime.
     pub entries: Vec<u8>,
-    /// Time of the commit.
+    /// Time at which the commit was stored, by the clock of the store.
     pub at: Timestamp,
 }
 
-/// Begin of an execution.
+/// Begin of an execution of a tool, which is about to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begin {
     /// Id of the execution, which no other execution has.
     pub id: String,
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call gets: all attempts at one call share it.
     pub call_id: String,
-    /// Number of the execution among those of its call, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that is executed.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that is executed, such as `1.2.0`.
     pub version: String,
     /// Arguments, encoded; empty if they are in the journal alone.
     pub input: Vec<u8>,
-    /// Digest of the exact arguments.
+    /// Digest of the exact arguments: an approval covers the execution only if its digest is the same.
     pub args_digest: String,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// Request whose approval the execution needs; `None` if it needs none. An approval is used by the first execution
     /// that names it; later attempts with the same arguments may name it again.
     pub needs: Option<String>,
 }
 
-/// End of an execution.
+/// End of an execution of a tool, which is about to be stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finish {
-    /// Id of the execution.
+    /// Id of the execution that has ended.
     pub id: String,
     /// Output, encoded, if the tool has one; empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,

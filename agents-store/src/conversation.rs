@@ -5,11 +5,11 @@ use agents_core::run::Timestamp;
 /// Stored conversation: runs of one agent for one tenant. Each run begins with what was said before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    /// Tenant that the conversation belongs to.
+    /// Tenant (organisation) that the conversation belongs to.
     pub tenant: String,
     /// Id of the conversation, which no other conversation of the tenant has.
     pub id: String,
-    /// Name of the agent.
+    /// Name of the agent that answers in the conversation.
     pub agent: String,
     /// Run that stored the messages last; `None` before the first run is over, and after that run was erased.
     pub run: Option<String>,
@@ -17,6 +17,6 @@ pub struct Conversation {
     pub contents: Vec<u8>,
     /// Time at which the first message was stored.
     pub created_at: Timestamp,
-    /// Time of the last change.
+    /// Time at which the messages were last stored.
     pub updated_at: Timestamp,
 }

@@ -4,7 +4,7 @@ use crate::{AuditEvent, AuditKind};
 use agents_core::run::Timestamp;
 use std::time::Duration;
 
-/// Maximum number of events that a webhook sees at once.
+/// Maximum number of events of the audit trail that one claim looks at for a webhook.
 #[cfg_attr(
     not(any(feature = "sqlite", feature = "postgres")),
     allow(dead_code, reason = "the stores see events")
@@ -16,21 +16,21 @@ pub(crate) const MOST_AT_ONCE: u32 = 1000;
 pub struct DeliveryClaim {
     /// Name of the webhook. A webhook that the store does not know begins with the events that come.
     pub webhook: String,
-    /// Tenant whose events are meant; `None` for those of all tenants.
+    /// Tenant (organisation) whose events the webhook is told of; `None` for all.
     pub tenant: Option<String>,
-    /// Kinds of the events.
+    /// Kinds of the events that the webhook is told of.
     pub kinds: Vec<AuditKind>,
     /// Time after which another worker may deliver the same events, unless this worker has reported the end of its
     /// tries.
     pub time: Duration,
-    /// Maximum number of deliveries.
+    /// Maximum number of deliveries that the worker gets with this request.
     pub limit: u32,
 }
 
 /// Event that a webhook has to be told of.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// Name of the webhook.
+    /// Name of the webhook that has to be told.
     pub webhook: String,
     /// Event that the webhook has to be told of.
     pub event: AuditEvent,
@@ -49,7 +49,7 @@ pub enum DeliveryEnd {
     Delivered,
     /// The try has failed, and the next try comes after this time.
     Again {
-        /// Time until the next try.
+        /// Time from now until the next try.
         after: Duration,
         /// Reason why the try has failed.
         error: String,
@@ -64,9 +64,10 @@ pub enum DeliveryEnd {
 /// Choice of deliveries, for [`Store::deliveries`](crate::Store::deliveries). The default chooses all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Deliveries to this webhook.
+    /// Name of the webhook whose deliveries are chosen; `None` for all.
     pub webhook: Option<String>,
-    /// `Some(true)` for deliveries that were given up, `Some(false)` for those that are still tried.
+    /// `Some(true)` for deliveries that were given up, `Some(false)` for deliveries that are still tried; `None` for
+    /// both.
     pub given_up: Option<bool>,
     /// Deliveries of events with greater numbers than this one, the oldest first.
     pub after: u64,

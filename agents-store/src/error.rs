@@ -9,7 +9,7 @@ pub struct StoreError {
     message: String,
 }
 
-/// Kind of a [`StoreError`].
+/// Kind of a [`StoreError`], by which callers decide what to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -23,11 +23,11 @@ pub enum ErrorKind {
     NotFound,
     /// The request was decided before, or its time is over; the execution is not in doubt.
     Settled,
-    /// The run is not over.
+    /// The run is not over, and the call is for runs that are.
     NotOver,
-    /// The conversation is one with another agent.
+    /// The conversation was held with another agent than the caller names.
     OtherAgent,
-    /// The run is over.
+    /// The run is over, and the call is for runs that go on.
     Over,
     /// The execution may not begin: no approval covers it.
     NotApproved,
@@ -40,7 +40,7 @@ pub enum ErrorKind {
 }
 
 impl StoreError {
-    /// Creates an error.
+    /// Creates an error of this kind, with words for people.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         StoreError {
             kind,
@@ -48,7 +48,7 @@ impl StoreError {
         }
     }
 
-    /// Returns the kind.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }

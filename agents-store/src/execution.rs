@@ -4,46 +4,46 @@ use crate::run::words;
 use agents_core::{run::Timestamp, tool::Risk};
 use serde::{Deserialize, Serialize};
 
-/// Stored execution of a tool.
+/// Execution of a tool, as the store has it: one run of the tool's code, and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Execution {
-    /// Id of the execution.
+    /// Id of the execution, which no other execution has.
     pub id: String,
-    /// Tenant that the run works for.
+    /// Tenant (organisation) that the run works for.
     pub tenant_id: String,
-    /// Id of the run.
+    /// Id of the run that executes the tool.
     pub run: String,
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call gets: all attempts at one call share it.
     pub call_id: String,
-    /// Number of the execution among those of its call, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Name of the calling agent.
+    /// Name of the agent that called the tool.
     pub agent_name: String,
-    /// Name of the tool.
+    /// Name of the tool that is executed.
     pub tool_name: String,
-    /// Version of the tool.
+    /// Version of the tool that is executed, such as `1.2.0`.
     pub version: String,
     /// Arguments, encrypted; empty if they are in the journal alone.
     pub input: Vec<u8>,
     /// Output, encrypted, if the tool has returned one; empty if it is in the journal alone.
     pub output: Option<Vec<u8>>,
-    /// Is `true` if a decision had approved the execution.
+    /// Is `true` if a person or a mode had approved the call before it was executed.
     pub approved: bool,
-    /// Name of the person who approved the call.
+    /// Name of the person or program that approved the call.
     pub approved_by: Option<String>,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk_level: Risk,
     /// Time at which the execution began.
     pub executed_at: Timestamp,
     /// Duration in milliseconds; `None` while the execution has not ended.
     pub duration_ms: Option<u64>,
-    /// Error in words, if the execution failed.
+    /// Error of the tool in words; `None` if the execution did not fail.
     pub error: Option<String>,
     /// Is `true` if it is not known whether the tool took effect.
     pub effect_unknown: bool,
     /// Verdict of a person about whether the tool took effect.
     pub settled: Option<Settled>,
-    /// Is `true` if the execution was undone.
+    /// Is `true` if an undo has taken back the effect of the execution.
     pub rolled_back: bool,
     /// Time at which the execution was undone.
     pub rolled_back_at: Option<Timestamp>,
@@ -121,7 +121,7 @@ pub struct Settled {
     pub had_effect: bool,
     /// Principal who found out about the effect.
     pub by: String,
-    /// Time of the verdict.
+    /// Time of the verdict, by the clock of the store.
     pub at: Timestamp,
     /// Proof of the verdict, which only whoever has the keys of the run can make.
     pub proof: Vec<u8>,
@@ -130,7 +130,7 @@ pub struct Settled {
 /// Verdict about an execution in doubt that is about to be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settle {
-    /// Id of the execution.
+    /// Id of the execution that the verdict is about.
     pub execution: String,
     /// Is `true` if the tool took effect.
     pub had_effect: bool,
@@ -158,11 +158,11 @@ pub struct Settle {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecutionFilter {
-    /// Executions of this tenant.
+    /// Tenant (organisation) whose executions are chosen; `None` for all.
     pub tenant: Option<String>,
-    /// Executions of this run.
+    /// Run whose executions are chosen, by its id; `None` for all.
     pub run: Option<String>,
-    /// Executions of this tool.
+    /// Name of the tool whose executions are chosen; `None` for all.
     pub tool_name: Option<String>,
     /// Is `true` for executions in doubt alone.
     pub in_doubt: bool,

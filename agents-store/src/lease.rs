@@ -7,15 +7,15 @@ use std::time::Duration;
 /// Request of a worker for a run that can go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Name of the worker.
+    /// Name of the worker that asks for a run.
     pub worker: String,
-    /// Names of the agents that the worker knows.
+    /// Names of the agents that the worker has; it is given only runs of these agents.
     pub agents: Vec<String>,
-    /// Run to claim; `None` for any.
+    /// Id of the run to claim; `None` for any run that can go on.
     pub run: Option<String>,
     /// Time for which the lease holds unless it is renewed.
     pub time: Duration,
-    /// Maximum number of runs of one tenant that are under way at once; 0 for no limit.
+    /// Maximum number of runs of one tenant that all workers may have under way at the same time; 0 for no limit.
     pub per_tenant: u32,
     /// Number of claims in a row without a new entry after which a run is held.
     pub most_claims: u32,
@@ -26,7 +26,7 @@ pub struct Claim {
 pub struct Lease {
     /// Run as it was when the worker claimed it.
     pub run: Run,
-    /// Name of the worker.
+    /// Name of the worker that has the run.
     pub worker: String,
     /// Fencing token: the later of two leases has the greater one.
     pub fence: u64,
@@ -41,7 +41,7 @@ pub struct Renewed {
     pub until: Timestamp,
     /// Number of messages for the run so far.
     pub messages: u64,
-    /// Principal who cancelled the run, if somebody did.
+    /// Principal who cancelled the run; `None` if nobody did.
     pub cancelled_by: Option<String>,
 }
 
@@ -54,12 +54,12 @@ pub enum Rest {
     Waiting {
         /// Time at which the run goes on by itself.
         wake_at: Option<Timestamp>,
-        /// Number of messages that the worker has seen. If the run has more by now, it can go on at once.
+        /// Number of messages that the worker has seen. If the run has more by now, it need not wait.
         messages: u64,
     },
-    /// The run is over.
+    /// The run is over, and no worker gets it again.
     Done {
-        /// End of the run.
+        /// End of the run: how it went, and its outcome.
         end: End,
         /// Messages so far in the conversation of the run, encoded; `None` if the run does not change its conversation.
         conversation: Option<Vec<u8>>,

@@ -2,24 +2,24 @@
 
 use agents_core::run::Timestamp;
 
-/// Number of manifests that are kept for each agent: the last one, and those of the versions before it.
+/// Number of manifests that are kept for each agent: the last one, and the ones of earlier versions of its code.
 pub(crate) const KEPT: u32 = 8;
 
 /// Manifest of an agent that is to be stored, by a process that has the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewManifest {
-    /// Name of the agent.
+    /// Name of the agent that the manifest describes.
     pub agent: String,
     /// Description of the agent. It holds no contents of runs, so it is not encrypted.
     pub contents: Vec<u8>,
 }
 
-/// Stored manifest of an agent.
+/// Manifest of an agent (its tools, its answer's type, its chart), as the store has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredManifest {
-    /// Name of the agent.
+    /// Name of the agent that the manifest describes.
     pub agent: String,
-    /// Description of the agent.
+    /// Description of the agent, encoded; it is not encrypted.
     pub contents: Vec<u8>,
     /// Time at which a process has stored this description for the first time, by the clock of the store.
     pub first_seen_at: Timestamp,

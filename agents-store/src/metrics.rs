@@ -8,11 +8,11 @@ use std::{collections::BTreeMap, time::Duration};
 pub struct StoreMetrics {
     /// Number of runs that are not over, by state. States without a run have no entry.
     pub runs: BTreeMap<RunStatus, u64>,
-    /// Number of runs that somebody has paused; also those that a worker has not put down yet.
+    /// Number of runs that somebody has paused. Runs that a worker has not yet put down count as well.
     pub paused: u64,
     /// Time for which the oldest run that a worker may claim has been waiting to go on; `None` if there is none.
     pub oldest_claimable: Option<Duration>,
-    /// Number of requests that nobody has decided.
+    /// Number of requests for approval that nobody has decided.
     pub pending: u64,
     /// Age of the oldest undecided request; `None` if there is none.
     pub oldest_pending: Option<Duration>,

@@ -14,9 +14,9 @@ pub const ALL_TENANTS: &str = "*";
 pub struct StoredMode {
     /// Tenant that the mode is set for; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
-    /// Name of the mode.
+    /// Name of the approval mode, such as `ask`: it says which calls a person is asked about.
     pub mode: String,
-    /// Principal who has set the mode.
+    /// Principal (a person or a program) who has set the mode.
     pub set_by: String,
     /// Time at which the mode was set, by the clock of the store.
     pub set_at: Timestamp,
@@ -26,27 +26,27 @@ pub struct StoredMode {
     pub proof: Vec<u8>,
 }
 
-/// Change of a mode.
+/// Change of the approval mode of one tenant, or of all tenants without a mode of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModeChange {
     /// Tenant that the mode is set for; `None` for all tenants without a mode of their own.
     pub tenant: Option<String>,
     /// Name of the mode; `None` removes the mode of the tenant.
     pub mode: Option<String>,
-    /// Principal who sets or removes the mode.
+    /// Principal (a person or a program) who sets or removes the mode.
     pub by: String,
 }
 
 /// State of a store that belongs to no run: the modes, and the end of the trail of the [`PLATFORM`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Platform {
-    /// Modes that are set.
+    /// Modes that are set, one for each tenant that has a mode of its own.
     pub modes: Vec<StoredMode>,
     /// End of the trail; `None` if the caller may not see the whole trail.
     pub trail: Option<TrailEnd>,
 }
 
-/// End of an audit trail.
+/// End of an audit trail: how many events it has, and the digest of the last one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrailEnd {
     /// Number of events in the trail.

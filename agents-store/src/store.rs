@@ -134,13 +134,15 @@ pub trait Store: Send + Sync + 'static {
         id: &str,
     ) -> Result<Option<Conversation>, StoreError>;
 
-    /// Stores streamed text. Pieces whose time is over are removed in passing, of whatever run they are.
+    /// Stores streamed text of a run, for the worker that has the lease. Rows whose time is over are removed in
+    /// passing, whichever run they belong to.
     ///
     /// # Errors
     /// With [`LeaseLost`](crate::ErrorKind::LeaseLost) if another worker has the run by now, or the run was given back.
     async fn add_texts(&self, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError>;
 
-    /// Returns the streamed text of a run behind the piece with this number, in order, as far as it is still kept.
+    /// Returns the streamed text of a run, in order, from the rows with greater numbers than this one. Rows whose time
+    /// is over are missing.
     async fn texts(&self, run: &str, after: u64) -> Result<Vec<Text>, StoreError>;
 
     /// Cancels a run, and returns it. A run that nobody works on is ready then, so that a worker ends it. A run that is
@@ -150,8 +152,8 @@ pub trait Store: Send + Sync + 'static {
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run.
     async fn cancel(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
-    /// Pauses a run that is not over, and returns it. A run that nobody works on is held at once. A run under way is held
-    /// when its worker gives it back, unless it is over then. A run that is held or paused already stays as it is.
+    /// Pauses a run that is not over, and returns it. A run that no worker has is held immediately. A run under way is
+    /// held when its worker gives it back, unless it is over then. A run that is held or paused already stays as it is.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with [`Over`](crate::ErrorKind::Over)
@@ -181,11 +183,12 @@ pub trait Store: Send + Sync + 'static {
     /// [`NotOver`](crate::ErrorKind::NotOver) if the run is not over.
     async fn erase(&self, run: &str, by: &str) -> Result<(), StoreError>;
 
-    /// Removes the names of a tenant's people from the trail of what belongs to no run: pseudonyms take their place. The
-    /// trail still verifies. Names in events about modes stay: they are those of operators.
+    /// Removes the names of a tenant's people from the audit trail of what belongs to no run: pseudonyms take their
+    /// place. The trail still verifies. Names in events about modes stay, because these are names of operators.
     async fn erase_tenant(&self, tenant: &str, by: &str) -> Result<(), StoreError>;
 
-    /// Decides about a request that is pending, and makes its run ready if it waits.
+    /// Decides about a request for approval that is pending. If its run waits for the decision, a worker can go on with
+    /// the run.
     ///
     /// # Errors
     /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such request, or if it belongs to another tenant.
@@ -219,8 +222,8 @@ pub trait Store: Send + Sync + 'static {
     /// Returns what belongs to no run: the modes that are set, and the end of the trail.
     async fn platform(&self) -> Result<Platform, StoreError>;
 
-    /// Stores what a process says of its agents. A manifest that is there already is marked as seen; of each agent, those
-    /// that were seen last are kept.
+    /// Stores the manifests of the agents that a process has. A manifest that is there already is marked as seen. The
+    /// store keeps the manifests of each agent that were seen last.
     async fn put_manifests(&self, manifests: &[NewManifest]) -> Result<(), StoreError>;
 
     /// Returns the manifests by the names of their agents; of each agent, the one that was seen last comes first.
@@ -233,18 +236,20 @@ pub trait Store: Send + Sync + 'static {
     /// [`Settled`](crate::ErrorKind::Settled) if the execution is not in doubt.
     async fn settle(&self, settle: &Settle) -> Result<Execution, StoreError>;
 
-    /// Returns figures about the work that the store holds; those of one tenant if it is named.
+    /// Returns figures about the work that the store holds: the work of this tenant (organisation), or of all without
+    /// one.
     async fn metrics(&self, tenant: Option<&str>) -> Result<StoreMetrics, StoreError>;
 
-    /// Gives a worker events that a webhook has to be told of: those that nobody has told of, and those whose next try is
-    /// due. Each event is given to one worker at a time, and given again until a worker has told of its end.
+    /// Gives a worker the events that a webhook has to be told of. These are events that nobody has told it of, and
+    /// events whose next try is due. Each event is given to one worker at a time, and again until a worker has told its
+    /// end.
     async fn claim_deliveries(&self, claim: &DeliveryClaim) -> Result<Vec<Delivery>, StoreError>;
 
     /// Ends a try to deliver an event. The end of an earlier try than the last one changes nothing, unless the event was
     /// delivered.
     async fn end_delivery(&self, delivery: &Delivery, end: &DeliveryEnd) -> Result<(), StoreError>;
 
-    /// Returns the deliveries that are still to be made, and those that are not tried again, the oldest first.
+    /// Returns the deliveries that are still to be made and the ones that were given up, the oldest first.
     async fn deliveries(&self, filter: &DeliveryFilter) -> Result<Vec<Delivery>, StoreError>;
 
     /// Makes a delivery due that is not tried any more, by the name of its webhook and the number of its event.

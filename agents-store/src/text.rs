@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-/// Piece of streamed text that is about to be stored.
+/// Text that models have written and that is about to be stored, as one row that expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewText {
-    /// Number of the piece, which is greater than those of all earlier pieces of the run.
+    /// Number of the row, which is greater than the numbers of all earlier rows of the run.
     pub number: u64,
-    /// Text, encoded.
+    /// Text of the row, encoded and encrypted.
     pub contents: Vec<u8>,
-    /// Time for which the piece is kept.
+    /// Time for which the store keeps the row.
     pub keep: Duration,
 }
 
-/// Stored piece of streamed text.
+/// Text that models have written, as one stored row that expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
-    /// Number of the piece.
+    /// Number of the row, which is greater than the numbers of all earlier rows of the run.
     pub number: u64,
-    /// Text, encoded.
+    /// Text of the row, encoded and encrypted.
     pub contents: Vec<u8>,
 }

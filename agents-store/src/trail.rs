@@ -3,7 +3,7 @@
 use crate::{AuditEvent, AuditKey, AuditKind};
 use agents_core::run::Timestamp;
 
-/// End of the trail of a run.
+/// End of the audit trail of a run, to which the next event is added.
 pub(crate) struct End {
     pub(crate) run: String,
     pub(crate) tenant_id: String,

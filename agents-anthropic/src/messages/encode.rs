@@ -34,7 +34,7 @@ struct Encoded {
     system: Vec<u8>,
     /// Messages; the last one is open.
     messages: Vec<u8>,
-    /// Role of the last message.
+    /// Role of the last message, to which content of the same role is added.
     role: Option<Role>,
     has_reply: bool,
     /// Is `true` if the model waits for results, and its reply has no thinking in front.

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A block of a reply.
+/// Block of a reply, as the order of its content needs it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
@@ -14,7 +14,7 @@ pub(super) enum Place {
     Text(usize),
     /// Part of the message's text with citations that the server wants back.
     Cited {
-        /// Number of bytes of the text.
+        /// Number of bytes of the message's text that the block has.
         length: usize,
         citations: Vec<Box<RawValue>>,
     },
@@ -22,7 +22,7 @@ pub(super) enum Place {
     Call,
     /// A part of the message's reasoning.
     Thinking {
-        /// Number of bytes of the reasoning.
+        /// Number of bytes of the message's reasoning that the block has.
         length: usize,
         /// Signature, without which the server refuses its own thinking.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub(super) enum Piece<'a> {
         text: &'a str,
         citations: &'a [Box<RawValue>],
     },
-    /// The call of this number.
+    /// Call with this number among the calls of the message.
     Call(usize),
     Thinking {
         text: &'a str,

@@ -33,7 +33,7 @@ pub struct MessagesReply {
     is_ended: bool,
 }
 
-/// A block of the content that is being read.
+/// Block of the reply's content, which is still arriving.
 struct Block {
     index: Option<u64>,
     content: Content,
@@ -52,7 +52,7 @@ enum Content {
     },
     Call {
         call: ToolCall,
-        /// Arguments that came with the beginning of the call; they apply if no pieces follow.
+        /// Arguments that came with the beginning of the call; they apply if no fragments follow.
         input: String,
     },
     /// A block that goes back to the server as it came.
@@ -207,7 +207,7 @@ impl MessagesReply {
         Ok(())
     }
 
-    /// Begins a block.
+    /// Begins a block of the content.
     fn begin(
         &mut self,
         index: Option<u64>,
@@ -266,7 +266,7 @@ impl MessagesReply {
             .rfind(|block| index.is_none() || block.index == index)
     }
 
-    /// Adds a piece to its block.
+    /// Adds a fragment to the block that it belongs to.
     fn add(&mut self, index: Option<u64>, piece: Piece<'_>, sink: Sink<'_>) {
         if self.block(index).is_none() {
             // Some gateways leave out the beginning of a text.

@@ -36,7 +36,7 @@ pub(super) struct Message<'a> {
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// The next piece of a block, or the end of the message.
+/// Next fragment of a block, or the end of the message.
 #[derive(Deserialize)]
 pub(super) struct Delta<'a> {
     #[serde(borrow, default)]
@@ -49,7 +49,7 @@ pub(super) struct Delta<'a> {
     pub(super) partial_json: Text<'a>,
     #[serde(borrow)]
     pub(super) citation: Option<&'a RawValue>,
-    /// Piece of a summary, which the server made of a conversation that is too long.
+    /// Part of a summary, which the server made of a conversation that is too long.
     #[serde(borrow)]
     pub(super) content: Option<&'a RawValue>,
     #[serde(borrow, default)]
@@ -62,7 +62,7 @@ pub(super) struct StopDetails {
     pub(super) explanation: Option<String>,
 }
 
-/// A block of the content.
+/// Block of a message's content: text, a call, reasoning, or another one.
 #[derive(Deserialize)]
 pub(super) struct Block<'a> {
     #[serde(borrow, default, rename = "type")]

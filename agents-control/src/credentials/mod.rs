@@ -58,7 +58,7 @@ pub struct Credentials {
     shared: Arc<Shared>,
 }
 
-/// State that the clones share.
+/// State that all clones of the credentials share.
 struct Shared {
     store: Arc<dyn ControlStore>,
     keyring: Box<dyn Keyring>,
@@ -77,8 +77,8 @@ impl Credentials {
         }
     }
 
-    /// Stores a credential, in the place of the one before. The platform's own are those of the organisation with the empty
-    /// id.
+    /// Stores a credential, in the place of the one before. Credentials of the platform belong to the organisation with
+    /// the empty id.
     ///
     /// # Errors
     /// When the owner is a user, when the keyring fails, or when the store fails.
@@ -120,7 +120,7 @@ impl Secrets for Credentials {
     }
 }
 
-/// Returns the key of a credential; `None` if the owner is a user.
+/// Returns the key under which a credential is stored; `None` if a user would own it.
 fn key_of(owner: &SecretOwner, name: &str) -> Option<CredentialKey> {
     let (org_id, domain_id) = match owner {
         SecretOwner::Org { org_id } => (org_id.clone(), String::new()),
@@ -141,7 +141,8 @@ fn owned(owner: &SecretOwner, name: &str) -> Result<CredentialKey, ControlError>
 }
 
 impl Shared {
-    /// Encrypts a credential, as that of its owner and name. `Err` says why not.
+    /// Encrypts a credential so that it can be decrypted only for the same owner and name. `Err` says why it cannot be
+    /// encrypted.
     fn sealed(
         &self,
         key: &CredentialKey,
@@ -157,7 +158,7 @@ impl Shared {
         })
     }
 
-    /// Decrypts a credential. `Err` says why not.
+    /// Decrypts the credential that a store has under this key. `Err` says why it cannot be decrypted.
     fn opened(
         &self,
         key: &CredentialKey,

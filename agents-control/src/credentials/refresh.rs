@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 /// Time before its expiry at which a token is refreshed.
 const EARLY: Duration = Duration::from_secs(60);
-/// Longest time that a refresh may take.
+/// Longest time that the request for a new token may take.
 const REFRESH: Duration = Duration::from_secs(30);
 /// Time of a lease on a credential: longer than a refresh takes, including the tries to store the new token.
 const LEASE: Duration = Duration::from_secs(90);

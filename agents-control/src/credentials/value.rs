@@ -14,7 +14,7 @@ use std::fmt;
 /// ```
 #[derive(Clone)]
 pub enum CredentialValue {
-    /// Key that never changes.
+    /// Key that never changes, such as an API key.
     Key(SecretString),
     /// Access token, with what is needed to refresh it.
     Token(Bundle),
@@ -62,7 +62,7 @@ enum Stored {
 }
 
 impl CredentialValue {
-    /// Returns the text to encrypt.
+    /// Returns the credential as JSON, which is encrypted before it is stored.
     pub(super) fn to_json(&self) -> serde_json::Result<Vec<u8>> {
         serde_json::to_vec(&match self {
             CredentialValue::Key(key) => Stored::Key(key.expose_secret().to_owned()),

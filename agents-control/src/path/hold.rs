@@ -15,14 +15,14 @@ const EXPIRES: Duration = Duration::from_secs(600);
 /// Longest time that a call waits until its rate limit lets it pass.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Money that is held for a request.
+/// Money that is held in the store for one request to a model.
 pub(super) struct Holding {
     store: Arc<dyn ControlStore>,
     pub(super) id: String,
     /// Amount that is held for the request; `None` if its price is not known.
     pub(super) amount: Option<u64>,
     cap: Option<u64>,
-    /// Span of the request, once it is sent.
+    /// Tracing span of the request, once it is sent.
     pub(super) span: Span,
     is_open: bool,
 }

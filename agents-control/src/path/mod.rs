@@ -31,9 +31,10 @@ const IDLE: Duration = Duration::from_secs(30);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Answer {
-    /// The reply, or the error of the last model that was asked, which names those before it.
+    /// Reply, or the error of the last model that was asked. That error also names the failures of the models before
+    /// it.
     pub result: Result<Reply, ModelError>,
-    /// Requests that were sent, in order.
+    /// Requests that were sent for this answer, in order: several if models failed.
     pub sends: Vec<Sent>,
 }
 
@@ -41,17 +42,17 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Sent {
-    /// The model.
+    /// Model that the request was sent to.
     pub to: Candidate,
     /// Time from the request to the end of the reply.
     pub took: Duration,
-    /// Error, if there is no reply.
+    /// Error of the request; `None` if the model has replied.
     pub error: Option<ModelError>,
-    /// Cost; `None` if no price is known.
+    /// Cost of the request; `None` if the model's price is not known.
     pub cost: Option<Cost>,
 }
 
-/// A call on its path.
+/// Request to the models of a profile, one after the other, until one answers.
 struct Call<'a> {
     plane: &'a Plane,
     scope: &'a Scope,
@@ -66,9 +67,9 @@ struct Call<'a> {
     failed: Option<Failed>,
 }
 
-/// Last failure of a call.
+/// Failure of the model that was asked last.
 struct Failed {
-    /// Name of the model.
+    /// Name of the model that has failed.
     model: String,
     error: ModelError,
     /// Error of this model, together with the failures of the models before it.
@@ -78,9 +79,9 @@ struct Failed {
 /// Result of asking one model of the chain.
 enum Asked {
     Answered(Box<Reply>),
-    /// Another model may answer.
+    /// The model failed, and the next model of the profile may answer.
     Passed,
-    /// No other model is asked.
+    /// The model failed, and no other model is asked.
     Over,
 }
 
@@ -216,7 +217,7 @@ impl Call<'_> {
         }
     }
 
-    /// Notes a failure, which names those of the models before.
+    /// Notes the failure of a model, together with the failures of the models before it.
     fn fail(&mut self, id: &str, error: &ModelError, asked: Asked) -> Asked {
         let before = self.failed.as_ref();
         let before = before.map(|failed| (&*failed.model, &failed.all));

@@ -51,7 +51,7 @@ impl ResolvedProfile {
 }
 
 impl Call<'_> {
-    /// Returns the client of a model.
+    /// Returns the client with which the model is asked, with the credential that the profile names.
     pub(super) async fn client(&self, candidate: &Candidate) -> Result<Arc<dyn Model>, ModelError> {
         let Candidate { provider, model } = candidate;
         let credential = self.credential(candidate).await?;
@@ -70,7 +70,7 @@ impl Call<'_> {
         client.ok_or_else(|| wording::no_provider(provider))
     }
 
-    /// Looks the credential of a model up, at each request: one that was changed or removed is noticed at once.
+    /// Looks up the credential of a model at each request. So a change or a removal takes effect with the next request.
     async fn credential(
         &self,
         candidate: &Candidate,

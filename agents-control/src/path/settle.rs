@@ -111,7 +111,7 @@ fn unbilled(error: &ModelError) -> Option<u64> {
     (is_refused || is_unsent).then_some(0)
 }
 
-/// Returns the name of a kind of error.
+/// Returns the word for a kind of error, as the log of usage has it.
 fn kind(kind: ModelErrorKind) -> String {
     match serde_json::to_value(kind) {
         Ok(serde_json::Value::String(name)) => name,

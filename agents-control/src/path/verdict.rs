@@ -9,14 +9,14 @@ use std::{
     time::Duration,
 };
 
-/// Next step after a failure.
+/// Next step after a model has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Ask the same model again: it may answer.
     Again,
-    /// Another model may answer.
+    /// Ask the next model of the profile: it may answer.
     Next,
-    /// No model answers this request.
+    /// Ask no further model: none would answer this request.
     Stop,
 }
 

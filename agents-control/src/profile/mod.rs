@@ -15,18 +15,18 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// Every organisation.
+    /// Every organisation: the profile holds where no nearer tier has one.
     Global,
-    /// An organisation.
+    /// An organisation (tenant) with all its workspaces.
     Org {
-        /// Id of the organisation.
+        /// Id of the organisation that the profile holds for.
         org_id: String,
     },
-    /// A workspace of an organisation.
+    /// A workspace of an organisation (tenant).
     Domain {
-        /// Id of the organisation.
+        /// Id of the organisation that the workspace belongs to.
         org_id: String,
-        /// Id of the workspace.
+        /// Id of the workspace that the profile holds for.
         domain_id: String,
     },
 }
@@ -53,11 +53,11 @@ impl Tier {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OverrideClass {
-    /// Override by nobody.
+    /// The global profile of the purpose holds for all: no organisation or workspace may override it.
     Locked,
-    /// Organisations and workspaces, with the models of the global profile and those that it approves.
+    /// Organisations and workspaces may override it, with models of the global profile and models that it approves.
     OperatorAllowed,
-    /// Organisations and workspaces, with any model.
+    /// Organisations and workspaces may override it, with any model.
     Open,
 }
 
@@ -71,20 +71,20 @@ impl OverrideClass {
     }
 }
 
-/// Owner of the credential that a model is asked with.
+/// Owner of the credential, such as an API key, that is sent to the provider of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CredentialSource {
-    /// The platform's.
+    /// The platform owns the credential.
     #[default]
     Managed,
-    /// The organisation's own.
+    /// The organisation brings its own credential.
     OrgByo,
-    /// The workspace's own.
+    /// The workspace brings its own credential.
     DomainByo,
 }
 
-/// Model of a provider.
+/// Model that a profile names, with the provider that serves it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Candidate {
     /// Name of the provider, as the control plane knows it.
@@ -94,7 +94,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Creates a candidate.
+    /// Creates a candidate from the names of a provider and of a model.
     pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
         Candidate {
             provider: provider.into(),
@@ -106,7 +106,7 @@ impl Candidate {
 /// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct RateLimit {
-    /// Number of calls that the bucket holds.
+    /// Number of calls that the bucket of the rate limit holds.
     pub calls: u32,
     /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
@@ -158,11 +158,11 @@ pub fn usd(amount: impl Into<f64>) -> Cost {
 pub struct ModelProfile {
     /// Tier that the profile holds for.
     pub tier: Tier,
-    /// Purpose.
+    /// Purpose of the requests that the profile chooses models for.
     pub purpose: PurposeKey,
-    /// Name of the provider.
+    /// Name of the provider of the first model that is asked.
     pub provider: String,
-    /// Name of the model.
+    /// Name of the first model that is asked, as the provider knows it.
     pub model: String,
     /// Right to override the profile, if it is a global one; that of the [purpose](OverrideClass::of) if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,13 +170,13 @@ pub struct ModelProfile {
     /// Models with which the profile may be overridden, beside its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<Candidate>,
-    /// Owner of the credential with which the model is asked.
+    /// Owner of the credential that is sent with requests to the profile's models.
     #[serde(default)]
     pub credential_source: CredentialSource,
     /// Name of the credential with which the model is asked; `None` for that of the tier above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub credential_ref: Option<String>,
-    /// Name of a variant; reserved.
+    /// Name of a variant of the profile; reserved for later versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// Models that are asked in this order if the one before has failed.
@@ -194,20 +194,20 @@ pub struct ModelProfile {
     /// Largest number of tokens of a reply, on which the largest cost of a call depends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
-    /// Condition under which a run goes on with the models of another purpose.
+    /// Condition under which a run goes on with the models of another purpose, because its answers do not fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degradation: Option<Degradation>,
 }
 
-/// Policy for answers that no repair could mend: after so many in a row, a run goes on with the models of a better purpose.
-/// Other runs do not.
+/// Policy for answers that no repair could make fit. After `failures` of them in a row, the run goes on with the models
+/// of another purpose. These are mostly more capable. Other runs keep their models.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Degradation {
-    /// Number of answers in a row that no repair could mend.
+    /// Number of answers in a row, in one run, that no repair could make fit.
     pub failures: u32,
     /// Time within which the failed answers have to come, in milliseconds.
     pub within_ms: u64,
-    /// Purpose whose models are asked from then on.
+    /// Purpose whose models the run asks from then on, instead of those of its own purpose.
     pub upgrade_to: PurposeKey,
 }
 
@@ -263,15 +263,16 @@ impl ModelProfile {
         self
     }
 
-    /// Adds a model that is asked if those before have failed: up to seven. It is one of the same provider, unless the
-    /// profile goes [`across_providers`](Self::across_providers).
+    /// Adds a model that is asked if all models before it have failed; at most seven can be added. It is served by the
+    /// profile's provider, unless the profile goes [`across_providers`](Self::across_providers).
     #[must_use]
     pub fn fallback(mut self, provider: impl Into<String>, model: impl Into<String>) -> Self {
         self.fallbacks.push(Candidate::new(provider, model));
         self
     }
 
-    /// Permits fallbacks of other providers. The prompts go to those providers then, and their caches are cold.
+    /// Permits fallbacks to models of other providers. Prompts are sent to these providers then, and their prompt
+    /// caches are cold.
     #[must_use]
     pub fn across_providers(mut self) -> Self {
         self.crosses_providers = true;
@@ -314,8 +315,8 @@ impl ModelProfile {
         self
     }
 
-    /// Sets how much may be spent in a day, for each organisation, workspace and purpose: see [`usd`]. Days are those
-    /// of UTC. By default, the cap of the tier above applies; there is none above the global tier.
+    /// Sets how much may be spent in a day, for each organisation, workspace and purpose: see [`usd`]. Days are counted
+    /// in UTC. By default, the cap of the tier above applies; there is none above the global tier.
     #[must_use]
     pub fn daily_cap(mut self, amount: Cost) -> Self {
         self.daily_cap_nanos = Some(amount.nanos());

@@ -43,15 +43,15 @@ impl ActiveProfiles {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ResolvedProfile {
-    /// Purpose.
+    /// Purpose of the requests that the profile applies to.
     pub purpose: PurposeKey,
     /// Tier of the profile that applies.
     pub tier: Tier,
-    /// Version of that profile.
+    /// Version of the model profile that applies.
     pub version: u64,
     /// Models, in the order in which they are asked.
     pub chain: Vec<Candidate>,
-    /// Owner of the credential that they are asked with.
+    /// Owner of the credential that is sent with requests to these models.
     pub credential_source: CredentialSource,
     /// Name of the credential; `None` if the models are asked without one.
     pub credential_ref: Option<String>,
@@ -143,7 +143,7 @@ pub fn resolve_active_profile(
 }
 
 impl ModelProfile {
-    /// Returns the class of a global profile.
+    /// Returns who may override this global profile.
     pub(crate) fn class(&self) -> OverrideClass {
         self.override_class
             .unwrap_or_else(|| OverrideClass::of(&self.purpose))

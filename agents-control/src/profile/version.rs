@@ -8,11 +8,11 @@ use agents_store::StoredProfile;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileVersion {
-    /// Number of the version.
+    /// Number of this version of the profile in the store.
     pub version: u64,
-    /// The profile.
+    /// Profile, as it was stored with this version.
     pub profile: ModelProfile,
-    /// Principal who stored this version.
+    /// Principal who stored this version: a person or a program, by its id.
     pub created_by: String,
     /// Time at which this version was last activated.
     pub activated_at: agents_core::run::Timestamp,

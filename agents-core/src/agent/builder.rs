@@ -125,7 +125,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Adds a tool.
+    /// Adds a tool that the agent's model may call.
     pub fn tool(mut self, tool: impl IntoTool) -> Self {
         self.agent.definition.tools = self.agent.definition.tools.with(tool);
         self
@@ -377,7 +377,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Builds the agent.
+    /// Builds the agent from the settings so far.
     pub fn build(self) -> ModelAgent<'a, I, O> {
         self.agent.equipped()
     }
@@ -431,18 +431,19 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
         self
     }
 
-    /// Registers a callback for each piece of knowledge the model is given.
+    /// Registers a callback for each time that the model looks up knowledge of the agent. It gets the name of the
+    /// knowledge.
     pub fn on_knowledge_used(mut self, hook: impl Fn(&str) + Send + Sync + 'a) -> Self {
         self.agent.definition.hooks.knowledge.push(Arc::new(hook));
         self
     }
 
     /// Registers a callback that gets every tool call once, when it has ended: the tool's name, the arguments as they
-    /// ran (repairs included), and the result. A call that was refused, or cut off by the end of its run or agent, has
-    /// ended as well.
+    /// ran (repairs included), and the result. A call that was refused has ended as well, and so has a call that was
+    /// cut off. The callback is called in all runs of the agent.
     ///
-    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. In a task that outlives its
-    /// run, only the callbacks of the run get the calls.
+    /// [`Run::on_tool_use`](crate::agent::Run::on_tool_use) does the same for a single run. When a run ends, the agent
+    /// may still work in a spawned task of it. Only the callbacks of the run get the calls that are cut off then.
     pub fn on_tool_use(
         mut self,
         hook: impl Fn(&str, &Json, Result<&Json, &ErrorRecord>) + Send + Sync + 'a,

@@ -221,8 +221,8 @@ impl<'a, A: Agent> Chat<'a, A> {
         Ok(self)
     }
 
-    /// Starts from messages that were exchanged elsewhere, in place of those so far: with another agent, in another
-    /// program, or written by hand as examples.
+    /// Starts from messages that were exchanged elsewhere, in place of the messages so far. They may come from another
+    /// agent or another program, or be written by hand as examples.
     ///
     /// System messages are left out, since the agent says its own prompt. Each call of a tool needs its result right
     /// behind the message that makes it, as every provider demands.
@@ -348,8 +348,8 @@ impl Kept {
     }
 }
 
-/// Returns the number of turns after which new ids of calls differ from those in the messages: the number of replies, or
-/// the greatest number of a turn in an id that a run has made.
+/// Returns the number of turns after which new ids of calls differ from the ids in the messages. It is the number of
+/// replies, or the greatest number of a turn in an id made by a run.
 fn turns_of(messages: &[Message]) -> u32 {
     let calls = messages.iter().flat_map(|message| match message {
         Message::Assistant { calls, .. } => calls.as_slice(),

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// Number of times that an agent may begin anew because of an escalation.
 const MOST_RESTARTS: u32 = 3;
 
-/// Agent that may handle escalations.
+/// Agent that may have a handler for escalations of the agents below it.
 pub(crate) trait HandlingAgent<I, O> {
     /// Returns the agent's `on_escalation` handler, if it has one.
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;

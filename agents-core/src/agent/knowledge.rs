@@ -41,7 +41,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
 )]
 #[doc(hidden)] // Public because `knowledge` names it, for the message of a wrong type.
 pub trait KnowledgeText {
-    /// Converts into the text.
+    /// Converts the value into the text that the model is given.
     fn into_text(self) -> String;
 }
 

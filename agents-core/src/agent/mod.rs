@@ -88,9 +88,9 @@ use async_trait::async_trait;
     note = "an agent is the CamelCase type that `#[agent]` leaves beside the function, an `#[agent] impl`, or agents put together such as `a.then(b)`"
 )]
 pub trait Agent: Send + Sync {
-    /// Type of the input.
+    /// Type of the input that the agent takes, such as `String`.
     type In: Data;
-    /// Type of the output.
+    /// Type of the output that the agent gives, such as a struct.
     type Out: Data;
 
     /// Returns the agent's name, which must be stable: recordings and stored runs find the agent by its name. The name
@@ -114,7 +114,8 @@ pub trait Agent: Send + Sync {
     /// Call [`run`](Agent::run) or [`run_in`](Agent::run_in) instead of this method: they keep the records of the run.
     ///
     /// # Errors
-    /// With the reason why there is no answer. [`Error::escalated`] hands the work up, [`Error::thrown`] ends the run.
+    /// With the reason why there is no answer. [`Error::escalated`] hands the failure to the agent above, and
+    /// [`Error::thrown`] ends the whole run.
     async fn work(&self, cx: &RunContext, input: Self::In) -> Result<Self::Out, Error>;
 
     /// Prepares a run of the agent; await the returned [`Run`] for the answer, or configure it

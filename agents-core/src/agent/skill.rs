@@ -163,7 +163,7 @@ impl<'a, I, O> Skill<'a, I, O> {
         self
     }
 
-    /// Returns the skill's name.
+    /// Returns the name by which the model chooses the skill.
     pub fn name(&self) -> &str {
         &self.name
     }

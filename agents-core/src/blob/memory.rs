@@ -34,7 +34,7 @@ struct Kept {
 }
 
 impl MemoryBlobs {
-    /// Creates a store with room for 256 MB (256,000,000 bytes).
+    /// Creates a store that holds up to 256 MB (256,000,000 bytes).
     pub fn new() -> Self {
         MemoryBlobs {
             max_bytes: 256_000_000,

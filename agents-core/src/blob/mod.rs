@@ -36,7 +36,7 @@ use crate::hex::hex;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc};
 
-/// Error of a [`BlobStore`].
+/// Error of a [`BlobStore`], for instance of the disk that it writes to.
 pub type BlobError = Box<dyn StdError + Send + Sync>;
 
 /// Storage for large outputs.
@@ -131,12 +131,12 @@ impl<'a> Blob<'a> {
         self.tenant
     }
 
-    /// Returns the media type.
+    /// Returns the media type of the content, such as `image/png`.
     pub fn content_type(&self) -> &'a str {
         self.content_type
     }
 
-    /// Returns the content.
+    /// Returns the bytes of the content.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }

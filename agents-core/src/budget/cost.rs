@@ -19,7 +19,7 @@ const PARTS: u64 = 1_000_000_000;
 pub struct Cost(u64);
 
 impl Cost {
-    /// The amount of zero.
+    /// Cost of nothing: zero dollars.
     pub const ZERO: Cost = Cost(0);
 
     /// Creates an amount. A negative or undefined number becomes the greatest amount, so that no mistake makes
@@ -32,7 +32,7 @@ impl Cost {
         }
     }
 
-    /// Returns the defect of this amount as a bound, if it has one; `of` names the owner of the bound.
+    /// Returns the defect of this amount as a bound, if it has one; `of` names what has the bound, for the message.
     pub(crate) fn defect_as_bound(self, of: &str) -> Option<String> {
         // The number behind the greatest amount is unknown, and the amount would bound nothing.
         (self == Cost(u64::MAX)).then(|| {
@@ -52,7 +52,7 @@ impl Cost {
         Cost(nanos)
     }
 
-    /// Returns the amount in billionths.
+    /// Returns the amount in billionths of a dollar.
     pub const fn nanos(self) -> u64 {
         self.0
     }
@@ -165,7 +165,7 @@ struct Price {
     output: u64,
 }
 
-/// Prices of models.
+/// Prices of models, by which the cost of a run is counted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Prices {
     known: Vec<Price>,

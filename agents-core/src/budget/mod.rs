@@ -92,7 +92,7 @@ impl Budget {
         self.recursion
     }
 
-    /// Returns those of the bounds that limit what is counted for each agent by itself.
+    /// Returns only the bounds that limit each agent by itself; bounds for whole runs are left out.
     pub(crate) fn bounds_of_each(&self) -> Budget {
         Budget {
             turns: self.turns,
@@ -119,7 +119,7 @@ impl Budget {
         }
     }
 
-    /// Returns the defect of this budget, if it has one; `of` names the owner of the budget.
+    /// Returns the defect of this budget, if it has one; `of` names what has the budget, for the message.
     pub(crate) fn defect(&self, of: &str) -> Option<String> {
         self.cost?.defect_as_bound(of)
     }
@@ -232,7 +232,8 @@ impl Budget {
         self
     }
 
-    /// Sets how many model turns and rounds of tool calls there may be, including those of nested agents; 25 by default.
+    /// Sets how many model turns and rounds of tool calls there may be; 25 by default. Turns and rounds of nested
+    /// agents count as well.
     ///
     /// This bound ends two agents that call each other.
     #[must_use]
@@ -241,7 +242,8 @@ impl Budget {
         self
     }
 
-    /// Sets how many tokens may be read and written in total, including those of nested agents; no bound by default.
+    /// Sets how many tokens may be read and written in total; no bound by default. Tokens of nested agents count as
+    /// well.
     ///
     /// Once the bound is reached, no model is asked any more. Requests in progress at that time are counted too.
     /// The total thus exceeds the bound by at most one request for each agent that is at work at that moment.
@@ -269,7 +271,7 @@ impl Budget {
         self
     }
 
-    /// Sets how much the models may cost in total, including those of nested agents; no bound by default.
+    /// Sets how much the models may cost in total; no bound by default. Models of nested agents count as well.
     ///
     /// Once the bound is reached, no model is asked any more. As with [`tokens`](Budget::tokens), requests in
     /// progress at that time are paid. Every model then needs a price: see
@@ -380,9 +382,9 @@ pub fn hours(hours: u64) -> Duration {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Limit {
-    /// Model turns of an agent.
+    /// Bound on the turns of one agent, that is, on its requests to a model.
     Turns(u32),
-    /// Tool calls of an agent.
+    /// Bound on the tool calls of one agent.
     ToolCalls(u32),
     /// Calls of an agent in a row with the same arguments and the same result.
     IdenticalCalls(u32),
@@ -390,13 +392,13 @@ pub enum Limit {
     Answers(u32),
     /// Turns and rounds of tool calls, nested agents included.
     Recursion(u32),
-    /// Tokens read and written.
+    /// Bound on the tokens that models read and write.
     Tokens(u64),
-    /// Cost of the models.
+    /// Bound on the cost of the models.
     Cost(Cost),
-    /// Working time.
+    /// Bound on the working time, which the wait for people is no part of.
     Time(Duration),
-    /// Nesting depth of agents.
+    /// Bound on the depth to which agents are nested in each other.
     Depth(u32),
 }
 

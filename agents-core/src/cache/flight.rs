@@ -28,9 +28,9 @@ pub(super) enum Seat<'a> {
 
 /// End of a flight, for the calls that wait for it.
 pub(super) enum Arrival {
-    /// The call succeeded.
+    /// The call has succeeded, with this result.
     Landed(Json),
-    /// The call failed.
+    /// The call has failed: whoever waits for it runs a call of its own.
     Failed,
     /// The pilot was dropped before the call ended.
     Abandoned,
@@ -80,7 +80,7 @@ impl Drop for Pilot<'_> {
     }
 }
 
-/// Passenger of a flight: a call that waits for the pilot.
+/// Call that waits for the result of an equal call, the pilot, which runs already.
 pub(super) struct Passenger(watch::Receiver<Landing>);
 
 impl Passenger {

@@ -23,9 +23,9 @@ pub(crate) struct CacheQuery<'a> {
     pub(crate) spec: &'a ToolSpec,
     /// Hashes what distinguishes the tool from others of its type.
     pub(crate) instance: &'a dyn Fn(&mut dyn Hasher),
-    /// Arguments, as JSON text.
+    /// Arguments of the call, as JSON text.
     pub(crate) args: &'a str,
-    /// Tenant of the run.
+    /// Id of the tenant (organisation) that the run works for.
     pub(crate) tenant: &'a str,
     /// Digest of the run's secrets, user and workspace: with other secrets a tool may give other results. Empty in
     /// a run without secrets, which shares its results with all runs of the tenant.
@@ -47,7 +47,7 @@ impl CacheKey {
         &self.text[..self.tenant]
     }
 
-    /// Returns the tool, as `name@version`.
+    /// Returns the tool that gave the result, as `name@version`.
     pub fn tool(&self) -> &str {
         &self.text[self.tenant + 1..][..self.tool]
     }

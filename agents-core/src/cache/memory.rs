@@ -41,7 +41,7 @@ struct Entry {
 }
 
 impl MemoryCache {
-    /// Creates a cache with room for 1,000 results of 64 MB in total.
+    /// Creates a cache that holds up to 1,000 results and 64 MB in total.
     pub fn new() -> Self {
         MemoryCache {
             max_entries: 1_000,

@@ -53,7 +53,7 @@ use crate::Json;
 use async_trait::async_trait;
 use std::{error::Error as StdError, sync::Arc, time::Duration};
 
-/// Error of a [`ToolCache`].
+/// Error of a [`ToolCache`], for instance of the server that it keeps results on.
 pub type CacheError = Box<dyn StdError + Send + Sync>;
 
 /// Storage for reusable tool results.

@@ -45,16 +45,16 @@ struct Inner {
     flights: Flights,
 }
 
-/// Source of a call's result.
+/// Source of a call's result: the cache, or a run of the tool.
 pub(crate) enum Served {
     /// The result was in the cache, or an identical call delivered it.
     Cached(Json),
-    /// The call ran.
+    /// The tool ran for this call.
     Ran(Result<Json, Cause>),
 }
 
 impl SharedCache {
-    /// Wraps a cache.
+    /// Wraps a cache, so that several runs can share it.
     pub fn new(cache: impl ToolCache) -> Self {
         SharedCache(Arc::new(Inner {
             cache: Box::new(cache),
@@ -149,13 +149,13 @@ impl fmt::Debug for SharedCache {
     }
 }
 
-/// Cache of one run.
+/// Cache of tool results that one run uses.
 pub(crate) enum Caching {
     /// A cache of the run's own, made on first use.
     Own(OnceLock<SharedCache>),
     /// A cache that the run was given.
     Given(SharedCache),
-    /// No cache.
+    /// No results are reused.
     Off,
 }
 

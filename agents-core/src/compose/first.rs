@@ -36,9 +36,9 @@ impl<A: Agent<In = I, Out = O>, I: Data, O: Data, First> RaceWith<I, O, First, I
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Race: Send + Sync {
-    /// Input that each agent gets.
+    /// Input that each agent gets a copy of.
     type In: Data + Clone;
-    /// Output of every agent.
+    /// Output that every one of the agents gives.
     type Out: Data;
 
     /// Returns the agents, in the order in which they are written.

@@ -104,11 +104,11 @@ impl<I: Data> From<Transcript<I>> for String {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Participant<I>: Send + Sync {
-    /// Returns the agent's name.
+    /// Returns the name under which the agent contributes.
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 
-    /// Returns the agent's profile.
+    /// Returns the profile of the agent: its tools, its skills and its bounds.
     #[doc(hidden)]
     fn speaks_with(&self) -> Profile;
 
@@ -163,7 +163,7 @@ pub trait Participants<I>: Send + Sync {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Captain: Agent<In = Transcript<<Self as Captain>::Topic>> {
-    /// Type of the forum's topic.
+    /// Type of the topic that the forum talks about.
     type Topic: Data + Clone;
 }
 

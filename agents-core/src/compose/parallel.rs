@@ -88,7 +88,7 @@ impl<A: Agent<In = T>, T: Data, First> ParallelWith<T, First, T> for A {}
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Parallel: Send + Sync {
-    /// Input that each agent gets.
+    /// Input that each agent gets a copy of.
     type In: Data + Clone;
     /// Outputs of all agents, as a tuple, a `Vec` or an array.
     type Out: Data;
@@ -292,7 +292,7 @@ where
     }
 }
 
-/// Returns the description of a list of agents that run at once.
+/// Returns the description of a list of agents that run side by side.
 fn described<A: Agent>(agents: &[A]) -> &'static str {
     let names: Vec<_> = agents.iter().map(A::name).collect();
     keep(wording::parallel(&names))

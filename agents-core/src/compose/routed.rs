@@ -170,8 +170,8 @@ targets!(A B C D E F G H I J);
 targets!(A B C D E F G H I J K);
 targets!(A B C D E F G H I J K L);
 
-/// Creates the composite that `branch!` expands to. [`routed`] checks the traits of all targets at once. Here [`go_on`]
-/// checks them arm by arm, so that a compiler error points at one agent.
+/// Creates the composite that `branch!` expands to. [`routed`] checks the traits of all targets together. Here
+/// [`go_on`] checks them arm by arm, so that a compiler error points at one agent.
 #[doc(hidden)]
 pub fn branch<A, T, O, F>(agent: A, targets: T, route: F) -> Routed<A, T, F>
 where

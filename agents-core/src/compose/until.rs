@@ -53,10 +53,10 @@ pub enum Step<T, I> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoStep<I> {
-    /// Type of the result.
+    /// Type of the result with which the repetition ends.
     type Out: Data;
 
-    /// Converts into a [`Step`].
+    /// Converts the value into a [`Step`]: go on, or end.
     fn into_step(self) -> Step<Self::Out, I>;
 }
 

@@ -40,18 +40,18 @@ impl Activity {
         result
     }
 
-    /// Counts a piece of work that may not be dropped, until the returned guard is dropped.
+    /// Counts a request or an execution that may not be dropped in the middle, until the returned guard is dropped.
     pub(crate) fn work(self: &Arc<Self>) -> Working {
         self.goes_on();
         Working(self.clone())
     }
 
-    /// Counts one more piece of work that may not be dropped.
+    /// Counts one more request or execution that may not be dropped in the middle.
     pub(super) fn goes_on(&self) {
         self.moving().working += 1;
     }
 
-    /// Counts one piece of work less: it rests or has ended.
+    /// Counts one request or execution less: it rests or has ended.
     pub(super) fn rests(&self) {
         self.change(|moving| moving.working -= 1);
     }

@@ -15,7 +15,7 @@ use std::sync::{
 
 pub(crate) type Subscriber = Arc<dyn Fn(&Event) + Send + Sync>;
 
-/// Subscribers of a run.
+/// Subscribers that are told the events of a run.
 pub(crate) struct Audience {
     run_id: Arc<str>,
     subscribers: Vec<Subscriber>,

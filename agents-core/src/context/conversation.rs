@@ -21,7 +21,7 @@ pub(crate) struct Exchange {
     shorten: Option<Arc<dyn Shorten>>,
 }
 
-/// Conversation of a chat.
+/// Conversation of a chat, to which each message adds.
 #[derive(Clone, Default)]
 pub(crate) struct Talk {
     pub(crate) earlier: Earlier,
@@ -32,13 +32,13 @@ pub(crate) struct Talk {
 /// Part of a conversation that has no answer.
 #[derive(Clone)]
 pub(crate) struct Unfinished {
-    /// Input of the agent.
+    /// Input of the agent that got no answer.
     pub(crate) input: Json,
     /// Conversation up to the point at which it broke off.
     pub(crate) until: Earlier,
 }
 
-/// Conversation so far.
+/// Conversation so far, with which the next run begins.
 #[derive(Clone, Default)]
 pub(crate) struct Earlier {
     pub(crate) history: Arc<History>,
@@ -139,7 +139,7 @@ impl Exchange {
         self
     }
 
-    /// Returns the conversation so far.
+    /// Returns the conversation so far, with which the next run begins.
     pub(crate) fn earlier(&self) -> Earlier {
         let kept = || self.talk().earlier.clone();
         self.from.clone().unwrap_or_else(kept)

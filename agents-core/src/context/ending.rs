@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 /// Reason for which work is dropped.
 pub(crate) enum Ending {
-    /// The run has ended.
+    /// The run has ended, and all work in it is dropped.
     Run,
     /// The work was abandoned for this reason, for instance because another arm took over.
     Abandoned(Arc<str>),

@@ -158,12 +158,12 @@ impl Machine {
         }
     }
 
-    /// Passes the state to `f`.
+    /// Passes the state of the run to `f`.
     pub(crate) fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
         f(&self.lock().state)
     }
 
-    /// Passes a place to `f`.
+    /// Passes the place with this id to `f`.
     pub(crate) fn place<R>(&self, id: PlaceId, f: impl FnOnce(&Place) -> R) -> R {
         f(self.lock().state.place(id))
     }
@@ -353,7 +353,7 @@ impl Inner {
         self.add_and_tell(place, fact, None)
     }
 
-    /// Adds a fact. If there is an audience, the events of the fact are added to those that the audience is told of.
+    /// Adds a fact to the run. The events of the fact go into the list of `audience`, if there is one.
     fn add_and_tell(
         &mut self,
         place: PlaceId,

@@ -154,7 +154,7 @@ impl Node {
         self.machine.place(self.id, |place| place.result.clone())
     }
 
-    /// Returns the places below.
+    /// Returns the places directly below this one in the tree of the run.
     pub(crate) fn children(self: &Arc<Self>) -> Vec<Arc<Node>> {
         let below = self.machine.look(|state| {
             let below = state.place(self.id).children.values();

@@ -160,7 +160,7 @@ impl Root {
         }
     }
 
-    /// Tells subscribers of a piece of a model's text, which is not a fact.
+    /// Tells subscribers of text that a model is writing, which is not a fact.
     pub(crate) fn stream(&self, node: &Node, kind: EventKind) {
         let audience = &self.node.machine().audience;
         let (place, at) = (node.path().to_string(), self.settings.clock.now());

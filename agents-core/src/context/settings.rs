@@ -19,7 +19,7 @@ pub(crate) type ReceiptHook = Arc<dyn Fn(&ToolEnvelope, &ToolCallMetadata) + Sen
 /// Settings that the user gave to a run before it began.
 pub(crate) struct Settings {
     pub(crate) model: Option<Arc<dyn Model>>,
-    /// Source of models for purposes.
+    /// Source of models for requests that name a purpose instead of a model.
     pub(crate) purposes: Option<Arc<dyn Purposes>>,
     pub(crate) scope: Scope,
     pub(crate) secrets: BTreeMap<String, SecretValue>,

@@ -18,7 +18,7 @@ impl fmt::Display for CallPath<'_> {
     }
 }
 
-/// Path of a turn.
+/// Path of a turn: the path of its agent, and its number.
 pub(crate) struct TurnPath<'a>(Path<'a>, u32);
 
 impl fmt::Display for TurnPath<'_> {

@@ -29,14 +29,14 @@ use tokio::{
 pub(crate) struct Writer {
     sent: Mutex<Sent>,
     task: Arc<Task>,
-    /// Runs that were stored before.
+    /// Runs that the journal had stored before this process went on with them.
     stored: Mutex<Vec<Stored>>,
 }
 
 struct Sent {
-    /// Number of the last entry.
+    /// Number of the last entry that was made.
     seq: u64,
-    /// Number of the next run.
+    /// Number that the next run in the journal gets.
     runs: u32,
     /// Entries since the last order: the task is not woken for each fact.
     kept: Vec<Entry>,
@@ -103,7 +103,7 @@ impl Writer {
         sent.runs - 1
     }
 
-    /// Adds a fact to those that are not stored yet. The next [`store`](Writer::store) stores it.
+    /// Adds a fact to the facts that are not stored yet. The next [`store`](Writer::store) stores it.
     pub(crate) fn keep(&self, run: u32, place: PlaceId, at: Timestamp, fact: Json) {
         let mut sent = self.sent();
         sent.seq += 1;
@@ -265,7 +265,7 @@ impl Writer {
     }
 }
 
-/// The task that stores entries.
+/// Task that stores entries in the journal while the run goes on.
 struct Task {
     /// Future of the task; `None` while it is polled by the runtime, and when it has ended.
     work: Mutex<Option<BoxFuture<'static, ()>>>,
@@ -341,7 +341,7 @@ impl Future for InRuntime {
     }
 }
 
-/// The task: takes what there is, and stores it at once.
+/// Runs the task: takes the orders that have come, and stores their entries in one write.
 ///
 /// What comes behind the last order waits for the next one: a failure is not stored without what was decided about it,
 /// which nobody could decide in the same way once it is nothing but data.

@@ -20,7 +20,7 @@ use std::{
 
 type ReadAnswer<O> = fn(&str, bool) -> Result<(O, Changes), ReadError>;
 
-/// Schema of an answer's type.
+/// JSON Schema of the type of an agent's answer.
 struct AnswerSchema {
     schema: Value,
     compiled: Schema,

@@ -116,7 +116,7 @@ impl<'a> Arms<'a> {
         self.skill = Some(skill.to_owned());
     }
 
-    /// Returns the default arms of the skill that answers at present, then those of the agent.
+    /// Returns the default arms of the skill that answers at present, then the default arms of the agent.
     fn defaults(&self) -> impl Iterator<Item = &Defaults<'a>> {
         let at_work = |(skill, _): &&(String, Defaults<'a>)| self.skill.as_ref() == Some(skill);
         let of_skill = self.of_skills.iter().filter(at_work);
@@ -157,7 +157,7 @@ impl<'a> Arms<'a> {
         first(self.defaults().map(|arms| (arms.output)(raw, fault, cx)))
     }
 
-    /// Keeps the arms of those tools for which `keep` returns `true`.
+    /// Keeps only the arms of tools for which `keep` returns `true`.
     pub(crate) fn retain(&mut self, keep: impl Fn(&str) -> bool) {
         self.of_tools.retain(|of| keep(&of.tool));
     }

@@ -6,8 +6,7 @@ use crate::{
 use serde_json::json;
 use std::{borrow::Cow, sync::Arc};
 
-/// Piece of knowledge that an agent can look up. The model is told that it exists; the text is made when the model asks
-/// for it.
+/// Text that an agent can look up. The model is told that it exists; the text is made when the model asks for it.
 #[derive(Clone)]
 pub(crate) struct Knowledge<'a> {
     pub(crate) name: Cow<'static, str>,
@@ -20,7 +19,7 @@ impl Knowledge<'_> {
         &self.name
     }
 
-    /// Makes the text.
+    /// Makes the text that the model is given.
     pub(crate) fn text(&self) -> Json {
         Json::string(&(self.text)())
     }

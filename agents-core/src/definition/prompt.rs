@@ -89,7 +89,7 @@ where
     }
 }
 
-/// Function that writes a prompt.
+/// Function that writes a system prompt, in place of a fixed text.
 trait Write: Send + Sync {
     fn write(&self) -> BoxFuture<'_, Result<String, Error>>;
 }

@@ -19,11 +19,11 @@ type Validator<'a, O> = Arc<dyn Fn(O) -> BoxFuture<'a, Result<(), ReadError>> + 
     note = "return `Ok(())` to accept the answer, and `Err(reason)` with a `String` or a `&'static str` to refuse it"
 )]
 pub trait IntoVerdict<'a, Kind> {
-    /// Converts into the verdict.
+    /// Converts the value into the verdict: accepted, or refused for a reason.
     fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>>;
 }
 
-/// Marker of verdicts that are there at once.
+/// Marker of verdicts that are no futures.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct AtOnce;
@@ -42,7 +42,7 @@ pub struct Awaited;
     note = "return a `String`, a `&'static str` or an `agents::tool::ReadError` that names the field; an error is written out: `.map_err(|e| e.to_string())`"
 )]
 pub trait IntoReason {
-    /// Converts into the reason.
+    /// Converts the value into the reason that the model is told.
     fn into_reason(self) -> ReadError;
 }
 

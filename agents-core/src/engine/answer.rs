@@ -18,7 +18,7 @@ use crate::{
 };
 use serde_json::Value;
 
-/// Result of reading an answer.
+/// Result of reading the final answer of a model.
 pub(crate) enum Settled<O> {
     /// Output of the agent, which the answer was read as.
     Value(O),

@@ -12,7 +12,7 @@ pub(super) struct CallSite<'a> {
     pub(super) definition: &'a AgentDefinition<'a>,
     pub(super) cx: &'a RunContext,
     pub(super) seq: u32,
-    /// Semaphore for executions; `None` if all calls of the reply may run at once.
+    /// Semaphore for executions; `None` if there is no bound on the calls of the reply that run side by side.
     pub(super) gate: Option<&'a Semaphore>,
 }
 

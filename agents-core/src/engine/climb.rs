@@ -168,7 +168,7 @@ async fn end<T>(cx: &RunContext, ticket: u64, escalation: Escalation) -> T {
     pending().await
 }
 
-/// Returns the topmost inbox.
+/// Returns the inbox of the topmost agent that reads one; `None` if no agent does.
 fn top(cx: &RunContext) -> Option<Arc<Inbox>> {
     let mut inbox = cx.inbox()?;
     while let Some(above) = inbox.above() {

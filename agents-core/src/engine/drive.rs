@@ -23,7 +23,7 @@ use tracing::Instrument;
 
 /// End of the work of a model-driven agent.
 pub(crate) enum Driven<O> {
-    /// The answer.
+    /// The agent itself has answered.
     Answer(O),
     /// The agent of this name answers instead.
     HandedOff(Box<str>),

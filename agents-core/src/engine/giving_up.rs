@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use std::{future::pending, sync::Arc};
 
 impl RepairScope {
-    /// Returns the two tools.
+    /// Returns the two tools by which a repair agent gives up: one escalates, the other ends the run.
     pub(crate) fn tools(self: &Arc<Self>) -> [SharedTool; 2] {
         let severity = json!({
             "type": "string",

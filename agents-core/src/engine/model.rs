@@ -329,7 +329,7 @@ fn whole_call(
     (is_meant && !is_answer).then_some(call)
 }
 
-/// Returns the tools that a printed call can be for: those that were offered.
+/// Returns the tools that a printed call can be for: the tools that the request offered.
 fn declared<'a>(definition: &'a AgentDefinition<'_>, must_fit: bool) -> Vec<Declared<'a>> {
     let offered = definition.tools.offered().filter(|_| !must_fit);
     offered

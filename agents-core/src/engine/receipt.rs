@@ -11,8 +11,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// Tells hooks and subscribers that the model has used a tool or a piece of the agent's knowledge. Without `definition`, the
-/// agent is gone already, as for a task that outlives it.
+/// Tells hooks and subscribers that the model has used a tool, or has looked up knowledge of the agent. Without
+/// `definition`, the agent is gone already, as for a task that outlives it.
 pub(super) fn tell_used(
     definition: Option<&AgentDefinition<'_>>,
     root: &Root,

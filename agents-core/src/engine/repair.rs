@@ -63,12 +63,13 @@ fn stage(error: &ToolError) -> &'static str {
     }
 }
 
-/// Answer of a repair agent.
+/// Result of asking a repair agent for a text.
 pub(crate) struct Repaired {
     pub(crate) answer: Result<String, FixError>,
-    /// Number of tokens spent so far at the place of the repair agent, including those spent before the run was stored.
+    /// Number of tokens spent so far at the place of the repair agent. Tokens that were spent before the run was stored
+    /// count.
     pub(crate) spent: u64,
-    /// Duration of the try.
+    /// Time that the repair agent took for its answer.
     pub(crate) took: Duration,
 }
 

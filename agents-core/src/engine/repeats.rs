@@ -9,7 +9,8 @@ use crate::{
 };
 
 impl CallSite<'_> {
-    /// Has a person approve the call if the same one has run before.
+    /// Makes a person approve the call if an equal call (same tool, same arguments) was executed before: in this run,
+    /// in the runs around it, or in runs within them.
     pub(super) fn confirm_repeat(&self, tool: &SharedTool, accepted: &mut Accepted) {
         if let Some(earlier) = self.repeats(tool, &accepted.args) {
             accepted.approval = true;

@@ -28,7 +28,7 @@ impl AnyError {
         self.0.downcast_ref()
     }
 
-    /// Returns the error code.
+    /// Returns the error code, by which programs tell causes apart.
     pub fn code(&self) -> Code {
         self.0.code()
     }

@@ -44,11 +44,11 @@ pub trait ToolFailure {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Origin {
-    /// The tool returned an `Err`.
+    /// The tool returned an `Err` by itself.
     Returned,
-    /// The tool exceeded its timeout.
+    /// The tool exceeded its timeout, which had this length.
     TimedOut(Duration),
-    /// The tool panicked.
+    /// The tool panicked, and the run has caught the panic.
     Panicked,
     /// The call was refused before it ran: the tool is unknown or blocked, a policy or an approver
     /// denied it, or a budget is used up.
@@ -288,7 +288,7 @@ impl Cause {
         Cause(Arc::new(inner))
     }
 
-    /// Returns the message.
+    /// Returns the message that says what failed, for people and models.
     pub fn message(&self) -> &str {
         &self.0.message
     }
@@ -298,7 +298,7 @@ impl Cause {
         self.0.origin
     }
 
-    /// Returns the error code.
+    /// Returns the error code, by which programs tell causes apart.
     pub fn code(&self) -> Code {
         self.0.code
     }

@@ -29,15 +29,15 @@ pub enum Code {
     ProviderError,
     /// The service behind the tool could not be reached.
     NetworkError,
-    /// The sandbox stopped the tool.
+    /// The sandbox in which the tool ran stopped it.
     SandboxError,
-    /// Any other failure, panics included.
+    /// The tool failed in any other way, panics included.
     #[serde(other)]
     Unknown,
 }
 
 impl Code {
-    /// All codes.
+    /// All codes that a failure can have.
     pub const ALL: [Code; 9] = [
         Code::ValidationError,
         Code::Timeout,

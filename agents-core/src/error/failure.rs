@@ -23,9 +23,9 @@ use std::{fmt, time::Duration};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure<'a, E> {
-    /// The tool returned this error.
+    /// The tool returned this error by itself.
     Returned(&'a E),
-    /// The tool exceeded this timeout.
+    /// The tool did not finish within this time.
     TimedOut(Duration),
     /// The tool panicked with this message.
     Panicked(&'a str),

@@ -113,7 +113,7 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Creates the error by which an agent or a tool ends the run at once.
+    /// Creates the error by which an agent or a tool ends the whole run. No agent above can handle it.
     ///
     /// The throw ends the run, even if a caller of the agent would handle an error. It also ends the run around a run
     /// of its own.
@@ -205,7 +205,7 @@ impl Error {
         }
     }
 
-    /// Returns the kind of error.
+    /// Returns the kind of error, by which callers decide what to do.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }

@@ -15,7 +15,7 @@ use std::fmt;
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 #[non_exhaustive]
 pub enum DenialReason {
-    /// The approver refused the call.
+    /// The approver, a person or a program, refused the call.
     ApprovalDenied,
     /// The request was not decided in time, or the approval was not used in time.
     ApprovalExpired,

@@ -22,11 +22,11 @@ use serde_json::{Value, json};
 pub struct ErrorRecord {
     /// Code of the error, by which programs tell causes apart.
     pub code: Code,
-    /// Class of the code.
+    /// Class of the code, which says who can do something about the failure.
     pub class: Class,
-    /// Name of the [`ToolError`](super::ToolError) variant.
+    /// Name of the [`ToolError`](super::ToolError) variant that the record was made from.
     pub kind: String,
-    /// Human-readable message.
+    /// Message that says what failed, for people and models.
     pub message: String,
     /// Details of the error: the path, the raw text and the `target_type`; the `misfits` if there are several.
     ///

@@ -16,17 +16,17 @@ use std::fmt;
 pub enum Severity {
     /// A more capable model may succeed.
     Low,
-    /// Another approach is needed.
+    /// Another approach to the work is needed.
     Medium,
     /// The work cannot be completed; the default.
     #[default]
     High,
-    /// The run has to end.
+    /// The run cannot go on and has to end.
     Critical,
 }
 
 impl Severity {
-    /// All severities, the least first.
+    /// All severities, from the least to the greatest.
     pub(crate) const ALL: [Severity; 4] = [
         Severity::Low,
         Severity::Medium,

@@ -28,7 +28,7 @@ pub enum ToolError {
         raw_args: String,
         /// Reason why the text could not be read.
         parse_error: String,
-        /// JSON Schema of the arguments.
+        /// JSON Schema that the arguments should follow.
         expected_schema: Value,
     },
     /// A JSON object was read, but a field is missing, of the wrong type or against a constraint.
@@ -49,19 +49,19 @@ pub enum ToolError {
     Execution {
         /// Arguments of the execution; the raw text as a JSON string if they were never read.
         args: Json,
-        /// Cause of the failure.
+        /// Cause of the failure of the execution.
         cause: Cause,
     },
     /// The failure was escalated because it could not be handled.
     #[serde(rename = "EscalationError", alias = "Escalation")]
     Escalation {
-        /// Name of the tool, repair agent or agent that escalated.
+        /// Name of the first source of the escalation: a tool, a repair agent or an agent.
         source: String,
-        /// Reason of the escalation.
+        /// Reason that was given for the escalation.
         reason: String,
-        /// Severity of the escalation.
+        /// Severity that was given for the escalation.
         severity: Severity,
-        /// Failure that was escalated.
+        /// Failure of the call that was escalated.
         original: Box<ToolError>,
         /// Number of executions before the escalation.
         attempts: u32,
@@ -69,7 +69,7 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// Returns the error code.
+    /// Returns the error code, by which programs tell causes apart.
     pub fn code(&self) -> Code {
         match self {
             ToolError::InvalidArgs { .. } | ToolError::Deserialization { .. } => {

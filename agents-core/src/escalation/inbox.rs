@@ -19,7 +19,7 @@ pub(crate) struct Inbox {
     arrived: Notify,
 }
 
-/// Content of an inbox.
+/// Letter in the inbox of an agent at work.
 pub(crate) enum Letter {
     /// The agent is asked how to resolve an escalation.
     Asked(Asked),

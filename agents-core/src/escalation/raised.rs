@@ -28,7 +28,7 @@ pub struct Escalation {
     pub reason: String,
     /// Severity of the escalation, given with the reason.
     pub severity: Severity,
-    /// Failure that was escalated.
+    /// Failure of the call or of the answer that was escalated.
     pub original: ToolError,
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.
@@ -65,9 +65,9 @@ pub struct Escalation {
 pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
-    /// Reason that the source gave.
+    /// Reason that this source gave for the escalation.
     pub reason: String,
-    /// Severity that the source gave.
+    /// Severity that this source gave for the escalation.
     pub severity: Severity,
 }
 
@@ -120,7 +120,7 @@ impl EscalationHop {
 pub struct RefusedResolution {
     /// Name of the agent that chose the resolution.
     pub agent: String,
-    /// Resolution that the agent chose.
+    /// Resolution that the agent chose, in words.
     pub wanted: String,
     /// Reason why the resolution was not possible.
     pub why: String,
@@ -211,7 +211,7 @@ fn is_none(count: &u32) -> bool {
 }
 
 impl From<Escalation> for ToolError {
-    /// Returns the failure of the call: the source's own words, not those of agents above.
+    /// Returns the failure of the call, in the words of its source and not of the agents above.
     fn from(escalation: Escalation) -> Self {
         let EscalationHop {
             by: _,

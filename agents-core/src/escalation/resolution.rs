@@ -29,7 +29,7 @@ use std::{borrow::Cow, fmt, sync::Arc};
 #[must_use = "a resolution does nothing until `on_escalation` gives it back"]
 pub struct Resolution<I, O>(pub(crate) Verb<I, O>);
 
-/// Verb that a handler chose.
+/// Verb with which a handler resolves an escalation.
 pub(crate) enum Verb<I, O> {
     Model(Arc<dyn Model>),
     Instead(Instead<I, O>),
@@ -42,13 +42,13 @@ pub(crate) enum Verb<I, O> {
 pub(crate) enum Instead<I, O> {
     /// A skill of the handling agent, given by name, does the work.
     Skill(Cow<'static, str>),
-    /// Another agent does the work.
+    /// Another agent does the work in the place of the handling agent.
     Agent(Arc<dyn Agent<In = I, Out = O>>),
     /// The work ends with this value.
     Partial(O),
 }
 
-/// Escalation handler of an agent.
+/// Function with which an agent handles escalations from below.
 pub(crate) type SharedHandler<'a, I, O> =
     Arc<dyn Fn(Escalation) -> Resolution<I, O> + Send + Sync + 'a>;
 
@@ -227,7 +227,7 @@ impl<I: Data, O: Data> fmt::Debug for Resolution<I, O> {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait IntoResolution<I, O> {
-    /// Converts into the resolution.
+    /// Converts the value into the resolution of an escalation.
     fn into_resolution(self) -> Resolution<I, O>;
 }
 
@@ -252,7 +252,7 @@ impl<I, O> IntoResolution<I, O> for Option<Resolution<I, O>> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait TakesOver<I, O> {
-    /// Returns the agent.
+    /// Returns the agent that takes over.
     fn taking_over(self) -> Arc<dyn Agent<In = I, Out = O>>;
 }
 
@@ -272,7 +272,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
 )]
 #[doc(hidden)] // Public because a verb names it, for the message of a wrong type.
 pub trait SkillName {
-    /// Converts into the name.
+    /// Converts the value into the name of a skill.
     fn into_name(self) -> Cow<'static, str>;
 }
 

@@ -32,7 +32,7 @@ use std::fmt;
 pub struct EscalationReceipt {
     /// Escalation, as it was when it was settled or left unhandled.
     pub escalation: Escalation,
-    /// Settlement of the escalation.
+    /// Settlement: how the escalation ended.
     pub settled: Settlement,
 }
 
@@ -91,7 +91,7 @@ pub enum Settlement {
         /// Name of the agent that decided.
         agent: String,
     },
-    /// The run was ended.
+    /// The agent that decided ended the run.
     Thrown {
         /// Name of the agent that decided.
         agent: String,
@@ -107,7 +107,7 @@ pub enum Settlement {
     /// The work in which the escalation was raised ended before the settlement, or before the settlement was carried
     /// out.
     Dropped {
-        /// Reason why the work ended.
+        /// Reason why the work around the escalation ended.
         why: String,
     },
 }

@@ -9,7 +9,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// State of one final answer.
+/// State of one final answer of a model, from its text to its acceptance.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct FinalAnswer {
     pub(crate) candidates: Candidates<ReadError>,
@@ -34,18 +34,18 @@ pub(crate) enum AnswerStage {
         reason: String,
         severity: Severity,
     },
-    /// The answer ends the run.
+    /// The answer ends the run, for this reason.
     Throw {
         source: Option<String>,
         reason: String,
     },
     /// The answer goes back to the model.
     Refused,
-    /// The answer fits.
+    /// The answer fits its type, and no validator refuses it.
     Accepted,
 }
 
-/// Fact about an answer.
+/// Fact about the final answer of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AnswerFact {
@@ -84,7 +84,7 @@ impl FinalAnswer {
         }
     }
 
-    /// Returns the current text.
+    /// Returns the text that is tried now as the answer.
     pub(crate) fn text(&self) -> &str {
         self.candidates.text()
     }

@@ -28,7 +28,7 @@ use std::{fmt, time::Duration};
 /// Maximum number of candidates that arms and repair agents may give for one call or one answer.
 const MOST: usize = 8;
 
-/// Error of a candidate.
+/// Error that a candidate (a text for a call or an answer) failed with.
 pub(crate) trait Fault: fmt::Display {
     /// Returns the path of the field at fault, if one field is.
     fn field(&self) -> Option<&str>;
@@ -51,8 +51,8 @@ impl Fault for ReadError {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Candidates<F> {
     all: Vec<Candidate<F>>,
-    /// Index of the current candidate: the one that is tried now. The current text and the current failure are those of
-    /// this candidate.
+    /// Index of the current candidate: the one that is tried now. The current text and the current failure belong to
+    /// it.
     at: usize,
     /// Is `true` if a step was skipped because the maximum number of candidates is reached.
     cut_short: bool,
@@ -83,7 +83,7 @@ pub(crate) struct Candidate<F> {
     standing: Standing,
 }
 
-/// Author of a candidate.
+/// Author of a candidate: who gave the text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum By {
@@ -98,11 +98,11 @@ pub(crate) enum By {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Gave {
-    /// A text to read.
+    /// A text that has to be read.
     Text(String),
-    /// A text that failed before.
+    /// A text that is equal to one that failed before.
     Again(String),
-    /// No text.
+    /// No text, for this reason.
     Nothing(FixError),
     /// A text that is not used, or `None` if the author was not even asked: the tool may have taken effect already.
     Withheld(Option<String>),
@@ -118,7 +118,7 @@ enum Standing {
     Given,
     /// The text was read and fits.
     Accepted,
-    /// The text was executed.
+    /// The text was executed as the arguments of the call.
     Ran,
 }
 
@@ -142,20 +142,20 @@ pub(crate) struct Circumstances {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Next move of recovery.
+/// Next move of the recovery from a failure.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Move {
-    /// Read the current candidate.
+    /// Read the text of the current candidate.
     Read,
-    /// Ask this repair agent.
+    /// Ask this repair agent for a text.
     Ask(RepairAgentRef),
     /// Wait, and execute the same arguments again.
     Retry(Wait),
     /// Settle the call with its failure, and this hint for the model.
     Tell(String),
-    /// Hand the failure up.
+    /// Hand the failure up to the agent above.
     Escalate { reason: String, severity: Severity },
-    /// End the run.
+    /// End the run, for this reason.
     Throw(String),
     /// Settle the call with its failure.
     Spent,
@@ -207,7 +207,7 @@ impl<F> Candidate<F> {
         }
     }
 
-    /// Returns the latest failure.
+    /// Returns the latest failure of the candidate's text.
     pub(crate) fn failed(&self) -> Option<&Failed<F>> {
         self.failures.last()
     }
@@ -266,12 +266,12 @@ impl<F: Fault> Candidates<F> {
         &mut self.all[self.at]
     }
 
-    /// Returns the current text.
+    /// Returns the text of the current candidate.
     pub(crate) fn text(&self) -> &str {
         self.at_hand().text()
     }
 
-    /// Returns the current failure.
+    /// Returns the latest failure of the current candidate.
     pub(crate) fn failed(&self) -> Option<&Failed<F>> {
         self.at_hand().failed()
     }
@@ -618,7 +618,7 @@ impl<F: Fault> Candidates<F> {
         last.map_or(0, |last| last + 1)
     }
 
-    /// Returns, for each candidate, whether its text is used: the accepted candidates, and those that they change in
+    /// Returns, for each candidate, whether its text is used: the accepted candidates, and the ones that they change in
     /// one value.
     pub(crate) fn used(&self) -> Vec<bool> {
         let mut used = vec![false; self.all.len()];

@@ -127,7 +127,7 @@ pub struct Entry {
     pub(crate) fact: Json,
 }
 
-/// Entry in its serialized form.
+/// Entry in its serialized form: its number, its time, its run, its place and its fact.
 type Written = (u64, u64, u32, u32, Json);
 
 impl From<Written> for Entry {
@@ -263,7 +263,7 @@ impl std::error::Error for JournalError {}
 pub struct MemoryJournal(Arc<Mutex<Vec<Entry>>>);
 
 impl MemoryJournal {
-    /// Creates an empty journal.
+    /// Creates an empty journal, for a run that begins.
     pub fn new() -> Self {
         Self::default()
     }
@@ -291,7 +291,7 @@ impl MemoryJournal {
         MemoryJournal(Arc::new(Mutex::new(entries)))
     }
 
-    /// Returns the entries so far.
+    /// Returns the entries that the run has written so far.
     pub fn entries(&self) -> Vec<Entry> {
         self.0
             .lock()

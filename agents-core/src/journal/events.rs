@@ -17,7 +17,7 @@ use crate::{
 };
 /// Subject of a fact that may have more events after it is folded into the state.
 enum Subject {
-    /// A call, by its number.
+    /// Tool call, by its number among the calls of its agent.
     Call(u32),
     /// A call that is settled, with the name of the knowledge if the call asked for some.
     Settled(Option<String>),
@@ -32,11 +32,11 @@ enum Subject {
 /// Part of an agent's work that a fact concerns.
 #[derive(Clone, Copy)]
 enum Within {
-    /// The whole work.
+    /// Whole work of the agent.
     Agent,
-    /// A call, by its number.
+    /// Tool call, by its number among the calls of its agent.
     Call(u32),
-    /// The answer of a turn.
+    /// Answer of the turn with this number.
     Turn(u32),
 }
 
@@ -360,7 +360,8 @@ impl State {
         vec![kind]
     }
 
-    /// Adds the events that are made after a fact is folded: those about its consequences.
+    /// Adds the events about the consequences of a fact. They are made after the fact is folded, that is, after the
+    /// state of the run contains it.
     fn followed(
         &self,
         id: PlaceId,

@@ -27,10 +27,10 @@ pub(crate) fn args_digest(args: &Json) -> ArgsDigest {
     hmac_sha256::Hash::hash(canonical(args.as_str()).as_bytes())
 }
 
-/// News of an execution, so that later calls know of it.
+/// Begin or end of an execution of a tool. It is noted so that a later equal call in the same run can be recognised.
 #[derive(Clone, Debug)]
 pub(crate) enum ExecutionNews {
-    /// An execution has begun.
+    /// An execution of a tool has begun.
     Began(Box<Executed>),
     /// The execution with this id has ended; `None` if it has not run after all.
     Ended(String, Option<EarlierOutcome>),

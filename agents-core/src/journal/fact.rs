@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fact {
-    /// The run starts.
+    /// The run starts, with this input and these terms.
     Started(Box<Started>),
     /// The run goes on in another process.
     Resumed,
@@ -63,7 +63,7 @@ pub(crate) enum Fact {
     Asked { model: Arc<str>, offer: u32 },
     /// A request to this model failed, and the request is repeated with the same model or a fallback.
     Tried { model: Arc<str>, error: ModelError },
-    /// The model has replied.
+    /// The model has replied to the agent's request.
     Replied(Box<Replied>),
     /// The model has not replied; `error` is its error, if it gave one.
     Unanswered {
@@ -80,11 +80,11 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_text: bool,
     },
-    /// A fact about a call.
+    /// A fact about the call with this number.
     Call { seq: u32, fact: CallFact },
     /// A person has found out whether a call in doubt took effect.
     FoundOut { call: Box<str>, finding: Finding },
-    /// A call has its receipt.
+    /// The call with this number has its receipt.
     Settled { seq: u32 },
     /// A fact about the final answer.
     Answer(AnswerFact),
@@ -126,7 +126,7 @@ pub(crate) enum Fact {
     Anew,
     /// The result at this place is partial.
     Partial,
-    /// The agent begins to work.
+    /// The agent at this place begins to work.
     Working,
     /// The agent has ended its work, which began at `since`; `ok` if it has succeeded.
     Worked { ok: bool, since: Timestamp },
@@ -178,11 +178,11 @@ impl Started {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Finished {
-    /// The run has this answer.
+    /// The run has ended with this answer.
     Answer(Json),
     /// The run failed with this error.
     Failed { kind: ErrorKind, message: String },
-    /// The run was stopped.
+    /// The run was stopped; the fact of the stop has the reason.
     Stopped,
 }
 
@@ -190,9 +190,9 @@ pub(crate) enum Finished {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Raiser {
-    /// A call, by its number.
+    /// Call, by its number among the calls of its agent.
     Call(u32),
-    /// The final answer.
+    /// Final answer of the agent.
     Answer,
 }
 
@@ -206,7 +206,7 @@ pub(crate) struct Offer {
     pub(crate) format: Option<Box<Value>>,
 }
 
-/// Reply of a model.
+/// Reply of a model to one request of an agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Replied {
     pub(crate) reply: Reply,

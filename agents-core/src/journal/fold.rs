@@ -22,26 +22,26 @@ pub(crate) struct Projection {
     pub(crate) max_output_bytes: usize,
 }
 
-/// Consequences of a fact.
+/// Consequences of a fact for the run, once the fact is folded into its state.
 #[derive(Debug, Default)]
 pub(crate) struct After {
     /// Stop of the run that follows from the fact.
     pub(crate) stop: Option<Box<Stop>>,
-    /// News of a call for subscribers.
+    /// Change of a call from which events for subscribers are made.
     pub(crate) news: Option<News>,
     /// Call whose effect is not known.
     pub(crate) doubt: Option<Doubt>,
     /// Id of a call whose effect is known now.
     pub(crate) found_out: Option<Arc<str>>,
-    /// News of an execution of a tool that writes and is not idempotent.
+    /// Begin or end of an execution of a tool that writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
-    /// Place that was opened.
+    /// Place of an agent or a call that the fact has opened in the run.
     pub(crate) opened: Option<PlaceId>,
     /// Ticket of the escalation that was raised.
     pub(crate) ticket: Option<u64>,
-    /// Receipts of escalations.
+    /// Receipts of the escalations that the fact has settled.
     pub(crate) receipts: Vec<EscalationReceipt>,
-    /// Receipt of a call.
+    /// Receipt of the call that the fact has settled.
     pub(crate) receipt: Option<Arc<ToolEnvelope>>,
     /// Is `true` if the fact does not belong to the state, and changes nothing.
     pub(crate) ignored: bool,

@@ -44,7 +44,7 @@ use std::{collections::BTreeMap, fmt, sync::Arc};
 pub struct Follower {
     folded: Refold,
     run_id: Arc<str>,
-    /// Number of events so far.
+    /// Number of events that were made so far.
     events: u64,
     /// Index of the run of each request so far.
     asked: BTreeMap<String, u32>,
@@ -54,8 +54,8 @@ pub struct Follower {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Followed {
-    /// Events of the entry. Those of nested runs are left out. Their numbers count the events of the journal, from 1, so
-    /// that everybody who follows it finds the same event under a number.
+    /// Events of the entry; events of nested runs are left out. Their numbers count the events of the journal, from 1.
+    /// So everybody who follows it finds the same event under a number.
     pub events: Vec<Event>,
     /// Step of a call that the entry records, if it records one; nested runs included.
     pub step: Option<CallStep>,
@@ -71,7 +71,7 @@ pub enum CallStep {
     Decided {
         /// Id of the request: see [`ApprovalRequest::id`].
         request: String,
-        /// Decision about the call.
+        /// Decision of the approver about the call.
         decided: ApprovalDecision,
     },
     /// An execution of a tool begins. For a tool that writes, this is stored before the tool runs.
@@ -84,7 +84,7 @@ pub enum CallStep {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Asked {
-    /// Request for approval.
+    /// Request for approval, as the approver gets it.
     pub request: ApprovalRequest,
     /// Place of the calling agent in the run.
     pub place: String,
@@ -96,11 +96,11 @@ pub struct Asked {
     pub written: Option<String>,
 }
 
-/// Begin of an execution.
+/// Begin of an execution of a tool, for tables beside the journal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Began {
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call gets.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
@@ -110,42 +110,42 @@ pub struct Began {
     pub approved_by: Option<String>,
     /// Place of the calling agent in the run.
     pub place: String,
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent: String,
-    /// Name of the tool.
+    /// Name of the tool that is executed.
     pub tool: String,
-    /// Version of the tool.
+    /// Version of the tool that is executed, such as `1.2.0`.
     pub version: String,
-    /// Effects of the tool.
+    /// Effects that the tool declares.
     pub effects: Effects,
-    /// Risk of the call.
+    /// Risk of the call: how much a mistake would cost.
     pub risk: Risk,
     /// Is `true` if the tool declares that the effect of a call cannot be undone.
     pub irreversible: bool,
     /// Is `true` if the tool says how a call is undone.
     pub has_undo: bool,
-    /// Arguments of the call.
+    /// Arguments of the call; secrets are shown by their names.
     pub args: Json,
     /// Arguments as they are stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their
     /// place.
     pub stored_args: Json,
     /// Digest of the exact arguments, made with the key of the run.
     pub args_digest: String,
-    /// Number of the execution, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
     /// Idempotency key of the call, by which services recognise it; `None` for a tool that does not write.
     pub key: Option<String>,
 }
 
-/// End of an execution.
+/// End of an execution of a tool, for tables beside the journal.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call gets.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
-    /// Number of the execution, from 1.
+    /// Number of this attempt at the call, from 1.
     pub attempt: u32,
     /// Output of the tool, or its error.
     pub result: Result<Json, ErrorRecord>,
@@ -182,8 +182,8 @@ impl Follower {
         &self.run_id
     }
 
-    /// Returns the digest of arguments that an approver may give in place of those of a requested call. Returns `None`
-    /// if there was no such request.
+    /// Returns the digest of arguments that an approver may give in place of a requested call's own. Returns `None` if
+    /// there was no such request.
     pub fn args_digest(&self, request: &str, args: &Json) -> Option<String> {
         let run = *self.asked.get(request)?;
         let run = self.folded.runs.iter().find(|one| one.run == run)?;

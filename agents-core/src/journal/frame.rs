@@ -21,7 +21,7 @@ use crate::{
 use serde::Serialize;
 use std::{mem, sync::Arc};
 
-/// State of a model-driven agent.
+/// State of an agent that a model drives: its conversation, its calls and its answer.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
@@ -43,18 +43,19 @@ pub(crate) struct Frame {
     /// Reason why the last reply is no answer: the model declined, or a filter withheld it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     declined: Option<String>,
-    /// Reason for which the last answer was refused.
+    /// Reason why the run refused the last answer of the agent's model; `None` after an answer that fits. The answer
+    /// did not fit its type, or a validator refused it.
     pub(crate) refused: Option<String>,
-    /// Number of answers in a row that were refused, with no call between them.
+    /// Number of answers in a row that the run refused, with no call between them.
     #[serde(default, skip_serializing_if = "is_zero")]
     refusals: u32,
-    /// Candidates of earlier answers, which went back to the model.
+    /// Candidates of earlier answers that were refused and went back to the model.
     earlier: Vec<Candidates<ReadError>>,
-    /// Model that the agent was given because it failed.
+    /// Model with which the agent goes on, because its first model failed and an escalation gave it another one.
     pub(crate) given: Option<Box<GivenModel>>,
     /// Decisions about escalations of the last reply, which hold when the model is asked again.
     pub(crate) verdicts: Vec<EscalationReceipt>,
-    /// Messages for the model, which follow the results of its calls.
+    /// Messages to the model about what happened meanwhile. They follow the results of its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<String>,
     /// Number of turns that the conversation took before this run.
@@ -81,7 +82,7 @@ pub(crate) struct Frame {
 /// Model that an agent was given because it failed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct GivenModel {
-    /// Id of the model.
+    /// Id of the model, such as `openai/gpt-5`.
     pub(crate) model: String,
     /// Escalation for which the model was given, as it was raised.
     pub(crate) escalation: Escalation,
@@ -100,15 +101,15 @@ pub(crate) const MOST_MODELS: u32 = 3;
 pub(crate) enum Next {
     /// Ask the model; with `must_fit`, its reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
-    /// Carry out the calls.
+    /// Carry out the calls of the last reply.
     Calls,
     /// Leave the conversation to the agent of this name.
     HandOff(Box<str>),
-    /// Read the answer.
+    /// Read the last reply as the answer.
     Answer,
     /// End the agent's work: the model declined to answer.
     Declined { why: String },
-    /// The budget is used up.
+    /// End the agent's work: this bound of the budget is used up.
     Stop(Limit),
     /// The budget is used up, and the last answer did not fit.
     GiveUp { reason: String, limit: Limit },
@@ -376,7 +377,7 @@ fn told(text: String) -> Message {
     }
 }
 
-/// Returns the news that a person has found out about a call in doubt.
+/// Returns the message to the model that a person has found out whether a call in doubt took effect.
 pub(super) fn finding(doubt: &Doubt, finding: &Finding, masker: &Masker) -> String {
     let Doubt { tool, args, .. } = doubt;
     let args = masker.seen(args);

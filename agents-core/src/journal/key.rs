@@ -15,7 +15,7 @@ use uuid::Uuid;
 pub(crate) struct RunKey([u8; 32]);
 
 impl RunKey {
-    /// Creates a random key.
+    /// Creates a random key for a run that begins.
     pub(crate) fn random() -> RunKey {
         let mut key = [0; 32];
         key[..16].copy_from_slice(Uuid::new_v4().as_bytes());

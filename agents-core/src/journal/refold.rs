@@ -13,7 +13,7 @@ pub(crate) struct Stored {
 
 /// Position of a fact in a journal.
 pub(crate) struct Position<'a> {
-    /// Index of the fact's entry.
+    /// Index in the journal of the entry that has the fact.
     pub(crate) index: usize,
     pub(crate) entry: &'a Entry,
     pub(crate) started: &'a Started,
@@ -31,7 +31,7 @@ impl Position<'_> {
 pub(crate) struct Refold {
     masker: Arc<Masker>,
     pub(crate) runs: Vec<Stored>,
-    /// Number of the last entry.
+    /// Number of the last entry that was folded.
     pub(crate) seq: u64,
 }
 

@@ -21,25 +21,25 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 /// Index of a place in its run.
 pub(crate) type PlaceId = u32;
 
-/// State of one run.
+/// State of one run, which the facts of its journal determine.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct State {
     /// Id of the run, once it has started.
     pub(super) run_id: Option<Arc<str>>,
-    /// Number of facts so far.
+    /// Number of facts that were folded so far.
     pub(crate) seq: u64,
     /// Places, in the order in which they were opened. The first is that of the agent that is run.
     pub(crate) places: Vec<Place>,
     pub(crate) usage: Usage,
-    /// Stop of the run.
+    /// Stop of the run, once something has stopped it.
     pub(crate) stop: Option<Stop>,
     /// Number of escalations that were raised.
     pub(super) raised: u64,
-    /// Escalations on their way up.
+    /// Escalations on their way up the tree of agents, which are not settled.
     pub(crate) open: Vec<Open>,
     /// Receipts of the escalations that are settled.
     pub(crate) settled: Vec<EscalationReceipt>,
-    /// End of the run.
+    /// End of the run, once it has ended.
     pub(crate) finished: Option<Finished>,
     /// Calls whose effect is not known, each with the place of its agent.
     pub(crate) doubts: Vec<(PlaceId, Doubt)>,
@@ -59,7 +59,7 @@ pub(crate) struct State {
     pub(super) asked: u32,
     /// Is `true` if the run is over.
     pub(crate) over: bool,
-    /// Offers to models, each once.
+    /// Tools and answer formats that were offered to models. Each is kept once.
     pub(crate) offers: Vec<Offer>,
     /// Steps of the run, in the order in which they ended.
     pub(crate) steps: Vec<Kept>,
@@ -101,7 +101,7 @@ pub(crate) struct Place {
     pub(crate) paid: Paid,
 }
 
-/// Escalation on its way up.
+/// Escalation on its way up the tree of agents, which is not settled.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
@@ -109,9 +109,9 @@ pub(crate) struct Open {
     pub(crate) place: PlaceId,
     /// Subject of the escalation: a call or the answer of the agent at that place.
     pub(crate) of: Raiser,
-    /// Escalation, as it was raised.
+    /// Escalation as the call or the answer raised it.
     pub(crate) raised: Box<Escalation>,
-    /// Escalation in its present state.
+    /// Escalation as the agents on its way have changed it.
     pub(crate) escalation: Escalation,
 }
 
@@ -164,7 +164,7 @@ impl State {
         })
     }
 
-    /// Applies `f` to the place and to those above.
+    /// Applies `f` to the place and to all places above it.
     pub(super) fn each_up(&mut self, id: PlaceId, mut f: impl FnMut(&mut Place)) {
         let mut at = Some(id);
         while let Some(id) = at {
@@ -174,8 +174,8 @@ impl State {
         }
     }
 
-    /// Returns the receipts of the agent at this place and of those below: each call's receipt, followed by those of
-    /// the agents that ran within it. Last come those of agents that ran beside its calls.
+    /// Returns the receipts of the agent at this place and of the agents below it. Each call's receipt is followed by
+    /// the receipts of the agents that ran within it. Last come the receipts of agents that ran beside its calls.
     pub(crate) fn receipts(&self, id: PlaceId) -> Vec<Arc<ToolEnvelope>> {
         let place = self.place(id);
         let mut all = Vec::with_capacity(place.receipts.len());

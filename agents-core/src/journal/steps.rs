@@ -12,7 +12,7 @@ use crate::{
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Step that has ended.
+/// Step of a run that has ended, with its times.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
@@ -21,13 +21,13 @@ pub(crate) struct Kept {
     pub(crate) what: What,
 }
 
-/// Kind of a step.
+/// Kind of a step: work of an agent, a turn of a model, or a call.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum What {
-    /// The agent worked.
+    /// The agent worked; `ok` if it succeeded.
     Agent { ok: bool },
-    /// A model was asked.
+    /// A model was asked in this turn.
     Turn {
         turn: u32,
         model: Arc<str>,
@@ -36,7 +36,7 @@ pub(crate) enum What {
         choosing: bool,
         refused: bool,
     },
-    /// A call was made.
+    /// A tool was called.
     Call { seq: u32, call_id: Arc<str> },
 }
 

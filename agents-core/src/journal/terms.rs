@@ -16,10 +16,11 @@ pub(crate) struct Terms {
     pub(crate) strict: bool,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) confirms_repeats: bool,
-    /// Names of the policies.
+    /// Names of the policies that the run was started with.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) policies: Vec<String>,
-    /// Is `true` if a rate limiter was set. Its limits are code, so it is only checked later that there is a limiter.
+    /// Is `true` if a rate limiter was set. Its limits are code and are not recorded. A run that goes on later is only
+    /// checked to have a limiter again.
     pub(crate) limited: bool,
     /// Identity of the answer's type, which tells it apart from any other type; `None` if no model gives the answer.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Attachment of a call, as a fact records it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Attached {
-    /// URL of the content.
+    /// URL at which the content is kept.
     pub(crate) url: String,
-    /// Media type of the content.
+    /// Media type of the content, such as `image/png`.
     #[serde(rename = "type")]
     pub(crate) media_type: String,
     /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the content is at

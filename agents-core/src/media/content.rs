@@ -19,7 +19,7 @@ use std::{fmt, ops::Deref};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
-    /// Text of the content.
+    /// Text of the content, which stands before the images and files.
     pub text: String,
     /// Images and files, in their order behind the text.
     pub media: Vec<Media>,

@@ -173,7 +173,7 @@ impl Media {
         }
     }
 
-    /// Takes the bytes that a blob store returned. `false` means that they are not those that were stored.
+    /// Takes the bytes that a blob store returned for the content. Returns `false` if other bytes were stored.
     pub(crate) fn load(&self, bytes: &[u8]) -> bool {
         let Source::Stored(stored) = &self.source else {
             return true;

@@ -6,8 +6,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
-/// Default number of lines that are kept for each owner: about as many as a small model can read
-/// beside its work.
+/// Default number of lines that are kept for each agent and scope: about as many as a small model can read beside its
+/// work.
 const LINES: usize = 200;
 
 /// A [`Memory`] in this process, which forgets everything when the process ends; clones share their
@@ -30,7 +30,7 @@ pub struct MemoryBank {
 }
 
 impl MemoryBank {
-    /// Creates an empty bank that keeps the last 200 lines of each owner.
+    /// Creates an empty bank that keeps the last 200 lines of each agent and scope.
     pub fn new() -> Self {
         MemoryBank {
             max_lines: LINES,
@@ -38,14 +38,14 @@ impl MemoryBank {
         }
     }
 
-    /// Sets how many lines of each owner are kept; 200 by default. The oldest are dropped first.
+    /// Sets how many lines are kept for each agent and scope; 200 by default. The oldest are dropped first.
     #[must_use]
     pub fn max_lines(mut self, lines: usize) -> Self {
         self.max_lines = lines;
         self
     }
 
-    /// Returns an owner's lines, oldest first.
+    /// Returns the lines that an agent remembers for a scope, oldest first.
     pub fn lines(&self, owner: &Owner) -> Vec<String> {
         let kept = self.kept();
         kept.get(owner)
@@ -53,7 +53,7 @@ impl MemoryBank {
             .unwrap_or_default()
     }
 
-    /// Adds lines to an owner's memory, without the checks that apply to a model.
+    /// Adds lines to the memory of an agent and scope, without the checks of what a model writes.
     pub fn remember(&self, owner: &Owner, text: &str) {
         self.add(owner, text.lines().map(str::to_owned));
     }

@@ -30,10 +30,10 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::{error::Error as StdError, sync::Arc};
 
-/// Error of a [`Memory`].
+/// Error of a [`Memory`], for instance of the database that it stores lines in.
 pub type MemoryError = Box<dyn StdError + Send + Sync>;
 
-/// Owner of a memory: an agent, working for a scope.
+/// Owner of a memory: an agent by its name, together with the scope that its run works for.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -52,12 +52,12 @@ pub type MemoryError = Box<dyn StdError + Send + Sync>;
 pub struct Owner {
     /// Name of the agent that owns the memory.
     pub agent: String,
-    /// Scope that the agent works for.
+    /// Scope that the agent works for: an organisation, and perhaps a workspace and a user of it.
     pub scope: Scope,
 }
 
 impl Owner {
-    /// Creates the owner for an agent in a run without a scope.
+    /// Creates the owner of the memory that an agent has in runs without a scope.
     pub fn agent(agent: impl Into<String>) -> Self {
         Owner {
             agent: agent.into(),
@@ -65,7 +65,8 @@ impl Owner {
         }
     }
 
-    /// Sets the scope that the agent works for.
+    /// Sets the scope (organisation, workspace and user) of this owner of a memory. An agent has a memory of its own
+    /// for each scope that its runs work for.
     #[must_use]
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.scope = scope.into();
@@ -106,13 +107,13 @@ impl Owner {
     note = "a memory is a `MemoryBank` or any type that implements `Memory`"
 )]
 pub trait Memory: Send + Sync + 'static {
-    /// Returns all lines of an owner, oldest first; none for an owner that has never written.
+    /// Returns all lines that this agent remembers for this scope, oldest first; none if it has never written any.
     ///
     /// # Errors
     /// When the memory cannot be reached.
     async fn read(&self, owner: &Owner) -> Result<Vec<String>, MemoryError>;
 
-    /// Appends lines; a bounded memory drops its oldest lines to make room.
+    /// Appends lines to the memory of an agent and scope. A memory of limited size drops its oldest lines for them.
     ///
     /// # Errors
     /// When the memory cannot be reached, or refuses the lines.

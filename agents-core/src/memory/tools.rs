@@ -6,7 +6,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Maximum length in bytes of a text that is written at once, so that a memory holds only what is worth keeping.
+/// Maximum length, in bytes, of the text that a model may write with one call. A memory is for what is worth keeping.
 const LONGEST: usize = 4_000;
 
 const NAMES: [&str; 3] = ["memory_read", "memory_write", "memory_search"];
@@ -83,8 +83,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns the owner of the memory that a call reaches. The model has no influence on the
-    /// owner.
+    /// Returns the agent and the scope whose memory a call reaches. The model cannot choose another one.
     fn owner(&self, cx: &ToolContext) -> Owner {
         Owner::agent(&*self.agent).scope(cx.scope().clone())
     }

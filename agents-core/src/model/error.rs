@@ -33,7 +33,7 @@ pub enum ModelErrorKind {
     OverBudget,
     /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
-    /// No reply came in time.
+    /// No reply of the server came in time.
     TimedOut,
     /// The connection or the reply broke off before it was complete.
     Interrupted,
@@ -90,7 +90,7 @@ impl ModelError {
         self
     }
 
-    /// Returns the kind of error.
+    /// Returns the kind of error, by which callers decide what to do.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
     }

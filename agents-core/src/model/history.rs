@@ -36,12 +36,12 @@ pub struct History {
 }
 
 impl History {
-    /// Creates an empty history.
+    /// Creates a history that has no messages yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends a message.
+    /// Appends a message to the end of the conversation.
     pub fn push(&mut self, message: Message) {
         self.note_media(&message);
         self.messages.push(message);
@@ -66,7 +66,7 @@ impl History {
         self.has_files
     }
 
-    /// Returns the messages, oldest first.
+    /// Returns the messages of the conversation, oldest first.
     pub fn messages(&self) -> &[Message] {
         &self.messages
     }

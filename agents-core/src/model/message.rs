@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum Message {
-    /// System prompt.
+    /// System prompt, which tells the model how to work.
     System {
-        /// Text of the prompt.
+        /// Text of the system prompt.
         content: String,
     },
     /// A message to the model: the task, or feedback on an answer.
@@ -25,7 +25,7 @@ pub enum Message {
         /// Text of the message, with images and files.
         content: Content,
     },
-    /// A reply of the model.
+    /// Reply of the model: text, calls or both.
     Assistant {
         /// Text of the reply, besides its calls.
         content: String,
@@ -36,7 +36,7 @@ pub enum Message {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<ToolCall>,
     },
-    /// Result of one tool call.
+    /// Result of one tool call, for the model.
     Tool {
         /// Id that the model gave the call, or that the run created for it.
         tool_call_id: String,

@@ -91,7 +91,7 @@ pub trait Model: Send + Sync + 'static {
         self.id().split('/').next().unwrap_or_default()
     }
 
-    /// Returns the abilities of the model; those of a model that reads text by default.
+    /// Returns the abilities of the model, such as reading images. By default, it reads text alone.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }

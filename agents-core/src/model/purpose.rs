@@ -25,7 +25,7 @@ pub enum PurposeKey {
     Scoring,
     /// Detection of deception, validation of parsed text: many calls, very sensitive to cost.
     Detection,
-    /// Diagnosis, optimisation, rewriting: quality counts.
+    /// Diagnosis, optimisation and rewriting: quality counts more than cost.
     Reasoning,
     /// A turn of an agent in a conversation.
     AgentTurn,
@@ -35,7 +35,7 @@ pub enum PurposeKey {
     WorldAgent,
     /// Agents of customers whose runs are repeated.
     CustomerReplay,
-    /// Embeddings; reserved.
+    /// Embeddings of texts; reserved for later versions.
     Embedding,
     /// Purpose of an application, which its control plane registers.
     Extra(Cow<'static, str>),
@@ -112,9 +112,9 @@ pub trait Purposes: Send + Sync + 'static {
         let _ = (run_id, purpose, fits);
     }
 
-    /// Returns `true` if the model of this name may be asked. These are the models that stand for a purpose, and those
-    /// that agents or runs may bring themselves. All may by default. For a model with a [fallback](super::Fallback),
-    /// the method is called with the names of both.
+    /// Returns `true` if the model of this name may be asked; by default, every model may. An implementation admits the
+    /// models that stand for a purpose. It may also admit models that agents or runs bring themselves. For a model with
+    /// a [fallback](super::Fallback), the method is called with the names of both.
     fn admits(&self, model: &str) -> bool {
         let _ = model;
         true

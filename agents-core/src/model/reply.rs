@@ -22,14 +22,14 @@ use std::ops::AddAssign;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// The model was done.
+    /// The model ended its reply by itself.
     #[default]
     Stop,
     /// The model waits for the results of its calls. Some servers say [`Stop`](Self::Stop) for that.
     ToolCalls,
     /// The output limit was reached: the text is cut off.
     Length,
-    /// The model declined to answer.
+    /// The model declined to answer, as [`Reply::refusal`] may say.
     Refusal,
     /// A filter of the provider withheld the reply, or a part of it.
     Filter,
@@ -49,7 +49,7 @@ pub enum FinishReason {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// Text of the reply.
+    /// Text of the reply, besides calls and reasoning.
     #[serde(default)]
     pub content: String,
     /// Reasoning, where the server returns it separately.
@@ -62,10 +62,10 @@ pub struct Reply {
     /// separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Reason why the model stopped.
+    /// Reason why the model stopped writing.
     #[serde(default)]
     pub finish: FinishReason,
-    /// Tokens that the reply used.
+    /// Tokens that were read and written for the reply.
     #[serde(default)]
     pub usage: Usage,
     /// Is `true` if the tools were [offered by prompt](crate::model::prompted). A reply that is a call and nothing

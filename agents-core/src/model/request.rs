@@ -24,9 +24,9 @@ use std::{fmt, time::Duration};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delta<'a> {
-    /// A fragment of the text.
+    /// Next characters of the text of the reply.
     Text(&'a str),
-    /// A fragment of the reasoning.
+    /// Next characters of the reasoning.
     Thinking(&'a str),
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Found {
     pub(crate) defects: Vec<String>,
 }
 
-/// Returns the defects at each place of the team; each place comes before those below it.
+/// Returns the defects at each place of the team. A place comes before the places below it.
 pub(crate) fn found(root: &Placement, has_model: bool) -> Vec<Found> {
     let mut check = Check::default();
     check.visit(root, &mut Vec::new(), has_model);
@@ -208,7 +208,7 @@ fn granted_and_confirmed(here: &Placement, defects: &mut Vec<String>) {
     }
 }
 
-/// Checks that the grants lie within those of the nearest agent above that has grants.
+/// Checks that the grants of a place lie within the grants of the nearest agent above that has any.
 fn beyond(here: &Placement, above: &[&Placement], defects: &mut Vec<String>) {
     let authority = above.iter().rev().map(|place| place.inner());
     let Some(authority) = authority.into_iter().find(|place| place.granted.is_some()) else {

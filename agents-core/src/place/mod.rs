@@ -87,7 +87,7 @@ impl Placement {
         delegates.map(|below| tool_name(&below.placement().name))
     }
 
-    /// Returns the agent's own bounds, tightened by those of its place.
+    /// Returns the bounds that hold for the agent: its own, and the bounds of its place where they are tighter.
     pub(crate) fn bounds(&self) -> Budget {
         self.profile.budget.tighter(&self.budget)
     }
@@ -143,7 +143,7 @@ pub(crate) struct TeamPlace {
     pub(crate) allowed: Option<Duration>,
 }
 
-/// Delegate whose types are erased.
+/// Delegate in a team, as a tool of the agent above: its types are erased.
 pub(crate) trait Delegate: DynTool {
     fn placement(&self) -> &Arc<Placement>;
 

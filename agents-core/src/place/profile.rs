@@ -27,9 +27,9 @@ pub struct Profile {
     pub(crate) tools: Vec<OwnTool>,
     pub(crate) skills: Vec<OwnSkill>,
     pub(crate) budget: Budget,
-    /// Effects on the outside world that the agent's own code has, in addition to those of the tools.
+    /// Effects on the outside world that the agent's own code has, in addition to its tools' effects.
     pub(crate) code: Effects,
-    /// Is `true` if the agent is made of other agents: the grants of a place do not reach those.
+    /// Is `true` if the agent is made of other agents, which the grants of a place do not reach.
     pub(crate) is_composite: bool,
     /// Root of the team, if the agent is a team.
     pub(crate) team: Option<Arc<Placement>>,
@@ -51,7 +51,7 @@ pub struct Profile {
     pub(crate) claims: Vec<String>,
 }
 
-/// Defect of an agent.
+/// Defect that keeps an agent from working.
 #[derive(Clone, Debug)]
 pub(crate) struct Defect {
     pub(crate) text: String,
@@ -75,7 +75,7 @@ impl Defect {
 /// Tool in an agent's profile: the tool itself, or what is known of it before the agent runs.
 #[derive(Clone)]
 pub(crate) enum OwnTool {
-    /// The tool itself.
+    /// The tool itself, which the agent holds.
     Held(SharedTool),
     /// Name and effects of a tool, from the profile of an agent that was written by hand.
     Named { name: String, effects: Effects },
@@ -179,7 +179,7 @@ pub struct KnownTool {
     pub name: String,
     /// Version of the tool; `None` if it is not known, as with tools that a source will list.
     pub version: Option<String>,
-    /// Effects of the tool.
+    /// Effects of the tool on the outside world.
     pub effects: Effects,
     /// Description of the tool; `None` if the tool itself is not known.
     pub description: Option<Box<ToolDescription>>,
@@ -261,7 +261,7 @@ impl Profile {
         }
     }
 
-    /// Creates the profile of an agent whose only effects are those of these tools.
+    /// Creates the profile of an agent that acts only through these tools.
     pub(crate) fn driven(tools: &ToolSet, budget: &Budget) -> Self {
         let bare = Profile {
             code: Effects::None,
@@ -285,7 +285,7 @@ impl Profile {
         self
     }
 
-    /// Creates the profile of a composite from those of its parts, the first part first. All tools of the parts
+    /// Creates the profile of a composite from the profiles of its parts, the first part first. All tools of the parts
     /// are merged, but teams among the parts are kept as teams.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Profile>) -> Self {
         let mut whole = Profile {
@@ -356,7 +356,7 @@ impl Profile {
         self
     }
 
-    /// Sets the agent's own budget.
+    /// Sets the budget that the agent itself has.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;
@@ -395,12 +395,12 @@ impl Profile {
         profile
     }
 
-    /// Returns the names of the agent's tools; for a composite, those of all its parts.
+    /// Returns the names of the agent's tools; for a composite, the names of the tools of all its parts.
     pub fn tools(&self) -> impl Iterator<Item = &str> {
         self.all_tools().map(OwnTool::name)
     }
 
-    /// Returns the agent's tools; for a composite, those of all its parts.
+    /// Returns the agent's tools; for a composite, the tools of all its parts.
     pub(crate) fn all_tools(&self) -> impl Iterator<Item = &OwnTool> {
         let teams = self.teams.iter();
         let of_teams = teams.flat_map(|team| team.inner().usable());
@@ -416,8 +416,8 @@ impl Profile {
         super::check::check_run(self, has_model)
     }
 
-    /// Finds a tool by its version and its name, which may be an [`alias`](crate::tool::alias) or the tool's own. The tools
-    /// are those of the agent and of all agents that it is known to have: the parts of a composite, and the delegates of a
+    /// Finds a tool by its version and its name, which may be an [`alias`](crate::tool::alias) or the tool's own. It
+    /// looks in the agent and in all agents that it is known to have: the parts of a composite, and the delegates of a
     /// team. Returns `None` if none of them has it.
     pub fn find_tool(&self, name: &str, version: &str) -> Option<SharedTool> {
         let of_version = |tool: &SharedTool| tool.spec().version == version;
@@ -425,8 +425,8 @@ impl Profile {
             .or_else(|| self.find(&|tool| tool.spec().own_name() == name && of_version(tool)))
     }
 
-    /// Returns `true` if a place in a team, of those that the agent is known to have, asks before each call of the tool that
-    /// models know by this name.
+    /// Returns `true` if a place in the agent's known teams asks before each call of this tool. `tool` is the name that
+    /// models know.
     pub fn confirms(&self, tool: &str) -> bool {
         let mut teams = self.team.iter().chain(&self.teams);
         teams.any(|team| team.confirms_below(tool))

@@ -166,7 +166,7 @@ pub enum Verdict {
     ///
     /// A model call that needs approval is denied, because no person can approve one.
     Confirm,
-    /// The action is denied.
+    /// The action is denied, and is not done.
     Deny {
         /// Reason of the denial, which the model is told.
         reason: String,
@@ -231,9 +231,9 @@ pub struct ModelCall<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ToolUse<'a> {
-    /// Name of the calling agent.
+    /// Name of the agent that calls the tool.
     pub agent: &'a str,
-    /// Specification of the tool.
+    /// Specification of the tool that is called.
     pub spec: &'a ToolSpec,
     /// Is `true` if the tool is a delegate: an agent whose own calls are judged as well.
     pub is_delegate: bool,
@@ -247,7 +247,7 @@ pub struct ToolUse<'a> {
     pub scope: &'a Scope,
 }
 
-/// Policies of one run.
+/// Policies that a run asks before each action.
 #[derive(Clone, Default)]
 pub(crate) struct Policies(Vec<Arc<dyn Policy>>);
 

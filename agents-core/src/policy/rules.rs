@@ -71,7 +71,7 @@ pub fn deny_tools(pattern: impl Into<Pattern>) -> impl Policy {
     })
 }
 
-/// Returns a policy that denies all tools but those with these names; a pattern matches a name or a
+/// Returns a policy that permits only tools with these names, and denies all others; a pattern matches a name or a
 /// `name@version`.
 ///
 /// ```

@@ -39,12 +39,12 @@ pub struct MemoryLimiter {
 #[derive(Default)]
 struct Used {
     until: HashMap<(usize, String, String), Instant>,
-    /// Number of entries at which those that are available again are removed.
+    /// Number of entries at which entries are removed whose limits have filled up again.
     sweep_at: usize,
 }
 
 impl MemoryLimiter {
-    /// Creates a limiter without limits.
+    /// Creates a limiter that limits no tool yet.
     pub fn new() -> Self {
         Self::default()
     }

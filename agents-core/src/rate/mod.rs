@@ -79,7 +79,8 @@ impl<L: RateLimiter + ?Sized> RateLimiter for Arc<L> {
 /// Longest period: a clock cannot represent the end of an arbitrary one.
 const CENTURY: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
-/// A maximum rate with bursts: up to `times` at once, refilled evenly over the period.
+/// Maximum rate of executions, with bursts: up to `times` in a row, then as fast as they are refilled. The refill is
+/// even over the period.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -119,7 +120,7 @@ impl Rate {
         self.times
     }
 
-    /// Returns the period.
+    /// Returns the period in which all executions are refilled.
     pub const fn per(self) -> Duration {
         self.per
     }

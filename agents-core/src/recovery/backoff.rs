@@ -21,15 +21,15 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Backoff {
-    /// No wait.
+    /// No wait between executions.
     None,
-    /// Constant wait.
+    /// Constant wait before each further execution.
     Constant(Duration),
     /// A random part of a bound that doubles each time up to a cap ("full jitter").
     Exponential {
-        /// Longest possible first wait.
+        /// Longest wait that is possible before the second execution.
         base: Duration,
-        /// Longest possible wait of all.
+        /// Longest wait that is possible before any execution.
         cap: Duration,
     },
 }

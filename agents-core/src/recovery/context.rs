@@ -31,7 +31,7 @@ impl<'a> Raw<'a> {
         Raw { text, schema }
     }
 
-    /// Returns the text.
+    /// Returns the text that the model wrote.
     pub fn as_str(&self) -> &'a str {
         self.text
     }

@@ -139,7 +139,7 @@ impl<T: IntoValue, E> IntoValue for Result<T, E> {
 )]
 #[doc(hidden)] // Public because verbs name it, for the message of a wrong type.
 pub trait IntoWords {
-    /// Converts into the text.
+    /// Converts the value into the text of a reason or a hint.
     fn into_words(self) -> String;
 }
 

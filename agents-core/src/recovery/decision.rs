@@ -11,7 +11,7 @@ pub enum PlanStep {
     Fix(Option<String>),
     /// Asks a repair agent for new text.
     Ask {
-        /// Repair agent that is asked.
+        /// Repair agent that is asked for new text.
         fixer: RepairAgentRef,
         /// Number of times that the repair agent may be asked about one call or one final answer.
         retries: u32,
@@ -22,21 +22,21 @@ pub enum PlanStep {
     Retry {
         /// Maximum number of executions of the call in all.
         max_attempts: u32,
-        /// Wait before the execution.
+        /// Wait before each further execution.
         backoff: Backoff,
     },
     /// Reports the failure to the model, with this hint.
     Feedback(String),
     /// Escalates the failure to the agent above.
     Escalate {
-        /// Reason of the escalation.
+        /// Reason that the agent above is told.
         reason: String,
-        /// Severity of the escalation.
+        /// Severity that the agent above is told.
         severity: Severity,
     },
-    /// Ends the run.
+    /// Ends the whole run.
     Throw {
-        /// Reason for ending the run.
+        /// Reason for which the run ends.
         reason: String,
     },
     /// Asks the next layer of handlers.
@@ -167,7 +167,7 @@ impl<K: Kind> Decision<K> {
         self
     }
 
-    /// Returns the steps, in order.
+    /// Returns the steps so far, in the order in which they are tried.
     pub fn steps(&self) -> &[PlanStep] {
         &self.steps
     }
@@ -218,7 +218,7 @@ impl<K> Serialize for Decision<K> {
 pub struct Plan(pub(crate) Vec<PlanStep>);
 
 impl Plan {
-    /// Returns the steps, in order.
+    /// Returns the steps of the plan, in the order in which they are tried.
     pub fn steps(&self) -> &[PlanStep] {
         &self.0
     }

@@ -102,7 +102,7 @@ impl RepairInput {
     }
 }
 
-/// Writes the report, in words.
+/// Writes what failed in words, as the input of a repair agent that takes a `String`.
 impl From<Repair> for String {
     fn from(repair: Repair) -> String {
         repair.to_string()
@@ -160,7 +160,7 @@ impl fmt::Display for Repair {
 #[async_trait]
 pub trait Fixer: Send + Sync + 'static {
     // The hidden methods are for the engine: every agent of the right types has them.
-    /// Returns the agent's name.
+    /// Returns the name of the repair agent.
     #[doc(hidden)]
     fn fixer_name(&self) -> &str;
 
@@ -194,7 +194,7 @@ impl RepairAgentRef {
         }
     }
 
-    /// Returns the agent's name.
+    /// Returns the name of the repair agent that is referred to.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -234,7 +234,7 @@ pub(crate) enum FixError {
 }
 
 impl FixError {
-    /// Returns the reason alone.
+    /// Returns only the reason why there is no text.
     pub(crate) fn reason(&self) -> &str {
         match self {
             FixError::Failed(why) | FixError::Unable(why) | FixError::Thrown(why) => why,

@@ -69,7 +69,7 @@ pub trait CanSanitize: Kind {}
 #[diagnostic::do_not_recommend]
 impl CanSanitize for Deserialization {}
 
-/// Implemented for tools that may be executed again when the effect of an execution is not known: those that do not
+/// Implemented for tools that may be executed again when the effect of an execution is not known. These tools do not
 /// write, or are `idempotent`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` writes, so running it again could apply it twice",

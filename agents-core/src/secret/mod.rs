@@ -126,7 +126,7 @@ impl fmt::Display for SecretScope {
     }
 }
 
-/// Owner of a secret.
+/// Owner of a secret: an organisation (tenant), or a workspace or a user of it.
 ///
 /// Every owner names its organisation, so that no tenant is ever given the secret of another.
 ///
@@ -141,21 +141,21 @@ impl fmt::Display for SecretScope {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SecretOwner {
-    /// A user of an organisation.
+    /// A user of an organisation, for whom runs work.
     User {
         /// Id of the organisation (the tenant).
         org_id: String,
-        /// Id of the user.
+        /// Id of the user that owns the secret.
         user_id: String,
     },
-    /// A workspace of an organisation.
+    /// A workspace of an organisation, for all runs that work for it.
     Workspace {
         /// Id of the organisation (the tenant).
         org_id: String,
-        /// Id of the workspace.
+        /// Id of the workspace that owns the secret.
         domain_id: String,
     },
-    /// An organisation.
+    /// An organisation, for all runs that work for it.
     Org {
         /// Id of the organisation (the tenant).
         org_id: String,
@@ -182,7 +182,7 @@ impl SecretOwner {
             .chain([SecretOwner::Org { org_id }])
     }
 
-    /// Returns the scope of this owner's secrets.
+    /// Returns the scope in which this owner's secrets hold: `user`, `workspace` or `organisation`.
     pub fn scope(&self) -> SecretScope {
         match self {
             SecretOwner::User { .. } => SecretScope::User,

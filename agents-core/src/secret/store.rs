@@ -2,7 +2,8 @@ use super::{SecretError, SecretOwner, SecretValue, Secrets};
 use async_trait::async_trait;
 use std::{collections::HashMap, fmt};
 
-/// Secrets in memory, by owner and name.
+/// Store of secrets in memory. Each secret has a name and an owner: an organisation (tenant), or a workspace or a user
+/// of it.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -23,7 +24,7 @@ pub struct SecretStore {
 }
 
 impl SecretStore {
-    /// Creates an empty store.
+    /// Creates a store in memory that has no secrets yet.
     pub fn new() -> Self {
         Self::default()
     }
@@ -74,8 +75,8 @@ impl SecretStore {
         self.of(owner, name, value)
     }
 
-    /// Adds a secret of any owner. It replaces the owner's secret of this name and version; earlier versions stay, for
-    /// runs whose journals refer to them.
+    /// Adds a secret of an organisation, a workspace or a user. It replaces the owner's secret of this name and
+    /// version. Earlier versions stay, for runs whose journals refer to them.
     #[must_use]
     pub fn of(
         mut self,

@@ -30,7 +30,7 @@ pub struct Chart {
     tools: Vec<String>,
     confirm: Vec<String>,
     budget: Budget,
-    /// Defects at the agent's place.
+    /// Defects that the check of the team found at the agent's place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     defects: Vec<String>,
     delegates: Vec<Chart>,
@@ -91,12 +91,12 @@ impl Chart {
         }
     }
 
-    /// Returns the agent's name.
+    /// Returns the name of the agent that the chart begins with.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the agent's description.
+    /// Returns the description of the agent that the chart begins with.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -128,7 +128,7 @@ impl Chart {
         &self.defects
     }
 
-    /// Returns the charts of the agents below; below a composite, those of the teams among its
+    /// Returns the charts of the agents directly below. For a composite, they are the charts of the teams among its
     /// parts.
     pub fn delegates(&self) -> &[Chart] {
         &self.delegates
@@ -147,7 +147,7 @@ impl Chart {
         graph
     }
 
-    /// Writes the nodes of the agent and of those below it. Returns the number of the agent's node.
+    /// Writes the nodes of the agent and of all agents below it. Returns the number of the agent's node.
     fn nodes(&self, graph: &mut String, next: &mut usize) -> usize {
         let me = *next;
         *next += 1;

@@ -129,7 +129,7 @@ fn by_name(error: &ReadError, name: &str) -> ReadError {
     ReadError::new(path, message.replace("`input`", &format!("`{name}`")))
 }
 
-/// Delegate as a tool.
+/// Delegate (an agent that another one calls) in the form of a tool.
 pub(super) struct DelegateTool<A: Agent> {
     placed: Arc<Placed<A>>,
     spec: ToolSpec,

@@ -217,10 +217,10 @@ impl Member<Below> {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoMember {
-    /// Type of the agent.
+    /// Type of the agent that becomes the member.
     type Agent: Agent;
 
-    /// Converts into the member.
+    /// Converts the agent into a member of a team.
     fn into_member(self) -> Member<Self::Agent>;
 }
 

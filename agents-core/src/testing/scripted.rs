@@ -49,9 +49,9 @@ pub struct ScriptedModel {
 /// assert!(handle.requests().is_empty()); // nobody has asked yet
 /// ```
 pub enum Script {
-    /// Returns this reply.
+    /// Returns this reply to the next request.
     Reply(Reply),
-    /// Fails with this error.
+    /// Fails the next request with this error.
     Fail(ModelError),
     /// Computes the reply from the request.
     With(Box<dyn FnMut(&ReceivedRequest) -> Reply + Send>),
@@ -77,7 +77,7 @@ pub enum Script {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReceivedRequest {
-    /// Messages of the conversation.
+    /// Messages that the model was sent.
     pub messages: Vec<Message>,
     /// Names of the tools that were offered.
     pub tools: Vec<String>,
@@ -164,7 +164,7 @@ impl Script {
         Script::calls([(tool.into(), arguments.into())])
     }
 
-    /// Creates a reply that calls several tools.
+    /// Creates a reply that calls several tools, each with arguments as a model would write them.
     ///
     /// ```
     /// # use agents_core as agents;

@@ -23,19 +23,19 @@ use std::time::Duration;
 pub struct ToolDescription {
     /// Name by which models call the tool.
     pub name: String,
-    /// Version of the tool.
+    /// Version of the tool, such as `1.2.0`.
     pub version: String,
-    /// Description for models.
+    /// Description of the tool, as models read it.
     pub description: String,
-    /// Effects on the outside world.
+    /// Effects of the tool on the outside world.
     pub effects: Effects,
     /// Is `true` if the effects leave the organisation.
     pub external: bool,
     /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
-    /// Category of the tool.
+    /// Category of the tool, for people who choose among many tools.
     pub category: Category,
-    /// Risk of the calls.
+    /// Risk of the tool's calls: how much a mistake would cost.
     pub risk: Risk,
     /// Rule by which calls need a person's approval.
     pub approval: NeedsApproval,
@@ -59,7 +59,7 @@ pub struct ToolDescription {
     /// JSON Schema (draft 7) of the result, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Worked examples of arguments.
+    /// Worked examples of arguments, which models are shown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub examples: Vec<Value>,
 }

@@ -62,7 +62,7 @@ impl fmt::Debug for ErrorType {
 // The hidden methods are for the engine. A program that calls tools itself would leave out what the engine checks.
 #[async_trait]
 pub trait DynTool: Send + Sync + 'static {
-    /// Returns the tool's specification.
+    /// Returns the specification of the tool: its name, its schema, its effects.
     fn spec(&self) -> &ToolSpec;
 
     /// Reads the arguments strictly, without repairs.

@@ -15,7 +15,7 @@ use std::{borrow::Cow, error::Error, fmt::Display};
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait ErrorText<How>: Display + Send + Sync + 'static {
-    /// Returns the text of the error, followed by those of its causes.
+    /// Returns the text of the error, followed by the texts of its causes.
     #[doc(hidden)]
     fn told(&self) -> String;
 }

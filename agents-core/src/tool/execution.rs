@@ -26,9 +26,8 @@ struct Asked {
 }
 
 impl Execution {
-    /// Returns the token that is cancelled when the execution or the run ends; the first call creates it. If the
-    /// run has several tokens, the first of them cancels it at once. The others end the run, which drops its
-    /// executions.
+    /// Returns the token that is cancelled when the execution or the run ends; the first call creates it. If the run
+    /// has several tokens, the first of them cancels it directly. The others end the run, which drops its executions.
     pub(super) fn cancellation(&self, run: &[CancellationToken]) -> &CancellationToken {
         let token = self.cancellation.get_or_init(|| match run.first() {
             Some(run) => run.child_token(),

@@ -109,14 +109,14 @@ use std::{fmt, future::Future, hash::Hasher, sync::Arc, time::Duration};
     note = "a tool is the CamelCase type that `#[tool]` or `tool!` leaves beside the function: for `async fn read_file(..)` write `ReadFile`, or `ReadFile {{ .. }}` if it has `#[inject]` parameters"
 )]
 pub trait Tool: Send + Sync + 'static {
-    /// Type of the arguments.
+    /// Type of the arguments that a model has to send.
     type Args: DeserializeOwned + Send + Sync + 'static;
-    /// Type of the result.
+    /// Type of the result that the model is told.
     type Ok: Serialize + Send;
-    /// Type of the error.
+    /// Type of the error that the tool fails with.
     type Err: fmt::Display + Send + Sync + 'static;
 
-    /// Returns the tool's specification.
+    /// Returns the specification of the tool: its name, its schema, its effects.
     fn spec(&self) -> &ToolSpec;
 
     /// Executes the tool.

@@ -46,13 +46,14 @@ impl ToolPolicy {
         Self::default()
     }
 
-    /// Sets whether calls need approval; by default, the tool decides.
+    /// Sets whether calls of the tools with this policy need a person's approval; by default, each tool decides for
+    /// itself.
     pub fn approval(mut self, approval: NeedsApproval) -> Self {
         self.approval = Some(approval);
         self
     }
 
-    /// Requires approval for every call.
+    /// Requires a person's approval for every call of the tools with this policy.
     pub fn confirm(self) -> Self {
         self.approval(NeedsApproval::Always)
     }

@@ -45,7 +45,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Creates an empty registry.
+    /// Creates a registry that has no tools yet.
     pub fn new() -> Self {
         Self::default()
     }

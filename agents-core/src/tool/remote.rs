@@ -39,7 +39,7 @@ pub struct RemoteTool {
     /// Description for the model; if it is blank, the name is used.
     #[serde(default)]
     pub description: String,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments, as the server declares it.
     pub input_schema: Value,
     /// JSON Schema of the result, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -94,7 +94,7 @@ impl Annotations {
 }
 
 impl RemoteTool {
-    /// Returns the tool's specification.
+    /// Returns the specification of the tool, for its use in an agent.
     pub fn spec(&self) -> ToolSpec {
         let RemoteTool {
             name,

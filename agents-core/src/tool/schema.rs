@@ -30,7 +30,7 @@ pub(crate) fn schema_with_claims<T: JsonSchema>() -> (Value, Vec<String>) {
 /// Schema by which arguments or an answer are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Expected<'a> {
-    /// Schema as models see it.
+    /// Schema in the form in which models see it.
     pub(crate) schema: &'a Value,
     /// Schema as the reader uses it.
     pub(crate) compiled: &'a Schema,
@@ -60,7 +60,7 @@ pub(crate) fn constrained(schema: &Value) -> bool {
     }
 }
 
-/// Returns `true` if a number has bounds other than those of its own type, which reading it checks.
+/// Returns `true` if a number has bounds that reading its type does not check.
 fn bounded(schema: &Value) -> bool {
     let own = match schema.get("format").and_then(Value::as_str) {
         Some("uint8") => (Some(0), Some(255)),
@@ -92,12 +92,12 @@ pub mod output_schema {
     pub struct Probe<T>(PhantomData<fn() -> T>);
 
     impl<T> Probe<T> {
-        /// The probe of this type.
+        /// Probe that asks whether the type has a schema.
         pub const NEW: Self = Probe(PhantomData);
     }
 
     impl<T: JsonSchema> Probe<T> {
-        /// Returns the schema of `T`.
+        /// Returns the JSON Schema of the type `T`.
         pub fn output_schema(&self) -> Option<Value> {
             Some(schema_of::<T>())
         }
@@ -105,7 +105,7 @@ pub mod output_schema {
 
     /// Fallback for a `T` without a schema.
     pub trait NoSchema {
-        /// Returns `None`.
+        /// Returns `None`: the type has no schema.
         fn output_schema(&self) -> Option<Value> {
             None
         }

@@ -29,7 +29,7 @@ pub type SharedTool = Arc<dyn DynTool>;
     note = "several at once are spread: `tools = [ReadFile, ..more]`"
 )]
 pub trait IntoTool {
-    /// Converts into a shared tool.
+    /// Converts the value into a tool that several agents may share.
     fn into_tool(self) -> SharedTool;
 }
 
@@ -74,20 +74,20 @@ pub struct ToolSet {
 }
 
 impl ToolSet {
-    /// Creates an empty set.
+    /// Creates a set that has no tools yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a tool.
+    /// Adds a tool to the set.
     #[must_use]
     pub fn with(mut self, tool: impl IntoTool) -> Self {
         self.push(tool.into_tool());
         self
     }
 
-    /// Adds several tools: those of an iterator or of another set, or those of a
-    /// [source](super::ToolSource), given by reference.
+    /// Adds several tools: the tools of an iterator, of another set, or of a [source](super::ToolSource) that is given
+    /// by reference.
     #[must_use]
     pub fn with_all<Kind>(mut self, tools: impl IntoTools<Kind>) -> Self {
         tools.add_to(&mut self);
@@ -120,7 +120,7 @@ impl ToolSet {
         self
     }
 
-    /// Returns the tools of the set, without those that sources may list later.
+    /// Returns the tools that the set has now, without the tools that sources may list later.
     pub(crate) fn known(&self) -> impl Iterator<Item = &SharedTool> {
         self.tools.iter()
     }
@@ -162,7 +162,7 @@ impl ToolSet {
         self.tools.is_empty() && self.sources.is_empty()
     }
 
-    /// Returns the number of tools, without those that sources may list later.
+    /// Returns the number of tools that the set has now, without the tools that sources may list later.
     pub fn len(&self) -> usize {
         self.tools.len()
     }

@@ -110,7 +110,7 @@ impl<T: JsonSchema> Described for T {
 // Public because generated code names it.
 #[doc(hidden)]
 pub trait Injected: Sized + Send + Sync + 'static {
-    /// Returns a clone.
+    /// Returns a clone of the injected value.
     #[doc(hidden)]
     #[must_use]
     fn copied(&self) -> Self;

@@ -108,7 +108,7 @@ pub trait IntoTools<Kind> {
 #[derive(Debug)]
 pub struct Each;
 
-/// Marker of a whole set.
+/// Marks the implementation of [`IntoTools`] for a whole set of tools.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Whole;

@@ -45,9 +45,9 @@ pub enum Effects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// A mistake costs little.
+    /// A mistake of such a call costs little.
     Low,
-    /// A mistake can be mended.
+    /// A mistake of such a call can be mended.
     Medium,
     /// A mistake may cost a lot, or cannot be mended.
     High,
@@ -63,14 +63,14 @@ pub enum Category {
     Code,
     /// The tool reads or writes data.
     Data,
-    /// The tool searches.
+    /// The tool searches for things.
     Search,
     /// The tool does anything else; the default.
     #[default]
     Utility,
 }
 
-/// Reuse of a tool's results.
+/// Reuse of the results of a tool, in place of further executions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
@@ -87,9 +87,9 @@ pub enum Cache {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedsApproval {
-    /// No call needs approval.
+    /// No call of the tool needs approval.
     Never,
-    /// Every call needs approval.
+    /// Every call of the tool needs approval.
     Always,
     /// The tool decides for each call by its arguments; see [`Tool::needs_approval`](super::Tool::needs_approval).
     When,
@@ -119,7 +119,7 @@ pub struct ToolSpec {
     pub name: Cow<'static, str>,
     /// Version, which is written into receipts; `1.0.0` by default.
     pub version: Cow<'static, str>,
-    /// Description for the model.
+    /// Description of the tool, as models read it.
     pub description: Cow<'static, str>,
     /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
@@ -131,7 +131,7 @@ pub struct ToolSpec {
     pub idempotent_for: Option<Duration>,
     /// Is `true` if the tool's effects leave the organisation.
     pub external: bool,
-    /// Category of the tool.
+    /// Category of the tool, for people who choose among many tools.
     pub category: Category,
     /// Timeout of one execution; `None` for the run's default.
     pub timeout: Option<Duration>,
@@ -587,8 +587,8 @@ impl fmt::Debug for ToolSpec {
     }
 }
 
-/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own,
-/// because those fields may be changed in the clone.
+/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own, because
+/// the other fields may be changed in the clone.
 struct Derived<T>(OnceLock<T>);
 
 impl<T> Derived<T> {

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Status {
-    /// The tool is in use.
+    /// The tool is in use, and is offered to models.
     #[default]
     Active,
     /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out, and a name

@@ -107,7 +107,7 @@ impl<T> StoredOutput<T> {
         }
     }
 
-    /// Returns the output as JSON.
+    /// Returns the output of the execution that is undone, as JSON.
     pub fn json(&self) -> &Json {
         &self.json
     }
@@ -188,7 +188,7 @@ struct Undo {
     spec: ToolSpec,
 }
 
-/// Arguments of an undo.
+/// Arguments and output of the execution that is undone.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct UndoArgs {

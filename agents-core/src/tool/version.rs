@@ -51,7 +51,8 @@ impl fmt::Display for Version {
     }
 }
 
-/// Compares piece by piece: numbers by their size and before words, words by their letters.
+/// Compares two versions part by part, between dots and hyphens. Numbers are compared by their size and come before
+/// words, words by their letters.
 fn by_pieces(one: &str, two: &str) -> Ordering {
     let (mut one, mut two) = (one.split(['.', '-']), two.split(['.', '-']));
     loop {

@@ -9,7 +9,7 @@ const MAX_ITEMS: usize = 10_000;
 /// Maximum number of steps of a path.
 const MAX_DEPTH: usize = 128;
 
-/// Sets the value that a piece has for its path, such as `$.orders[0].name`. The pieces of a text are joined.
+/// Sets the value that a fragment has for its path, such as `$.orders[0].name`. Fragments of one text are joined.
 ///
 /// Returns `false` if the path is invalid, or does not fit the values before it.
 pub(super) fn set(arguments: &mut Value, piece: PartialArgument) -> bool {

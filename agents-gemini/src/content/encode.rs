@@ -38,7 +38,7 @@ struct Encoded {
     system: Vec<u8>,
     /// Contents; the last one is open.
     contents: Vec<u8>,
-    /// Role of the last content.
+    /// Role of the last content, to which parts of the same role are added.
     role: Option<Role>,
     /// Calls of the last reply, to which results belong.
     calls: Vec<Called>,
@@ -100,7 +100,7 @@ pub(crate) fn body(template: &RequestTemplate, config: &Config, request: &Reques
     })
 }
 
-/// Encodes the agent's tools, and those that the server runs itself.
+/// Encodes the agent's tools, and the tools that the server runs itself.
 fn put_tools(body: &mut Vec<u8>, tools: &[u8], server_tools: &[u8]) {
     if tools.is_empty() && server_tools.is_empty() {
         return;

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-/// A part of a reply.
+/// Part of a reply, as the order of its content needs it.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
@@ -26,7 +26,7 @@ pub(super) enum Place {
     Part(Box<RawValue>),
 }
 
-/// A stretch of a text.
+/// Stretch of the text or the reasoning of a message.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Stretch {
     /// Number of bytes of the stretch.
@@ -35,7 +35,7 @@ pub(super) struct Stretch {
     pub(super) signature: Option<String>,
 }
 
-/// A part of a message that goes back to the server.
+/// Part of a reply that goes back to the server with the next request.
 pub(super) enum Piece<'a> {
     Text {
         text: &'a str,

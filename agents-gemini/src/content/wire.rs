@@ -54,7 +54,7 @@ pub(super) struct Part<'a> {
     pub(super) function_call: Option<Call<'a>>,
 }
 
-/// A call, or the next piece of one.
+/// Call of the model, or the next fragment of one.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Call<'a> {
@@ -67,7 +67,7 @@ pub(super) struct Call<'a> {
     pub(super) will_continue: Option<bool>,
 }
 
-/// A piece of the arguments.
+/// Fragment of the arguments of a call, for one path.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PartialArgument {

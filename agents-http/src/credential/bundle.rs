@@ -76,7 +76,7 @@ impl Bundle {
         self
     }
 
-    /// Returns the access token.
+    /// Returns the access token, which requests send.
     pub fn access_token(&self) -> &str {
         &self.access_token
     }

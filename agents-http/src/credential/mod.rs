@@ -53,7 +53,7 @@ impl Credential {
 }
 
 impl KeyHeader {
-    /// `Authorization: Bearer`.
+    /// Header `Authorization`, with the word `Bearer` before the key.
     pub const BEARER: KeyHeader = KeyHeader {
         name: "authorization",
         prefix: "Bearer ",

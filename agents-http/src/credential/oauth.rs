@@ -12,7 +12,7 @@ use std::{
     time::Duration,
 };
 
-/// Error of a [`BundleStore`].
+/// Error of a [`BundleStore`], for instance of the database in which it keeps tokens.
 pub type StoreError = Box<dyn Error + Send + Sync>;
 
 /// Time before its expiry at which an access token is refreshed.
@@ -82,12 +82,12 @@ impl<S: BundleStore + ?Sized> BundleStore for Arc<S> {
 pub struct MemoryBundles(Mutex<HashMap<String, Bundle>>);
 
 impl MemoryBundles {
-    /// Creates an empty store.
+    /// Creates a store in memory that has no tokens yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds the bundle of an organisation.
+    /// Adds the tokens of an organisation, given by its id.
     #[must_use]
     pub fn with(self, org: impl Into<String>, bundle: Bundle) -> Self {
         self.all().insert(org.into(), bundle);

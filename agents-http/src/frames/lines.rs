@@ -17,8 +17,8 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Adds a piece of the stream, and returns the lines that it completes, each with its line feed; empty if it
-    /// completes none.
+    /// Adds the next bytes of the stream. Returns the lines that are complete now, each with its line feed; empty if
+    /// none is.
     pub fn push<'a>(&'a mut self, piece: &'a [u8]) -> &'a [u8] {
         self.held.drain(..self.returned);
         self.returned = 0;

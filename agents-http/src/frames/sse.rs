@@ -17,7 +17,7 @@ pub struct Event<'a> {
 /// Error of an event that is longer than the maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameTooLong {
-    /// Maximum number of bytes.
+    /// Maximum number of bytes that an event may have.
     pub max: usize,
 }
 
@@ -58,7 +58,7 @@ pub struct Events {
     name: String,
     id: String,
     retry: Option<Duration>,
-    /// `true` if the last piece ended with a carriage return: a line feed at the beginning of the next piece then
+    /// `true` if the last bytes ended with a carriage return. A line feed at the beginning of the next ones then
     /// belongs to it.
     held_return: bool,
     /// `true` before the first line, where a byte-order mark may stand.
@@ -87,7 +87,7 @@ impl Events {
         }
     }
 
-    /// Adds a piece of the stream, and passes each event that it completes to `read`.
+    /// Adds the next bytes of the stream, and passes each event that is complete now to `read`.
     ///
     /// # Errors
     /// When a line or an event is longer than 16 MiB. The rest of the stream cannot be read then.

@@ -12,14 +12,14 @@ use std::time::Duration;
 /// used again.
 const END_OF_BODY_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// Names that the errors of a client contain.
+/// Words of a client for its errors: the name of the model, the setting for the address, advice about the key.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<'a> {
     /// Name of the model, as the server knows it.
     pub model: &'a str,
     /// The setting for the address, such as `` `.base_url(..)` ``.
     pub url: &'a str,
-    /// Remedy for a missing or wrong key.
+    /// Advice for a missing or wrong key, which the error contains.
     pub key: &'a str,
 }
 

@@ -5,7 +5,7 @@ use crate::{Event, Events, Lines};
 use agents_core::model::{Delta, ModelErrorKind, Reply};
 use std::fmt;
 
-/// Callback for the pieces of a reply as they arrive.
+/// Callback that is given the fragments of a reply as they arrive.
 pub type Sink<'a> = Option<&'a (dyn Fn(Delta<'_>) + Send + Sync)>;
 
 /// The format in which a provider writes one reply.
@@ -86,32 +86,32 @@ pub trait Format {
 /// Part of a reply that was read so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Progress {
-    /// No part of the reply itself.
+    /// No part of the reply has arrived.
     #[default]
     Nothing,
-    /// A part of the reply.
+    /// A part of the reply has arrived.
     Begun,
-    /// The content of the reply; the event that ends the stream is missing.
+    /// The content of the reply has arrived; the event that ends the stream is missing.
     Complete,
-    /// Everything, with the event that ends the stream.
+    /// All of the reply has arrived, with the event that ends the stream.
     Ended,
 }
 
-/// Frames of a response's body.
+/// Framing of a response's body: how the stream of bytes is cut into JSON values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// JSON document.
+    /// A single JSON document: the whole body is the reply.
     Document,
-    /// Server-sent events.
+    /// Server-sent events (SSE), each with a JSON value as its data.
     Events,
-    /// A JSON event on each line.
+    /// Lines (NDJSON), each with a JSON value.
     Lines,
 }
 
 /// Way in which a body ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// The server ended the body.
+    /// The server ended the body as the protocol says.
     Closed,
     /// The connection broke, or a limit was reached.
     BrokeOff,
@@ -120,7 +120,7 @@ pub enum Ending {
 /// Reason why a body is no reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// The bytes do not follow the format.
+    /// The bytes of the body do not follow the format of the provider.
     Malformed {
         /// Reason why the bytes do not follow the format.
         why: String,
@@ -129,12 +129,12 @@ pub enum Problem {
     },
     /// The server reported an error instead of the reply, or after the reply had begun.
     Reported {
-        /// Kind of the error.
+        /// Kind of the error, as other code classifies it.
         kind: ModelErrorKind,
-        /// Message of the server.
+        /// Message of the server about the error.
         message: String,
     },
-    /// The body ended before the reply did.
+    /// The body ended before the reply was complete.
     Unfinished,
 }
 
@@ -198,7 +198,8 @@ enum Frames {
 }
 
 impl<F: Format> Decoder<F> {
-    /// Creates a decoder that recognises the framing by the first byte.
+    /// Creates a decoder that recognises the framing by the first byte of the body. The framing is one JSON document,
+    /// server-sent events, or a JSON value on each line: see [`Framing`].
     pub fn new(format: F) -> Self {
         Decoder {
             format,
@@ -207,7 +208,7 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Creates a decoder for a body in these frames.
+    /// Creates a decoder for a body of which the framing is known.
     pub fn framed(format: F, framing: Framing) -> Self {
         Decoder {
             frames: Frames::of(framing),
@@ -215,7 +216,7 @@ impl<F: Format> Decoder<F> {
         }
     }
 
-    /// Returns the framing, or `None` if it is not known yet.
+    /// Returns the framing (document, server-sent events or lines), or `None` if no byte has told it yet.
     pub fn framing(&self) -> Option<Framing> {
         match &self.frames {
             Frames::Unknown => None,

@@ -29,7 +29,7 @@ impl Failures<'_> {
         ModelError::new(kind, self.hidden.in_text(message))
     }
 
-    /// Describes a failure of the transport, after `said` characters of the reply.
+    /// Describes a failure of the connection, after `said` characters of the reply's text had arrived.
     pub(super) fn transport(&self, failure: &TransportError, said: usize) -> ModelError {
         let Failures { words, .. } = self;
         let server = self.server.name();
@@ -73,7 +73,8 @@ impl Failures<'_> {
         }
     }
 
-    /// Describes a body that is no reply.
+    /// Describes why the body of a response is no complete reply of a model: malformed, an error of the server, or cut
+    /// off. `said` is the number of characters of the reply's text that had arrived.
     pub(super) fn problem(&self, problem: &Problem, said: usize) -> ModelError {
         let server = self.server.name();
         match problem {

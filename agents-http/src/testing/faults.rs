@@ -27,7 +27,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-/// Number of words, and of streamed pieces, of a whole answer.
+/// Number of words of a whole answer, each of which is an event of the stream.
 const WORDS: usize = 60;
 
 /// A fault, by the scenario of the Failover Bench that it is a part of.
@@ -43,7 +43,7 @@ pub enum Fault {
     TooManyRequests,
     /// S03: the first request gets 500; later ones are answered.
     OneError,
-    /// S04: each request gets 503.
+    /// S04: each request gets 503, as from an overloaded server.
     Overloaded,
     /// S05: the connection of the first request is reset before a byte; later requests are answered.
     Reset,
@@ -51,13 +51,13 @@ pub enum Fault {
     NoResponse,
     /// S07: the first token comes after 20 seconds.
     SlowFirstToken,
-    /// S08: the connection is closed after 40 of 60 pieces.
+    /// S08: the connection is closed after 40 of 60 events.
     StreamCut,
-    /// S09: the stream is silent for 30 seconds after 20 pieces, and is closed then.
+    /// S09: the stream is silent for 30 seconds after 20 events, and is closed then.
     StreamStall,
     /// S10: the tenth event is not JSON.
     MalformedEvent,
-    /// S11: the stream has all pieces and a finish reason, but no `[DONE]`.
+    /// S11: the stream has all events and a finish reason, but no `[DONE]`.
     NoDone,
     /// S12: each request gets 400, `context_length_exceeded`.
     ContextLength,
@@ -126,7 +126,7 @@ impl Fault {
 /// A request for a model that has a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attempt {
-    /// Name of the model.
+    /// Name of the model that the request was for, which chooses the fault.
     pub model: String,
     /// Time of the request since the start of the server.
     pub at: Duration,
@@ -350,7 +350,7 @@ fn usage() -> Value {
     json!({ "prompt_tokens": 20, "completion_tokens": WORDS, "total_tokens": 20 + WORDS })
 }
 
-/// Returns the pieces of an answer, a word each.
+/// Returns the texts of the events of an answer, a word each.
 fn pieces() -> Vec<String> {
     (1..=WORDS).map(|number| format!("word{number} ")).collect()
 }

@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// A recorded exchange.
+/// Recorded exchange with the server of a provider: the request, and the response to it.
 #[derive(Clone, Debug, Default)]
 pub struct Recorded {
     /// File, and number of the exchange within it.
@@ -18,9 +18,9 @@ pub struct Recorded {
     pub path: String,
     /// Body of the request; empty if it was not recorded.
     pub request: String,
-    /// Status of the response.
+    /// HTTP status of the response.
     pub status: u16,
-    /// Body of the response.
+    /// Body of the response, as the server sent it.
     pub body: String,
     /// `true` if the body has a JSON event on each line.
     pub is_lines: bool,

@@ -28,12 +28,12 @@ use tokio::{
     net::{TcpListener, TcpStream},
 };
 
-/// A recorded request.
+/// Request that the server got and recorded.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// Request line and headers.
+    /// Request line and headers of the request, as text.
     pub head: String,
-    /// Body.
+    /// Body of the request, as text.
     pub body: String,
     /// Number of the connection, counting from 0.
     pub connection: usize,
@@ -42,11 +42,11 @@ pub struct Seen {
 /// An action of the server on a connection.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Sends bytes.
+    /// Sends these bytes to the client.
     Send(Vec<u8>),
-    /// Waits.
+    /// Waits for this time, and sends nothing.
     Wait(Duration),
-    /// Closes the connection.
+    /// Closes the connection, whatever was sent before.
     Cut,
 }
 
@@ -69,7 +69,7 @@ impl Answer {
         Answer(vec![Step::Send(text.into_bytes())])
     }
 
-    /// Creates a stream of these pieces, each as a chunk.
+    /// Creates a streamed answer from these texts, each as a chunk of the body.
     pub fn pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
         Answer::begun()
             .and(
@@ -91,26 +91,26 @@ impl Answer {
         Answer(Vec::new())
     }
 
-    /// Adds steps.
+    /// Adds steps to the end of the answer.
     #[must_use]
     pub fn and(mut self, steps: impl IntoIterator<Item = Step>) -> Self {
         self.0.extend(steps);
         self
     }
 
-    /// Adds a chunk.
+    /// Adds a chunk of the body, in the chunked transfer encoding.
     #[must_use]
     pub fn piece(self, piece: &str) -> Self {
         self.and([Step::Send(chunk(piece.as_bytes()))])
     }
 
-    /// Adds a pause.
+    /// Adds a pause of this many milliseconds.
     #[must_use]
     pub fn wait(self, millis: u64) -> Self {
         self.and([Step::Wait(Duration::from_millis(millis))])
     }
 
-    /// Closes the connection.
+    /// Adds a step that closes the connection.
     #[must_use]
     pub fn cut(self) -> Self {
         self.and([Step::Cut])
@@ -136,7 +136,7 @@ pub(super) fn chunk(piece: &[u8]) -> Vec<u8> {
 /// A running server and its recorded requests.
 #[derive(Debug)]
 pub struct Server {
-    /// Address: `http://127.0.0.1:PORT`.
+    /// Address of the server: `http://127.0.0.1:PORT`.
     pub url: String,
     seen: Arc<Mutex<Vec<Seen>>>,
 }
@@ -162,7 +162,7 @@ impl Server {
         Server { url, seen }
     }
 
-    /// Returns the requests, oldest first.
+    /// Returns the requests that the server got, oldest first.
     pub fn seen(&self) -> Vec<Seen> {
         self.seen.lock().unwrap().clone()
     }

@@ -17,7 +17,7 @@ impl Calls {
         self.0.is_empty()
     }
 
-    /// Adds a whole call.
+    /// Adds a call that the server sent as a whole.
     pub(super) fn push(&mut self, call: &wire::Call<'_>) {
         let function = call.function.as_ref();
         self.0.push(Building {
@@ -32,7 +32,7 @@ impl Calls {
         });
     }
 
-    /// Adds a piece to the call that it belongs to, or begins a call.
+    /// Adds a fragment to the call that it belongs to, or begins a call with it.
     pub(super) fn add(&mut self, piece: &wire::Call<'_>) {
         let function = piece.function.as_ref();
         let name = function.map_or("", |function| &*function.name.text);
@@ -71,7 +71,7 @@ impl Calls {
         call.arguments.push_str(&arguments);
     }
 
-    /// Returns all calls, or those whose end is certain, if the reply is not complete.
+    /// Returns all calls of the reply. If the reply is not complete, it returns only the calls whose end is certain.
     pub(super) fn finish(self, is_complete: bool) -> Vec<ToolCall> {
         let count = self.0.len();
         let calls = self.0.into_iter().enumerate();
@@ -82,8 +82,8 @@ impl Calls {
     }
 }
 
-/// Returns `true` if a piece with the index of `held` begins another call. Some servers give every call the same index,
-/// and some give no ids.
+/// Returns `true` if a fragment with the index of `held` begins another call. Some servers give every call the same
+/// index, and some give no ids.
 fn is_another(held: &ToolCall, id: &str, name: &str, arguments: &str) -> bool {
     if name.is_empty() || held.name.is_empty() {
         return false;

@@ -34,19 +34,19 @@ pub(super) struct Choice<'a> {
     /// Message in a document. Perplexity's streams repeat there what was said so far.
     #[serde(borrow)]
     pub(super) message: Option<Said<'a>>,
-    /// Next piece of the message.
+    /// Next fragment of the message, in a stream.
     #[serde(borrow)]
     pub(super) delta: Option<Said<'a>>,
     #[serde(borrow)]
     pub(super) finish_reason: Option<Cow<'a, str>>,
-    /// Usage as Moonshot sends it.
+    /// Usage of the choice, where Moonshot sends it.
     #[serde(borrow)]
     pub(super) usage: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(super) error: Option<&'a RawValue>,
 }
 
-/// The model's message, or the next piece of it.
+/// Message of the model, or the next fragment of it.
 #[derive(Deserialize)]
 pub(super) struct Said<'a> {
     #[serde(borrow, default)]
@@ -62,7 +62,7 @@ pub(super) struct Said<'a> {
     pub(super) tool_calls: Option<Vec<Call<'a>>>,
 }
 
-/// A tool call, or the next piece of one.
+/// Tool call of the model, or the next fragment of one.
 #[derive(Deserialize)]
 pub(super) struct Call<'a> {
     pub(super) index: Option<u64>,

@@ -64,7 +64,8 @@ pub(crate) fn body(
     })
 }
 
-/// Converts function declarations into those of Responses, which have no object around the function.
+/// Converts function declarations of Chat Completions into the form of Responses, which has no object around the
+/// function.
 fn flat(declared: &str) -> String {
     #[derive(Deserialize)]
     struct Declared<'a> {

@@ -26,9 +26,9 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Default)]
 pub struct ResponsesReply {
-    /// Items that are complete.
+    /// Items of the reply that are complete.
     items: Items,
-    /// Text of the items that are not complete.
+    /// Text of the items that are still arriving.
     text: String,
     thinking: String,
     refusal: String,
@@ -37,7 +37,7 @@ pub struct ResponsesReply {
     usage: Option<Usage>,
 }
 
-/// The items of a reply.
+/// Items of a reply, in their order.
 #[derive(Default)]
 struct Items {
     text: String,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// An event of a stream.
+/// Event of a streamed reply.
 #[derive(Deserialize)]
 pub(super) struct StreamEvent<'a> {
     #[serde(borrow, rename = "type", default)]
@@ -37,7 +37,7 @@ pub(super) struct Incomplete {
     pub(super) reason: Option<String>,
 }
 
-/// An item of a reply.
+/// Item of a reply: a message, a call, reasoning, or another one.
 #[derive(Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum Item {

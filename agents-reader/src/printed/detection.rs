@@ -29,7 +29,7 @@ pub(super) enum Mode {
 
 /// Result of a look at one place: the next step of the scanner.
 pub(super) enum Step {
-    /// Content up to this offset.
+    /// Content of the message up to this offset.
     Say(usize),
     /// Content in which no call was found, up to the first offset; the second number is the cost of the look.
     Failed(usize, usize),
@@ -48,7 +48,8 @@ pub(super) enum Step {
         syntax: Syntax,
         calls: Vec<Call>,
     },
-    /// A call in the tags of a family, of a tool that is not declared.
+    /// Call of a tool that is not declared. It is printed in the tags that a family of models, such as Qwen or GLM,
+    /// uses for calls.
     Undeclared {
         to: usize,
         syntax: Syntax,
@@ -313,7 +314,7 @@ fn thinking(cursor: Cursor<'_, '_>, ends: &[&str]) -> Step {
     Step::Thought(after.at)
 }
 
-/// Reads closing markers, also doubled, cut off or of another family.
+/// Reads closing markers of calls. They may be doubled, cut off, or belong to another family of models.
 fn closing(cursor: Cursor<'_, '_>) -> Step {
     let mut after = cursor;
     if after.eat("}") || after.eat("]") {
@@ -333,7 +334,7 @@ fn closing(cursor: Cursor<'_, '_>) -> Step {
     Step::Closed
 }
 
-/// Moves past all closing markers.
+/// Moves the cursor past all closing markers of calls.
 fn past_close<'c, 't>(cursor: Cursor<'c, 't>) -> Cursor<'c, 't> {
     let mut after = cursor;
     let mut past = cursor;

@@ -51,7 +51,7 @@ pub use self::syntax::Syntax;
 /// Declaration of a tool that the model may call.
 #[derive(Clone, Copy, Debug)]
 pub struct Declared<'a> {
-    /// Name of the tool.
+    /// Name of the tool that may be called.
     pub name: &'a str,
     /// JSON Schema of the tool's arguments.
     pub schema: &'a Value,
@@ -72,7 +72,7 @@ pub struct Declared<'a> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PrintedCall {
-    /// Name of the tool.
+    /// Name of the tool that is called.
     pub name: String,
     /// Arguments as JSON text, or as the model damaged it: text for [`read`](crate::read).
     ///
@@ -90,11 +90,11 @@ pub struct PrintedCall {
 pub struct Printed {
     /// Text that is neither a call nor thinking, its white space unchanged.
     pub content: String,
-    /// Text between thinking markers.
+    /// Text that the model printed between markers of thinking.
     pub thinking: Option<String>,
     /// Tool calls, in the order in which they were printed.
     pub calls: Vec<PrintedCall>,
-    /// Calls in the tags of a family, of tools that are not declared.
+    /// Calls of tools that are not declared, printed in the tags that a family of models uses for calls.
     pub undeclared: Vec<PrintedCall>,
 }
 

@@ -111,7 +111,7 @@ fn value<'t>(cursor: &mut Cursor<'_, 't>, dialect: &Dialect, wrapper: &Wrapper) 
     take(cursor, end, 0)
 }
 
-/// Removes the one line break that the family prints at each end.
+/// Removes the one line break that some families of models print at each end of a value.
 fn unpadded(raw: &str) -> &str {
     let raw = raw.strip_prefix('\n').unwrap_or(raw);
     raw.strip_suffix('\n').unwrap_or(raw)

@@ -25,7 +25,7 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Message {
-    /// Family that prints no headers.
+    /// Family of models that prints no headers before messages.
     None,
     Opening,
     Inside,

@@ -19,7 +19,7 @@ pub enum Syntax {
     FunctionGemmaCall,
     /// `<tool_call>{"name":"f","arguments":{"n":5}}</tool_call>`
     HermesJson,
-    /// `<tool_call>f{"n":5}</tool_call>`
+    /// `<tool_call>f{"n":5}</tool_call>`; a line break may stand between the name and the arguments.
     NameLineJson,
     /// `<|tool_call_start|>[f(n=5)]<|tool_call_end|>`
     Lfm2Pythonic,

@@ -2,7 +2,7 @@
 
 use super::syntax::Syntax;
 
-/// Pair of markers around calls.
+/// Pair of markers that a family of models prints around calls.
 pub(super) struct Wrapper {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
@@ -89,7 +89,7 @@ pub(super) const ACTION_INPUT: &str = "Action Input:";
 /// Signs of a call; a text without any of them holds no call.
 pub(super) const SIGNS: &[&str] = &["<", "{", "[", CALLS_LANGUAGE];
 
-/// Spelling of calls in an XML-like family.
+/// Spelling of calls in a family of models that prints them as tags, like XML.
 pub(super) struct Dialect {
     pub(super) call: &'static str,
     pub(super) call_end: &'static str,
@@ -97,7 +97,7 @@ pub(super) struct Dialect {
     pub(super) param_end: &'static str,
     /// Text after a name in an opening tag.
     pub(super) name_end: &'static str,
-    /// `true` if the family prints a line break on both sides of a value.
+    /// `true` if the family of models prints a line break on both sides of a value.
     pub(super) padded: bool,
 }
 
@@ -128,7 +128,7 @@ pub(super) const DIALECTS: &[Dialect] = &[
     },
 ];
 
-/// Openings and closings of thinking.
+/// Pairs of markers with which thinking opens and closes.
 pub(super) const THINKING: &[(&str, &str)] = &[
     ("<think>", "</think>"),
     ("<|channel>thought\n", "<channel|>"),

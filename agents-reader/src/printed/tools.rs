@@ -14,7 +14,8 @@ impl<'a> Tools<'a> {
         self.0.iter()
     }
 
-    /// Returns the tool of this name, also with the namespace that a family prints.
+    /// Returns the declared tool of this name. The name may have the namespace that a family of models prints before
+    /// it.
     pub(super) fn get(self, name: &str) -> Option<&'a Declared<'a>> {
         let name = name.trim();
         let find = |name| self.iter().find(|tool| tool.name == name);

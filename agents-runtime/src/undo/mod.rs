@@ -43,14 +43,14 @@ pub struct UndoRun<'a> {
     run: String,
 }
 
-/// Result of an undo.
+/// Result of the undo of one execution.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum UndoOutcome {
     /// The effect of the execution is undone.
     Undone,
-    /// The effect was undone before.
+    /// The effect of the execution was undone by an earlier undo.
     AlreadyUndone,
     /// The tool says that its effect cannot be undone, or not how. Nothing was changed.
     Irreversible {
@@ -129,7 +129,7 @@ impl Runtime {
         }
     }
 
-    /// Undoes the executions of a run that wrote, the last one first, those of nested runs included.
+    /// Undoes the executions of a run that wrote, the last one first. Executions of nested runs are among them.
     ///
     /// An execution whose tool cannot undo it is passed over. At any other execution that is not undone, such as one
     /// that waits for a decision, the undo stops. Asking again goes on from there.
@@ -306,7 +306,7 @@ struct Opened {
 
 /// Answer to the request to undo an execution.
 enum Asked {
-    /// The outcome is known.
+    /// The outcome of the undo is known already.
     Told(UndoOutcome),
     /// The run with this id undoes the execution.
     Run(String),

@@ -5,7 +5,7 @@ use agents_core::run::Timestamp;
 use agents_store::{AuditKind, Delivery, DeliveryFilter};
 use serde::{Deserialize, Serialize};
 
-/// Events that webhooks have not been told of: lists them, and sends those again that were given up.
+/// Events that webhooks have not been told of. It lists them, and sends again the events that were given up.
 /// [`Client::deliveries`] returns them.
 ///
 /// ```
@@ -31,17 +31,17 @@ pub struct Deliveries {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct WebhookDelivery {
-    /// Name of the webhook.
+    /// Name of the webhook that has to be told.
     pub webhook: String,
     /// Number of the event in the audit trail.
     pub event: u64,
-    /// Kind of the event.
+    /// Kind of the event: what has happened.
     pub kind: AuditKind,
-    /// Id of the run.
+    /// Id of the run that the event belongs to.
     pub run_id: String,
-    /// Time of the event.
+    /// Time of the event, by the clock of the store.
     pub at: Timestamp,
-    /// Number of tries so far.
+    /// Number of tries to deliver the event so far.
     pub attempts: u32,
     /// Time of the next try; `None` if the event was given up.
     #[serde(default, skip_serializing_if = "Option::is_none")]

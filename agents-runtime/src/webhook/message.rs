@@ -6,7 +6,7 @@ use agents_core::run::Timestamp;
 use agents_store::{AuditEvent, AuditKind, Run};
 use serde_json::{Value, json};
 
-/// Message of a webhook. Its parts are those of the Standard Webhooks specification.
+/// Message that a webhook sends. Its parts follow the Standard Webhooks specification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookMessage {
@@ -14,7 +14,7 @@ pub struct WebhookMessage {
     pub id: String,
     /// Type of the message, such as `approval.requested`.
     pub kind: String,
-    /// Time of the try.
+    /// Time at which this try to send the message is made.
     pub timestamp: Timestamp,
     /// Body: a JSON object with `type`, `timestamp` (the time of the event) and `data`.
     pub body: String,

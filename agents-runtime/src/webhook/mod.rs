@@ -168,7 +168,8 @@ impl Webhook {
         }
     }
 
-    /// Limits the webhook to the events of one tenant. By default, it is told of those of all tenants.
+    /// Limits the webhook to the events of one tenant (organisation). By default, it is told of the events of all
+    /// tenants.
     #[must_use]
     pub fn tenant(mut self, tenant: impl Into<String>) -> Self {
         self.tenant = Some(tenant.into());

@@ -53,8 +53,8 @@ impl WebhookSecret {
         mac.finalize()
     }
 
-    /// Checks the signature of a message, and that it was made at most this time ago. The values are those of the headers
-    /// `webhook-id`, `webhook-timestamp` and `webhook-signature`; the last may have several signatures.
+    /// Checks the signature of a message, and that the message was made at most this time ago. The values come from the
+    /// headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. The last header may have several signatures.
     ///
     /// # Errors
     /// When no signature is right, or the message is too old, or from the future.

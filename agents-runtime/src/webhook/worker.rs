@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 const PAUSE: Duration = Duration::from_millis(500);
 /// Time that one try may take.
 const TRY: Duration = Duration::from_secs(30);
-/// Maximum number of messages that are delivered at once.
+/// Maximum number of messages that a worker delivers at the same time.
 const AT_ONCE: u32 = 16;
 
 impl Runtime {

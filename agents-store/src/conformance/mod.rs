@@ -42,13 +42,13 @@ use crate::{
 };
 use std::{future::Future, pin::Pin, sync::Arc, time::Duration};
 
-/// Store that a case checks.
+/// Store that a case of the conformance tests checks.
 pub type Checked = Arc<dyn Store>;
 
 /// Promise of a store, and the check of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
-    /// Promise, as the name of a function.
+    /// Promise that the case checks, as the name of a function.
     pub name: &'static str,
     run: fn(Checked) -> Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -65,7 +65,7 @@ impl Case {
 
 macro_rules! cases {
     ($($module:ident::{$($name:ident),+ $(,)?};)+) => {
-        /// All cases.
+        /// All cases that a [`Store`](crate::Store) has to pass.
         pub const CASES: &[Case] = &[$($(
             Case { name: stringify!($name), run: |store| Box::pin($module::$name(store)) },
         )+)+];

@@ -54,7 +54,7 @@ const KEEP: &str = r#"
 /// Number of things of this process that have a name of their own.
 static NAMED: AtomicU32 = AtomicU32::new(1);
 
-/// PostgreSQL server for tests.
+/// PostgreSQL server that the tests of a process start and share.
 #[derive(Debug)]
 pub struct Server {
     address: String,
@@ -210,7 +210,7 @@ impl Drop for Own {
     }
 }
 
-/// Empty database for one test.
+/// Empty database that one test has for itself.
 #[derive(Debug)]
 pub struct Database {
     address: String,
@@ -221,18 +221,18 @@ pub struct Database {
 }
 
 impl Database {
-    /// Returns the address.
+    /// Returns the address of the database, for a client.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns the name.
+    /// Returns the name of the database.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Drops the database at once, for a test that needs many of them. Otherwise a database of the process's own server goes
-    /// with the server.
+    /// Drops the database now, for a test that needs many of them. Otherwise a database of the process's own server
+    /// goes with the server.
     pub fn remove(mut self) {
         self.is_dropped = true;
     }

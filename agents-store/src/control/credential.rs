@@ -1,13 +1,13 @@
 use std::{fmt, time::Duration};
 
-/// Owner and name of a credential.
+/// Key of a stored credential: who owns it, and its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CredentialKey {
-    /// Id of the organisation; empty for the platform.
+    /// Id of the organisation that owns the credential; empty for the platform.
     pub org_id: String,
-    /// Id of the workspace; empty for the organisation itself.
+    /// Id of the workspace that owns the credential; empty for the organisation itself.
     pub domain_id: String,
-    /// Name of the credential.
+    /// Name of the credential, by which profiles refer to it.
     pub name: String,
 }
 
@@ -16,9 +16,9 @@ pub struct CredentialKey {
 pub struct StoredCredential {
     /// Version of the contents, such as a UUID: each write of new contents comes with a new version.
     pub version: String,
-    /// Key of the contents, wrapped.
+    /// Key with which the contents are encrypted, itself encrypted with a key of the tenant.
     pub data_key: Vec<u8>,
-    /// Contents, encrypted.
+    /// Contents such as an API key, encrypted with `data_key`.
     pub contents: Vec<u8>,
 }
 
@@ -37,18 +37,18 @@ pub struct CredentialLease {
     pub version: String,
     /// Name of the holder, which no other holder has.
     pub holder: String,
-    /// Time after which another holder gets the lease.
+    /// Time from now after which another holder may get the lease.
     pub time: Duration,
 }
 
 /// Answer to somebody who asks for the lease on a credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CredentialAnswer {
-    /// The lease is the holder's.
+    /// The holder who asked has the lease, and may refresh the credential.
     Leased,
     /// Another holder has the lease, for this time at most.
     Taken {
-        /// Time until the lease ends.
+        /// Time until the lease of the other holder ends.
         wait: Duration,
     },
     /// The credential has new contents by now, or was removed.

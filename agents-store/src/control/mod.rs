@@ -111,9 +111,9 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns the circuits that are open, with the time until a request may see whether the model answers again.
     async fn circuits(&self) -> Result<Vec<(String, Duration)>, StoreError>;
 
-    /// Opens a circuit for this time if the last requests in the log that went through it, this many, have all failed. Returns
-    /// `true` if it was closed before, and has opened. Requests of which it is not known whether they have failed do not
-    /// count. The last ones are those whose holds came last.
+    /// Opens a circuit for this time if the last requests that went through it, this many, have all failed. Returns
+    /// `true` if it was closed before, and has opened. The log tells the requests: the last ones are those whose money
+    /// was held last. A request does not count if it is not known whether it has failed.
     async fn fail_circuit(
         &self,
         name: &str,
@@ -131,7 +131,7 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Closes a circuit. Returns `true` if it was open before.
     async fn close_circuit(&self, name: &str) -> Result<bool, StoreError>;
 
-    /// Returns a credential; `None` if there is none.
+    /// Returns a credential with its contents, which are encrypted; `None` if there is none.
     async fn credential(&self, key: &CredentialKey)
     -> Result<Option<StoredCredential>, StoreError>;
 
@@ -145,7 +145,7 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Removes a credential. Returns `true` if it was there.
     async fn remove_credential(&self, key: &CredentialKey) -> Result<bool, StoreError>;
 
-    /// Asks for the lease on a credential.
+    /// Asks for the lease on a credential, with which its holder alone may refresh the credential.
     async fn lease_credential(
         &self,
         key: &CredentialKey,
@@ -189,8 +189,8 @@ pub trait ControlStore: Send + Sync + 'static {
     /// Returns the amounts that are spent and held today, in UTC; zero for a key that has spent and held nothing.
     async fn budget(&self, key: &BudgetKey) -> Result<Budget, StoreError>;
 
-    /// Returns the amounts that are spent and held today, in UTC, for each key that has spent or held anything: those
-    /// of one organisation, or of all.
+    /// Returns the amounts that are spent and held today, in UTC, for each key that has spent or held anything. With
+    /// `org`, it returns the keys of this organisation alone.
     async fn budgets(&self, org: Option<&str>) -> Result<Vec<(BudgetKey, Budget)>, StoreError>;
 
     /// Makes the sums of all days anew, from the log and the holds.

@@ -7,34 +7,34 @@ use agents_core::run::Timestamp;
 /// organisation itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NewProfile {
-    /// Purpose.
+    /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation.
+    /// Id of the organisation (tenant) that the profile holds for; empty for all.
     pub org_id: String,
-    /// Id of the workspace.
+    /// Id of the workspace that the profile holds for; empty for the whole organisation.
     pub domain_id: String,
-    /// The profile, as the control plane encodes it.
+    /// Profile as text, in the encoding of the control plane.
     pub profile: String,
-    /// Principal who stores the profile.
+    /// Principal who stores the profile: a person or a program, by its id.
     pub by: String,
     /// Version that has to be active until now; `None` if any version or none may be.
     pub replaces: Option<u64>,
 }
 
-/// Version of a profile.
+/// Stored version of a model profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredProfile {
     /// Number of the version in the store.
     pub version: u64,
-    /// Purpose.
+    /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation; empty for all.
+    /// Id of the organisation (tenant) that the profile holds for; empty for all.
     pub org_id: String,
     /// Id of the workspace; empty for the organisation itself.
     pub domain_id: String,
-    /// The profile, as the control plane encodes it.
+    /// Profile as text, in the encoding of the control plane.
     pub profile: String,
-    /// Principal who stored the version.
+    /// Principal who stored the version: a person or a program, by its id.
     pub created_by: String,
     /// Time at which the version was last activated.
     pub activated_at: Timestamp,
@@ -42,17 +42,17 @@ pub struct StoredProfile {
     pub deactivated_at: Option<Timestamp>,
 }
 
-/// Action on a profile.
+/// Action of a principal on a model profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProfileAction {
-    /// Stored and activated.
+    /// A new version was stored and activated.
     Activated,
-    /// Activated again.
+    /// An earlier version was activated again.
     RolledBack,
-    /// Made inactive.
+    /// The active version was made inactive, and none took its place.
     Deactivated,
-    /// Refused to whoever wanted to activate it.
+    /// A principal wanted to activate the profile, and the control plane refused it.
     Refused,
 }
 
@@ -78,13 +78,13 @@ pub struct ProfileChange {
     pub number: u64,
     /// Time of the change, by the clock of the store.
     pub at: Timestamp,
-    /// Kind of the change.
+    /// Action that was done, or was refused.
     pub action: ProfileAction,
     /// Version that the change is about; 0 if the change was refused.
     pub version: u64,
-    /// Purpose.
+    /// Purpose of the requests that the profile chooses models for.
     pub purpose: String,
-    /// Id of the organisation; empty for all.
+    /// Id of the organisation (tenant) that the profile holds for; empty for all.
     pub org_id: String,
     /// Id of the workspace; empty for the organisation itself.
     pub domain_id: String,

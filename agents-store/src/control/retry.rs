@@ -3,10 +3,10 @@
 /// Change of the retries that are left to an organisation, in tenths of a retry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryChange {
-    /// Tenths that the organisation has earned.
+    /// Tenths of a retry that the organisation has earned.
     pub earned: u32,
-    /// Tenths that it takes after that.
+    /// Tenths of a retry that it takes, after what it has earned was added.
     pub taken: u32,
-    /// Most that it may have at once, and has before its first retry.
+    /// Most tenths of a retry that it can have saved up. It has as many before its first retry.
     pub most: u32,
 }

@@ -6,11 +6,11 @@ use std::time::Duration;
 /// Key of a limit: the organisation, the workspace and the purpose that it holds for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct BudgetKey {
-    /// Id of the organisation.
+    /// Id of the organisation (tenant) that the limit holds for.
     pub org_id: String,
-    /// Id of the workspace; empty for none.
+    /// Id of the workspace that the limit holds for; empty for none.
     pub domain_id: String,
-    /// Purpose.
+    /// Purpose of the requests that the limit holds for.
     pub purpose: String,
 }
 
@@ -27,7 +27,7 @@ pub struct RateRule {
 /// about to ask which model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hold {
-    /// Id of the request.
+    /// Id of the request to a model, which no other request has.
     pub id: String,
     /// Organisation, workspace and purpose whose limits apply.
     pub key: BudgetKey,
@@ -35,42 +35,42 @@ pub struct Hold {
     pub rate: Option<RateRule>,
     /// Cap of a day, in billionths of a dollar; `None` for no cap.
     pub cap_nanos: Option<u64>,
-    /// Largest cost of the request, in billionths of a dollar; `None` if its price is not known.
+    /// Largest cost that the request can have, in billionths of a dollar; `None` if its price is not known.
     pub amount_nanos: Option<u64>,
     /// Time after which the hold counts as spent if nobody settles it.
     pub expires_in: Duration,
     /// Bounded context that the call comes from: see [`Scope`](agents_core::tool::Scope).
     pub bc: String,
-    /// Name of the provider.
+    /// Name of the provider that is about to be asked.
     pub provider: String,
-    /// Name of the model.
+    /// Name of the model that is about to be asked.
     pub model: String,
     /// Version of the profile that named the model.
     pub profile_version: u64,
-    /// Id of the run; empty outside of a run.
+    /// Id of the run that makes the request; empty outside of a run.
     pub run_id: String,
-    /// Place of the agent in the run, and its turn.
+    /// Path of the agent's place in the run, with the number of its turn.
     pub turn_id: String,
     /// Name of the circuit that the request goes through.
     pub circuit: String,
 }
 
-/// Answer to a [`Hold`].
+/// Answer of the store to a [`Hold`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HoldAnswer {
-    /// The money is held.
+    /// The money is held, and the request may be sent.
     Held {
-        /// Is `true` if the day's sum has just reached 80 % of the cap.
+        /// Is `true` if the sum of the day has just reached 80 % of the cap.
         warns: bool,
     },
-    /// Refused: too many calls came before.
+    /// The request is refused: too many calls came before.
     TooOften {
         /// Time until the next call may be made.
         wait: Duration,
     },
-    /// Refused: with the largest cost of the request, the day's sum would pass the cap.
+    /// The request is refused: with its largest cost, the sum of the day would pass the cap.
     CapReached {
-        /// Amounts that are spent and held.
+        /// Amounts that are spent and held today.
         budget: Budget,
     },
 }
@@ -78,26 +78,26 @@ pub enum HoldAnswer {
 /// Amounts that are spent and held on a day, in billionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Amount that was spent.
+    /// Amount that was spent on that day.
     pub spent_nanos: u64,
-    /// Amount that is held for requests under way.
+    /// Amount that is held for requests that have not ended.
     pub held_nanos: u64,
 }
 
-/// End of a hold.
+/// End of the hold on money for one request: what the request has cost, and how it went.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settlement {
-    /// Id of the request.
+    /// Id of the request, as its [`Hold`] names it.
     pub id: String,
     /// Cost of the request, in billionths of a dollar; `None` if it is not known. It then counts as what was held.
     pub cost_nanos: Option<u64>,
-    /// Number of tokens read.
+    /// Number of tokens that the model has read: its input, with the cached ones.
     pub input_tokens: u64,
-    /// Number of those from the provider's cache.
+    /// Number of the input tokens that came from the provider's cache.
     pub cached_tokens: u64,
-    /// Number of those that were written into the provider's cache.
+    /// Number of the input tokens that were written into the provider's cache.
     pub cache_write_tokens: u64,
-    /// Number of tokens written.
+    /// Number of tokens that the model has written: its output.
     pub output_tokens: u64,
     /// End of the request: `answered`, or the kind of its error.
     pub outcome: String,
@@ -105,14 +105,14 @@ pub struct Settlement {
     pub failed: Option<bool>,
     /// Time from the request to the end of the reply, in milliseconds.
     pub took_ms: u64,
-    /// Cap of a day, in billionths of a dollar, for the warning; `None` for no cap.
+    /// Cap on the cost of a day, in billionths of a dollar, for the warning at 80 %; `None` for no cap.
     pub cap_nanos: Option<u64>,
 }
 
 /// Row of the log: one request to a model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageRow {
-    /// Id of the request.
+    /// Id of the request to a model.
     pub id: String,
     /// Time at which the money was held.
     pub at: Timestamp,
@@ -120,25 +120,25 @@ pub struct UsageRow {
     pub date: String,
     /// Organisation, workspace and purpose whose limits applied.
     pub key: BudgetKey,
-    /// Bounded context that the call came from.
+    /// Bounded context (in the sense of domain-driven design) that the call came from.
     pub bc: String,
-    /// Name of the provider.
+    /// Name of the provider that was asked.
     pub provider: String,
-    /// Name of the model.
+    /// Name of the model that was asked.
     pub model: String,
     /// Version of the profile that named the model.
     pub profile_version: u64,
-    /// Id of the run; empty outside of a run.
+    /// Id of the run that made the request; empty outside of a run.
     pub run_id: String,
-    /// Place of the agent in the run, and its turn.
+    /// Path of the agent's place in the run, with the number of its turn.
     pub turn_id: String,
-    /// Number of tokens read.
+    /// Number of tokens that the model has read: its input, with the cached ones.
     pub input_tokens: u64,
-    /// Number of those from the provider's cache.
+    /// Number of the input tokens that came from the provider's cache.
     pub cached_tokens: u64,
-    /// Number of those that were written into the provider's cache.
+    /// Number of the input tokens that were written into the provider's cache.
     pub cache_write_tokens: u64,
-    /// Number of tokens written.
+    /// Number of tokens that the model has written: its output.
     pub output_tokens: u64,
     /// Cost in billionths of a dollar; `None` if no price is known.
     pub cost_nanos: Option<u64>,
@@ -166,42 +166,44 @@ pub struct UsageRow {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageFilter {
-    /// Rows of this organisation.
+    /// Id of the organisation (tenant) whose rows are chosen; `None` for all.
     pub org_id: Option<String>,
-    /// Rows of this workspace.
+    /// Id of the workspace whose rows are chosen; `None` for all.
     pub domain_id: Option<String>,
-    /// Rows of this purpose.
+    /// Purpose whose rows are chosen; `None` for all.
     pub purpose: Option<String>,
-    /// Rows of this run. Daily sums know no runs.
+    /// Id of the run whose rows are chosen; `None` for all. Daily sums do not tell runs apart.
     pub run_id: Option<String>,
-    /// Rows of this day and those after it, such as `2026-11-25`.
+    /// First day whose rows are chosen, in UTC, such as `2026-11-25`; `None` for all days.
     pub since: Option<String>,
     /// Largest number of rows; 100 if it is `None`.
     pub limit: Option<u32>,
 }
 
-/// Column that the log is summed by.
+/// Column of the log of usage by which rows are grouped: rows with the same value become one sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UsageBy {
-    /// Organisation.
+    /// Groups requests by the organisation (tenant) that they were made for.
     Org,
-    /// Purpose.
+    /// Groups requests by their purpose, such as `scoring`.
     Purpose,
-    /// Model.
+    /// Groups requests by the name of the model that was asked.
     Model,
-    /// Run.
+    /// Groups requests by the run that made them; requests outside of a run are one sum.
     Run,
-    /// Turn of an agent at its place. Equal turns of several runs are one sum, unless the filter names a run.
+    /// Groups requests by the place of the agent in its run, and its turn. Equal turns of several runs are one sum,
+    /// unless the filter names a run.
     Turn,
-    /// Agent of the run; empty outside of a run, and for a run that is not in the same store.
+    /// Groups requests by the name of the agent whose run made them. The name is empty outside of a run, and for a run
+    /// that is not in the same store.
     Agent,
-    /// Day, in UTC.
+    /// Groups requests by their day, in UTC.
     Day,
 }
 
 impl UsageBy {
-    /// Returns the column, or the expression that stands for one.
+    /// Returns the column that rows are grouped by, or the SQL expression that stands for one.
     pub(crate) fn column(self) -> &'static str {
         match self {
             UsageBy::Org => "org_id",
@@ -217,41 +219,41 @@ impl UsageBy {
     }
 }
 
-/// Sum of rows of the log.
+/// Sum of the rows of the log that have the same value in the column of [`UsageBy`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageSum {
     /// Value of the column that the rows of the sum have in common.
     pub of: String,
-    /// Number of requests.
+    /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens read.
+    /// Number of tokens that models have read for these requests.
     pub input_tokens: u64,
-    /// Number of tokens written.
+    /// Number of tokens that models have written for these requests.
     pub output_tokens: u64,
-    /// Known cost in billionths of a dollar.
+    /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,
     /// Number of requests whose cost is not known.
     pub unpriced: u64,
 }
 
-/// Sum of a day.
+/// Sum of the requests of one day to one model, for one key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageDay {
-    /// Day, in UTC.
+    /// Day of the requests, in UTC, such as `2026-11-25`.
     pub date: String,
     /// Organisation, workspace and purpose whose requests are summed up.
     pub key: BudgetKey,
     /// Bounded context that the calls came from.
     pub bc: String,
-    /// Name of the model.
+    /// Name of the model that was asked.
     pub model: String,
-    /// Number of requests.
+    /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens read.
+    /// Number of tokens that the model has read for these requests.
     pub input_tokens: u64,
-    /// Number of tokens written.
+    /// Number of tokens that the model has written for these requests.
     pub output_tokens: u64,
-    /// Known cost in billionths of a dollar.
+    /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,
 }
 

@@ -20,10 +20,10 @@ const BEGIN: &str = "SET LOCAL lock_timeout = '10s';
     SET LOCAL idle_in_transaction_session_timeout = '30s';
     SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'";
 
-/// Time by the server's clock.
+/// Statement for the time of the server's clock, in milliseconds since 1970.
 const NOW: &str = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
-/// Parameters of a statement.
+/// Parameters of an SQL statement, in order.
 pub(super) type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Work with a connection or in a transaction.
@@ -145,11 +145,11 @@ fn given_back<T>(connection: Object, done: Result<T, StoreError>) -> Result<T, S
     done
 }
 
-/// Transaction that is under way.
+/// Transaction that is under way on one connection.
 pub(super) struct Transaction<'a> {
     pub(super) db: deadpool_postgres::Transaction<'a>,
     clock: Clock,
-    /// Key of the audit trail.
+    /// Key with which the digests of the audit trail are made.
     pub(super) key: AuditKey,
     /// End of the trail of the run that this transaction has locked, if whoever locked it stores the end as well.
     trail: Mutex<Option<Ahead>>,
@@ -196,7 +196,7 @@ impl Transaction<'_> {
     }
 }
 
-/// Returns the time in milliseconds.
+/// Returns the time in milliseconds since 1970: the server's, or that of a test's clock.
 pub(super) async fn now(db: &impl GenericClient, clock: &Clock) -> Result<u64, StoreError> {
     if let Some(set) = clock.set() {
         return Ok(clock.not_back(set));

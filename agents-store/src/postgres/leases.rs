@@ -20,11 +20,11 @@ use std::time::Duration;
 /// Class of the locks on tenants, in the server's own table of such locks.
 const TENANTS: i32 = 0x6167_6e74;
 
-/// Answer to a claim.
+/// Answer to the claim of a worker that asks for a run.
 pub(super) enum Claimed {
-    /// The worker has a run.
+    /// The worker has got a run to go on with.
     Lease(Box<Lease>),
-    /// No run can be claimed.
+    /// No run can be claimed at present.
     Nothing,
     /// Another worker was faster, and this tenant has as many runs under way as it may have.
     Full(String),
@@ -194,7 +194,7 @@ pub(super) async fn hold_all(db: &Transaction<'_>, why: &str, by: &str) -> Resul
 pub(super) struct Held {
     /// Time of the database, after the wait for the lock of the run's row.
     pub(super) now: u64,
-    /// End of the audit trail.
+    /// End of the run's audit trail, before the events of this transaction.
     pub(super) trail: Ahead,
     pub(super) last_seq: u64,
     pub(super) last_commit: Option<String>,

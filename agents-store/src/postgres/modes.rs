@@ -34,7 +34,7 @@ pub(super) async fn in_effect(
     found.map(|row| number(&row, 0)).transpose()
 }
 
-/// Sets or removes a mode.
+/// Sets or removes the approval mode of a tenant or of all tenants. The audit trail gets an event about it.
 pub(super) async fn set(db: &Transaction<'_>, change: &ModeChange) -> Result<(), StoreError> {
     let ModeChange { tenant, mode, by } = change;
     let tenant_id = tenant.as_deref().unwrap_or(ALL_TENANTS);

@@ -17,7 +17,7 @@ const VERSIONS: &str = "agent_schema_history";
 /// Key of the lock under which tables are changed, in the server's own table of such locks.
 const LOCK: i64 = 0x6167_656e_7473; // "agents"
 
-/// Brings the tables up to date. Of several processes that start at once, one does it.
+/// Brings the tables up to date. If several processes start together, one of them does it and the others wait.
 pub(super) async fn migrate(connections: &Connections) -> Result<(), StoreError> {
     if connections.read(|db| Box::pin(is_up_to_date(db))).await? {
         return Ok(());
@@ -54,7 +54,7 @@ async fn has_all_text(db: &Object) -> Result<(), StoreError> {
     }
 }
 
-/// Returns `true` if the tables are those of this version. Tables of a later version are refused.
+/// Returns `true` if the tables have the layout of this version of the crate. Tables of a later version are refused.
 async fn is_up_to_date(db: &Object) -> Result<bool, StoreError> {
     let runner = embedded::migrations::runner();
     let known = runner.get_migrations().iter();

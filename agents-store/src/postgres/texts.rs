@@ -7,7 +7,7 @@ use super::{
 use crate::{Lease, NewText, StoreError, Text, columns::millis};
 use deadpool_postgres::GenericClient;
 
-/// Maximum number of pieces, of whatever runs, that are removed with one that is added.
+/// Maximum number of outdated rows of text that are removed with one new row, whichever runs they belong to.
 const SWEPT: i64 = 64;
 
 pub(super) async fn add(
@@ -19,7 +19,7 @@ pub(super) async fn add(
     insert(db, held.now, lease, texts).await
 }
 
-/// Adds pieces under a lease that was checked.
+/// Adds rows of streamed text to a run. The caller has checked that the lease on the run holds.
 pub(super) async fn insert(
     db: &Transaction<'_>,
     now: u64,

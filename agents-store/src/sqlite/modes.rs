@@ -30,7 +30,7 @@ pub(super) fn in_effect(tx: &Tx<'_>, tenant: &str) -> Result<Option<u64>, StoreE
     Ok(found.query_row([tenant], |row| row.get(0)).optional()?)
 }
 
-/// Sets or removes a mode.
+/// Sets or removes the approval mode of a tenant or of all tenants. The audit trail gets an event about it.
 pub(super) fn set(tx: &Tx<'_>, change: &ModeChange) -> Result<(), StoreError> {
     let ModeChange { tenant, mode, by } = change;
     let tenant_id = tenant.as_deref().unwrap_or(ALL_TENANTS);

@@ -50,7 +50,7 @@ pub(super) fn patiently<T>(open: impl Fn() -> Result<T, StoreError>) -> Result<T
     }
 }
 
-/// Creates a missing file, readable by its owner alone.
+/// Creates a missing file that only the user who owns it can read.
 pub(super) fn create(path: &Path) -> Result<(), StoreError> {
     let mut how = std::fs::OpenOptions::new();
     how.read(true).write(true).create(true).truncate(false);
@@ -119,7 +119,7 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     }
 }
 
-/// Returns `true` if the tables are those of this version. Tables of a later version are refused.
+/// Returns `true` if the tables have the layout of this version of the crate. Tables of a later version are refused.
 fn is_up_to_date(connection: &Connection, known: Option<i32>) -> Result<bool, StoreError> {
     let has_any: bool = connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'refinery_schema_history')",

@@ -4,7 +4,7 @@ use super::{Tx, leases};
 use crate::{Lease, NewText, StoreError, Text, columns::millis};
 use rusqlite::{Connection, params};
 
-/// Maximum number of pieces, of whatever runs, that are removed with one that is added.
+/// Maximum number of outdated rows of text that are removed with one new row, whichever runs they belong to.
 const SWEPT: u32 = 64;
 
 pub(super) fn add(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
@@ -12,7 +12,7 @@ pub(super) fn add(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), S
     insert(tx, lease, texts)
 }
 
-/// Adds pieces under a lease that was checked.
+/// Adds rows of streamed text to a run. The caller has checked that the lease on the run holds.
 pub(super) fn insert(tx: &Tx<'_>, lease: &Lease, texts: &[NewText]) -> Result<(), StoreError> {
     if texts.is_empty() {
         return Ok(());

@@ -67,7 +67,7 @@ pub struct Run<'a, A: Agent> {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "there is one of them for a run")]
 pub enum Progress<T> {
-    /// The run is over.
+    /// The run is over, with this outcome.
     Done(Outcome<T>),
     /// The run waits for decisions about these requests, in the order in which they were made.
     Waiting(Vec<ApprovalRequest>),

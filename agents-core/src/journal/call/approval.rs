@@ -10,7 +10,7 @@ use crate::{
 use serde::Serialize;
 use std::{sync::Arc, time::Duration};
 
-/// Approval of arguments.
+/// Approval of the arguments of a call, by a person or a program.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Approved {
     /// Name of the person or program that approved the arguments, if the approver gave one.

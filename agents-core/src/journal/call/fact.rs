@@ -75,7 +75,7 @@ pub(crate) enum CallFact {
     },
     /// The next execution waits until this time, in milliseconds since 1970.
     Waits { until: u64, wait: Duration },
-    /// The wait is over.
+    /// The wait before the next execution is over.
     Woke,
     /// The escalation of the call was settled, and the agent goes on. This fact is not stored, because it follows from
     /// the stored decision about the escalation.
@@ -110,7 +110,7 @@ pub(crate) struct Intent {
     pub(crate) tool: String,
     /// Idempotency key, by which services recognise the call.
     pub(crate) key: String,
-    /// Digest of the exact arguments.
+    /// Digest of the exact arguments, made with the key of the run.
     pub(crate) digest: Arc<str>,
     /// Name of the person or program that approved the execution, if the approver gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -123,7 +123,7 @@ pub(crate) struct Intent {
 pub(crate) enum Interrupted {
     /// The execution took effect, and had this output.
     Done(Json),
-    /// The execution had no effect.
+    /// The execution had no effect, so it may be repeated.
     NotDone,
     /// The effect is not known; the model is told this cause.
     Unknown(Cause),
@@ -149,13 +149,13 @@ pub(crate) struct Called {
     /// Is `true` if the tool only reads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) reads: bool,
-    /// Is `true` if the tool gives a piece of the agent's knowledge, and is no tool of its own.
+    /// Is `true` if the tool only gives the model a text that the agent knows.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) knowledge: bool,
     /// Is `true` if the tool is made for being asked the same again and again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) polls: bool,
-    /// Risk of the call.
+    /// Risk of calls of the tool: how much a mistake would cost.
     #[serde(default = "unknown_risk")]
     pub(crate) risk: Risk,
     /// Effect of the call in words, with the names of arguments in braces.
@@ -200,12 +200,12 @@ impl Called {
     }
 }
 
-/// Arguments that fit.
+/// Arguments of a call that fit the tool's schema, with the rules that hold for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// The arguments, as JSON text.
+    /// The arguments, as JSON text that fits the schema.
     pub(crate) args: Json,
-    /// Changes that the reader made.
+    /// Changes that the reader made to the model's text.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
     /// Is `true` if a person has to approve the arguments.
@@ -225,7 +225,7 @@ pub(crate) struct Accepted {
     pub(crate) denied: Option<String>,
 }
 
-/// Arguments that do not fit.
+/// Arguments of a call that do not fit the tool's schema.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Refused {
     /// Error that says why the arguments do not fit.
@@ -242,11 +242,11 @@ pub(crate) struct Refused {
 pub(crate) struct After {
     /// Stop of the run that follows from the fact.
     pub(crate) stop: Option<Box<Stop>>,
-    /// News of the call, from which events for subscribers are made.
+    /// Change of the call, from which events for subscribers are made.
     pub(crate) news: Option<News>,
     /// Call in doubt, if the call is settled and the effect of an interrupted execution is not known.
     pub(crate) doubt: Option<Doubt>,
-    /// News of an execution, for later calls, if the tool writes and is not idempotent.
+    /// Begin or end of an execution, which later calls look at, if the tool writes and is not idempotent.
     pub(crate) execution: Option<ExecutionNews>,
     /// Is `true` if the fact does not belong to the stage of the call, and changes nothing.
     pub(crate) ignored: bool,
@@ -255,15 +255,15 @@ pub(crate) struct After {
 /// Call in doubt: it is settled, and it is not known whether its tool took effect.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Doubt {
-    /// Id of the call.
+    /// Id of the call that is in doubt.
     pub(crate) call: Arc<str>,
-    /// Name of the tool.
+    /// Name of the tool that may have taken effect.
     pub(crate) tool: String,
-    /// Arguments of the call.
+    /// Arguments of the call that is in doubt.
     pub(crate) args: Json,
 }
 
-/// News of a call for subscribers, after a fact about the call.
+/// Change of a call that subscribers are told of, after a fact about the call.
 #[derive(Debug)]
 pub(crate) enum News {
     /// The current text failed, with this error.
@@ -297,7 +297,7 @@ impl After {
         }
     }
 
-    /// Adds news for subscribers.
+    /// Adds the change of the call that subscribers are told of.
     pub(super) fn with(mut self, news: News) -> Self {
         self.news = Some(news);
         self

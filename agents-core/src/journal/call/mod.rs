@@ -45,11 +45,11 @@ use execution::Step;
 use serde::Serialize;
 use std::{fmt, sync::Arc, time::Duration};
 
-/// State of one call.
+/// State of one tool call, which the facts about it determine.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Call {
     pub(crate) call: ToolCall,
-    /// Number of the call among those of its agent, from 0.
+    /// Number of the call among all calls of its agent, from 0.
     pub(crate) seq: u32,
     pub(crate) stage: Stage,
     /// Texts that were tried for the arguments.
@@ -58,12 +58,13 @@ pub(crate) struct Call {
     tool: Option<Called>,
     /// Id in the receipt; fixed as soon as arguments are accepted.
     id: Option<Arc<str>>,
-    /// Idempotency key, if the arguments differ from those that the id was made from.
+    /// Idempotency key of the call. It is set only if the arguments differ from the ones that the call's id was made
+    /// from.
     key: Option<Arc<str>>,
     pub(crate) attempts: Vec<Attempt>,
     /// Time at which the tool first began to run with the current arguments.
     begun: Option<Timestamp>,
-    /// Failure of the last execution.
+    /// Failure of the last execution, until another execution follows.
     failed_run: Option<Box<ToolError>>,
     /// Number of times that the process ended while the tool ran, or while the tool was asked about its effect.
     interruptions: u32,
@@ -74,9 +75,9 @@ pub(crate) struct Call {
     held_back: u32,
     /// Is `true` if the effect of an interrupted execution is not known.
     in_doubt: bool,
-    /// Arguments that a receipt shows if the call fails: those that ran last, else the model's own.
+    /// Arguments that the receipt shows if the call fails: the ones that ran last, else the model's own.
     shown: Option<Json>,
-    /// Wait before the next execution.
+    /// Length of the wait before the next execution.
     waited: Option<Duration>,
     /// Reasons why the current arguments need approval.
     pub(crate) reasons: Vec<ApprovalReason>,
@@ -119,7 +120,7 @@ pub(crate) struct Call {
     pub(crate) started: Option<Timestamp>,
 }
 
-/// Stage of a call.
+/// Stage of a call: what has to happen to it next.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Stage {
@@ -129,9 +130,9 @@ pub(crate) enum Stage {
     Read,
     /// A person has to approve these arguments.
     Approve { args: Json },
-    /// The tool has to run.
+    /// The tool has to run with these arguments.
     Execute { args: Json },
-    /// The tool runs.
+    /// The tool runs with these arguments.
     Running { args: Json },
     /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
@@ -149,9 +150,9 @@ pub(crate) enum Stage {
     Repair(RepairAgentRef),
     /// The failure was escalated, and an agent above has to answer.
     Climb { escalation: Box<Escalation> },
-    /// The call ends the run.
+    /// The call ends the run of its agent.
     EndsRun,
-    /// The call is settled.
+    /// The call is settled: its result is final.
     Done {
         input: Json,
         result: Result<Json, ToolError>,
@@ -178,7 +179,7 @@ pub(crate) enum Action {
     Climb(Box<Escalation>),
     /// End the run as the call demands: the earlier process ended before the run did.
     End(Box<Stop>),
-    /// Wait: the run is ending.
+    /// Wait: the run is ending, and the call is not carried on.
     Wait,
     /// Do nothing: the call is settled.
     Done,
@@ -255,7 +256,7 @@ impl Call {
         Some(content)
     }
 
-    /// Returns the next action.
+    /// Returns the next action that the stage of the call asks for.
     pub(crate) fn next(&self) -> Action {
         match &self.stage {
             Stage::New => Action::TakeUp,
@@ -443,7 +444,7 @@ impl Call {
         matches!(self.stage, Stage::Running { .. })
     }
 
-    /// Returns the current arguments: those that are accepted, else those that a receipt would show.
+    /// Returns the current arguments: the accepted ones, or else the ones that a receipt would show.
     pub(crate) fn input(&self) -> Json {
         match &self.stage {
             Stage::Approve { args }

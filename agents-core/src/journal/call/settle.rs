@@ -14,7 +14,7 @@ impl Call {
         }
     }
 
-    /// Settles the call with an error. Its receipt shows the arguments that ran, else those that the model sent.
+    /// Settles the call with an error. Its receipt shows the arguments that ran, or else the ones that the model sent.
     pub(super) fn settle_with(&mut self, mut error: ToolError) {
         self.candidates.go_back_to_own();
         if let Some(failed) = self.failed_run.take() {

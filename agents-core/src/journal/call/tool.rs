@@ -74,7 +74,7 @@ impl Call {
         self.tool.as_ref().is_some_and(|tool| tool.polls)
     }
 
-    /// Returns `true` if the call asks for a piece of the agent's knowledge.
+    /// Returns `true` if the call only asks for a text of the agent's knowledge.
     pub(crate) fn is_knowledge(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.knowledge)
     }

@@ -21,11 +21,11 @@ pub(super) struct Exchanges {
     pub(super) has_ended: bool,
 }
 
-/// Request to a model.
+/// Request to a model, as the journal has it.
 pub(super) struct RecordedRequest {
-    /// Place of the agent's turn.
+    /// Path of the place and the turn in which the model was asked.
     pub(super) place: String,
-    /// Path of the agent.
+    /// Path of the agent that asked the model.
     path: String,
     /// Conversation of the request, and the number of messages that it had.
     talk: usize,
@@ -35,7 +35,7 @@ pub(super) struct RecordedRequest {
     pub(super) said: RecordedAnswer,
 }
 
-/// Answer to a request.
+/// Answer to a recorded request.
 pub(super) enum RecordedAnswer {
     /// A reply; secrets in it are references.
     Reply(Json),

@@ -30,14 +30,15 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenCall {
-    /// Name of the calling agent.
+    /// Name of the agent that made the call.
     pub agent: String,
     /// Name by which the agent's model knows the tool.
     pub tool: String,
     /// Version of the tool; `None` if the agent had no such tool.
     pub version: Option<String>,
-    /// Is `true` if the profile of the agent that was run lists the tool. The profile does not list the tools of agents
-    /// that run in the body of a tool or repair something.
+    /// Is `true` if the [profile of the agent](crate::Agent::profile) that was run lists the tool, so that its code can
+    /// be checked for it. A profile does not list the tools of agents that run in the body of a tool or repair
+    /// something.
     pub is_declared: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct WhatIf<'a> {
 pub enum RecordedCall {
     /// Index of the call, from 0.
     Nth(usize),
-    /// Id of the call's receipt.
+    /// Id of the receipt that the call has.
     Id(String),
 }
 
@@ -85,7 +85,7 @@ impl fmt::Display for RecordedCall {
     }
 }
 
-/// Change of a recorded call.
+/// Change that a variation makes to a recorded call.
 #[derive(Clone, Debug)]
 enum Change {
     Result(Result<Json, Cause>),
@@ -392,7 +392,7 @@ impl Prefix {
     }
 }
 
-/// Escalation: its number among those that are left, and its subject.
+/// Escalation of a varied run: its number among the escalations that are left, and its subject.
 struct Ticket {
     number: u64,
     place: u32,

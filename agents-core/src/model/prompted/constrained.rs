@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Constrained {
-    /// The model calls a tool.
+    /// The model calls this tool.
     Call(ToolCall),
     /// The model gives its answer: text, or JSON if the answer had to follow a schema.
     Answer(String),

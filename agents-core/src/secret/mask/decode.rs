@@ -8,7 +8,7 @@ use std::{
 
 /// Byte of a decoded text: a plain `u8`, or a [`Placed`] byte.
 pub(super) trait Unit: Copy {
-    /// Returns the byte itself.
+    /// Returns the decoded byte, without its place.
     fn byte(self) -> u8;
 
     /// Returns a byte that was encoded by the units from `first` to `last`.
@@ -146,7 +146,7 @@ fn unescaped<U: Unit>(units: &[U], sign: u8) -> Option<Vec<U>> {
     any.then_some(out)
 }
 
-/// Meaning of an escape.
+/// Byte or character that an escape stands for.
 enum Meant {
     Byte(u8),
     Char(char),

@@ -10,7 +10,7 @@ use std::{borrow::Cow, cmp::Reverse, sync::Arc};
 
 /// Length in bytes of the parts in which long texts are searched, so that the search needs little memory.
 const WINDOW: usize = 1 << 18;
-/// Secrets that a masker knows.
+/// Secrets that a masker knows, with their patterns to search for.
 #[derive(Default)]
 pub(super) struct Known {
     secrets: Vec<Arc<Secret>>,
@@ -39,11 +39,11 @@ impl Secret {
 pub(super) struct Found {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Index of the secret.
+    /// Index of the secret that was found.
     index: usize,
 }
 
-/// Results of a search.
+/// Places of secrets that a search has found so far.
 #[derive(Default)]
 struct Hits {
     found: Vec<Found>,
@@ -204,7 +204,7 @@ impl Known {
         }
     }
 
-    /// Returns the text without secrets.
+    /// Returns the text with placeholders in the places of secrets.
     pub(super) fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text);
         replaced(text, &found, |found| {
@@ -304,7 +304,7 @@ pub(super) enum Within<'a> {
     Number(&'a str),
 }
 
-/// Sorts the places of secrets and joins those that overlap.
+/// Sorts the places of secrets, and joins places that overlap.
 fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     all.sort_by_key(|found| (found.from, Reverse(found.to)));
     let mut merged: Vec<Found> = Vec::with_capacity(all.len());
@@ -323,7 +323,7 @@ fn merged(text: &str, mut all: Vec<Found>) -> Vec<Found> {
     merged
 }
 
-/// Replaces places of a text.
+/// Returns the text with other texts at the places that were found.
 fn replaced<'a>(
     text: &'a str,
     found: &[Found],

@@ -51,7 +51,7 @@ pub struct Masker {
 }
 
 impl Masker {
-    /// Creates a masker without secrets.
+    /// Creates a masker that knows no secrets yet.
     pub fn new() -> Arc<Masker> {
         Arc::default()
     }
@@ -101,7 +101,7 @@ impl Masker {
         !self.any.load(Acquire)
     }
 
-    /// Returns the number of secrets.
+    /// Returns the number of secrets that the masker knows.
     pub fn len(&self) -> usize {
         self.known().map_or(0, |known| known.len())
     }

@@ -7,9 +7,9 @@
 use crate::secret::SecretScope;
 use std::{borrow::Cow, collections::BTreeSet, fmt};
 
-/// Opening character of a reference.
+/// Private character that begins a reference to a secret in a stored text.
 pub(super) const OPEN: char = '\u{E000}';
-/// Closing character of a reference.
+/// Private character that ends a reference to a secret in a stored text.
 pub(super) const CLOSE: char = '\u{E001}';
 /// Mark after an opening character that belongs to the text itself.
 pub(super) const ITSELF: char = '\u{E002}';
@@ -30,7 +30,7 @@ pub(crate) struct Reference {
 pub(super) enum Spelling {
     /// As the text of a JSON string, escaped this number of times.
     Escaped(usize),
-    /// As a JSON number.
+    /// As a JSON number, without quotes.
     Number,
     /// In another encoding: the value stays hidden for good.
     Other,
@@ -139,9 +139,9 @@ fn decoded(mut name: &str) -> Option<String> {
     Some(out + name)
 }
 
-/// Part of a stored text.
+/// Part of a stored text: plain text, or a reference to a secret.
 pub(super) enum Part<'a> {
-    /// Plain text.
+    /// Plain text, without references.
     Text(&'a str),
     /// Opening character that is a part of the text itself.
     Open,

@@ -36,7 +36,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the length in bytes.
+    /// Returns the length of the pattern in bytes.
     pub(super) fn len(&self) -> usize {
         self.shorter.len()
     }

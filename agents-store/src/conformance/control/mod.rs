@@ -20,7 +20,7 @@ type Checked = Arc<dyn ControlStore>;
 /// Promise of a [`ControlStore`](crate::ControlStore), and the check of it.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlCase {
-    /// Promise, as the name of a function.
+    /// Promise that the case checks, as the name of a function.
     pub name: &'static str,
     run: fn(Checked) -> Pin<Box<dyn Future<Output = ()> + Send>>,
 }
@@ -37,7 +37,7 @@ impl ControlCase {
 
 macro_rules! cases {
     ($($module:ident::{$($name:ident),+ $(,)?};)+) => {
-        /// All cases for a [`ControlStore`](crate::ControlStore).
+        /// All cases that a [`ControlStore`](crate::ControlStore) has to pass.
         pub const CONTROL_CASES: &[ControlCase] = &[$($(
             ControlCase { name: stringify!($name), run: |store| Box::pin($module::$name(store)) },
         )+)+];

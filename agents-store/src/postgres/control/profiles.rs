@@ -166,8 +166,8 @@ pub(super) async fn changes(
     found.iter().map(read).collect()
 }
 
-/// Waits until no other transaction changes profiles, and returns the time. Numbers of changes thus become visible in
-/// their order, and whoever reads them misses none.
+/// Lets one transaction at a time change model profiles: waits for the others, and returns the time in milliseconds.
+/// Numbers of changes thus become visible in their order, and whoever reads them misses none.
 async fn one_at_a_time(db: &Transaction<'_>) -> Result<u64, StoreError> {
     db.execute(
         "LOCK TABLE llm_profile_changes IN SHARE ROW EXCLUSIVE MODE",
@@ -177,7 +177,7 @@ async fn one_at_a_time(db: &Transaction<'_>) -> Result<u64, StoreError> {
     db.now().await
 }
 
-/// Ends the activity of the profile of a tier and purpose, and returns its version.
+/// Deactivates the active profile of a tier and purpose, and returns its version; `None` if none was active.
 async fn end_activity(
     db: &Transaction<'_>,
     now: u64,

@@ -118,7 +118,7 @@ fn expire(tx: &Tx<'_>, key: &BudgetKey) -> Result<(), StoreError> {
 /// Cap that no sum reaches, in place of a missing one.
 const NO_CAP: u64 = u64::MAX >> 1;
 
-/// Row that is settled.
+/// Row of the log whose hold is being settled.
 struct Open {
     key: BudgetKey,
     bc: String,

@@ -13,10 +13,10 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-/// Change of the answer's text.
+/// Change of the text of an answer while a model writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextDelta {
-    /// The text goes on with this piece.
+    /// The text goes on: these characters follow the text so far.
     Piece(String),
     /// The text so far is not the answer: the model called a tool after it, it did not fit, or another model answers.
     ///
@@ -52,7 +52,7 @@ pub enum TextDelta {
 pub struct TextFollower {
     /// Place of the agent that writes.
     writer: Option<String>,
-    /// Is `true` if there was a piece since the last reset.
+    /// Is `true` if text has come since the last [`Reset`](TextDelta::Reset).
     has_text: bool,
 }
 
