@@ -22,15 +22,11 @@ pub struct Case<I, E> {
 
 impl<I, E> Case<I, E> {
     /// Creates a case.
-    pub fn new(
-        name: impl Into<String>,
-        input: impl IntoInput<I>,
-        expected: impl IntoInput<E>,
-    ) -> Self {
+    pub fn new(name: impl Into<String>, input: impl IntoInput<I>, expected: E) -> Self {
         Case {
             name: name.into(),
             input: input.into_input(),
-            expected: expected.into_input(),
+            expected,
         }
     }
 }
@@ -49,7 +45,7 @@ impl<I, E> Case<I, E> {
 ///
 /// std::fs::write(&path, r#"{"name": "two", "input": "1 + 1", "expected": "2"}"#)?;
 /// let error = read_cases::<String, u32>(&path).unwrap_err().to_string();
-/// assert!(error.ends_with("line 1: field `expected`: invalid type: string \"2\", expected u32 at column 53"));
+/// assert!(error.contains("line 1: field `expected`: invalid type: string \"2\", expected u32"));
 /// # std::fs::remove_file(path)
 /// # }
 /// ```

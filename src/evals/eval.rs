@@ -43,9 +43,15 @@ pub struct Eval<'a, A: Agent, E> {
 enum Scorer<'a, A: Agent, E> {
     Exact,
     Schema(Schema),
-    Predicate(Box<dyn Fn(&Tried<'_, A::In, A::Out, E>) -> Score + Send + Sync + 'a>),
-    Judge(Box<dyn Fn(Judged, Models, String) -> BoxFuture<'a, (Score, Spent)> + Send + Sync + 'a>),
+    Predicate(Predicate<'a, A, E>),
+    Judge(Ask<'a>),
 }
+
+type Predicate<'a, A, E> =
+    Box<dyn Fn(&Tried<'_, <A as Agent>::In, <A as Agent>::Out, E>) -> Score + Send + Sync + 'a>;
+/// Function that asks a judge; the text is the name of the recording.
+type Ask<'a> = Box<dyn Fn(Judged, Models, String) -> Judging<'a> + Send + Sync + 'a>;
+type Judging<'a> = BoxFuture<'a, (Score, Spent)>;
 
 impl<'a, A: Agent, E> Eval<'a, A, E> {
     /// Creates an eval of these cases. `start` makes the run for the input of a case.

@@ -49,7 +49,7 @@ fn parrot() -> (Plain, ScriptedModel) {
 
 fn cases<const N: usize>(cases: [(&str, &str, &str); N]) -> Vec<Case<String, String>> {
     cases
-        .map(|(name, input, expected)| Case::new(name, input, expected))
+        .map(|(name, input, expected)| Case::new(name, input, expected.to_owned()))
         .into()
 }
 

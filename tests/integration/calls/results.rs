@@ -2,6 +2,7 @@ use crate::world::{agent_with, spec, told, work, worker};
 use agents::{
     Agent, Code, Effects,
     model::{Message, Reply, ToolCall},
+    run::ToolEnvelope,
     testing::{Script, ScriptedModel},
     tool::FnTool,
 };
@@ -187,7 +188,7 @@ async fn e13_after_a_failure_the_model_tries_again_changes_its_call_says_so_or_g
         let ok: Vec<_> = outcome
             .outputs
             .receipts()
-            .map(|receipt| receipt.is_ok())
+            .map(ToolEnvelope::is_ok)
             .collect();
         assert_eq!(
             (ok.as_slice(), &*outcome.result.unwrap()),
