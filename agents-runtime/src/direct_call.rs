@@ -118,7 +118,7 @@ impl DirectCall<'_> {
         }
         let tenant = Some(scope.tenant_id());
         client.allowed(Action::Call, tenant, by).await?;
-        let input = crate::wording::call_input(&call.tool);
+        let input = crate::wording::call_input(&call.tool, &call.args);
         let labels = BTreeMap::from([(DIRECT_CALL.to_owned(), call.tool.clone())]);
         let input = Json::of(&input).map_err(RuntimeError::unreadable)?;
         let data = RunData {

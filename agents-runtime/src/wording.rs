@@ -1,7 +1,7 @@
 //! Errors, reasons and denials of a runtime, in words.
 
 use crate::{Action, RuntimeError, error::RuntimeErrorKind};
-use agents_core::{Effects, tool::Risk};
+use agents_core::{Effects, Json, tool::Risk};
 use agents_store::{ErrorKind, HeldReason, RunStatus, StoreError};
 use std::fmt::Display;
 
@@ -300,8 +300,10 @@ pub(crate) fn what_if_input(run: &str) -> String {
 }
 
 /// Returns the input of the run that calls a tool for a person.
-pub(crate) fn call_input(tool: &str) -> String {
-    format!("Call `{tool}` once.")
+/// Returns the input of a direct call, as JSON. The person's arguments are in it, so that they count as the words of the
+/// user.
+pub(crate) fn call_input(tool: &str, args: &Json) -> String {
+    format!(r#"{{"call": {}, "arguments": {args}}}"#, Json::string(tool))
 }
 
 pub(crate) fn output_missing(execution: &str, tool: &str) -> RuntimeError {

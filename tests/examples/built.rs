@@ -43,8 +43,8 @@ fn package() -> &'static Path {
 pub(crate) fn names() -> Vec<String> {
     let files = fs::read_dir(package().join("examples")).unwrap();
     let paths = files.map(|entry| entry.unwrap().path());
-    // A folder with a `Cargo.toml` is a package of its own.
-    let examples = paths.filter(|path| !path.join("Cargo.toml").exists());
+    // A folder without a `main.rs` holds packages of their own.
+    let examples = paths.filter(|path| path.is_file() || path.join("main.rs").exists());
     let name = |path: PathBuf| path.file_stem().unwrap().to_string_lossy().into_owned();
     examples.map(name).collect()
 }

@@ -94,6 +94,9 @@ pub(crate) async fn show(session: &Session, id: &str, out: &mut Out) -> Result<(
     for repair in &detail.request.repairs {
         field("changed", &repair.to_string())?;
     }
+    for origin in &detail.request.known {
+        field("known", &origin.to_string())?;
+    }
     out.line("arguments")?;
     out.exact(&detail.request.args)
 }

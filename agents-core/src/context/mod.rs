@@ -11,6 +11,7 @@ mod bound;
 mod conversation;
 mod cx;
 mod ending;
+mod evidence;
 mod executor;
 mod machine;
 mod nested;

@@ -3,7 +3,6 @@
 use super::wording;
 use crate::{
     context::Root,
-    evidence::Reading,
     hex::id,
     json::canonical,
     reader::{Changes, Schema},
@@ -92,8 +91,7 @@ impl<O> Answer<O> {
         strict: bool,
         root: &Arc<Root>,
     ) -> Result<(O, Changes), ReadError> {
-        let reading = Reading::of_model(root);
-        reading.read(|| (self.read)(text, strict)).0
+        root.reading().read(|| (self.read)(text, strict)).0
     }
 }
 

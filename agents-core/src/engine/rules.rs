@@ -69,7 +69,7 @@ impl<'a> Rules<'a> {
     /// Reads arguments into the tool's type. Returns the origins of known values too.
     pub(super) fn prepare(&self, arguments: &str) -> Result<(Prepared, Vec<Origin>), ReadError> {
         let reading = match self.author {
-            Author::Model => Reading::of_model(&self.cx().root),
+            Author::Model => self.cx().root.reading(),
             Author::Approver => Reading::of_approver(),
             Author::Stored => Reading::of_the_run(),
         };

@@ -173,12 +173,11 @@ impl<'de, T: ClaimedTool<Ok: DeserializeOwned>> Deserialize<'de> for Done<T> {
                 of: PhantomData,
             });
         };
-        let (receipt, claim) = found.map_err(D::Error::custom)?;
-        let output = receipt.output.as_ref().map(Json::to::<T::Ok>);
-        let output = output.unwrap_or_else(|| Json::null().to());
+        let (call, claim) = found.map_err(D::Error::custom)?;
+        let output = call.output.to::<T::Ok>();
         Ok(Done {
-            call_id: receipt.call_id.clone(),
-            input: receipt.input.clone(),
+            call_id: call.call_id.clone(),
+            input: call.input.clone(),
             output: output
                 .map_err(|error| D::Error::custom(wording::output_unreadable(T::TOOL, &error)))?,
             _claim: claim,

@@ -37,6 +37,6 @@ pub use done::Done;
 pub use known::Known;
 pub(crate) use marks::without_marks;
 pub use origin::{Giver, Origin};
-pub(crate) use reading::{Reading, nobody, stored};
+pub(crate) use reading::{Evidence, Reading, Success, nobody, stored};
 pub use source::{ClaimedTool, Sources, User};
 pub(crate) use wording::claims_unreachable;

@@ -1,7 +1,7 @@
 //! Reading of a text against evidence. serde passes no context to a type, so the evidence is set for the thread.
 
 use super::{Giver, Origin, search, wording};
-use crate::{Json, context::Root, json::canonical, model::Message, run::ToolEnvelope};
+use crate::{Json, json::canonical};
 use serde_json::Value;
 use std::{
     cell::{OnceCell, RefCell},
@@ -23,12 +23,12 @@ pub(crate) struct Reading {
 }
 
 /// Receipt of a claimed call. As long as the second value lives, no other claim stands for the call.
-pub(super) type Claimed = (Arc<ToolEnvelope>, Arc<()>);
+pub(super) type Claimed = (Arc<Success>, Arc<()>);
 
 /// Author of a text that is read.
 enum By {
     /// A model: its values are checked against the evidence of its run, which is collected when a value asks for it.
-    Model(Arc<Root>, OnceCell<Evidence>),
+    Model(Box<dyn Fn() -> Evidence>, OnceCell<Evidence>),
     /// A person who approves a call with other arguments.
     Approver,
     /// The run itself: the values have been checked before.
@@ -37,12 +37,22 @@ enum By {
     Nobody,
 }
 
-/// Evidence of a run: the words of the user, and the outputs of tools.
-struct Evidence {
-    said: Vec<Value>,
+/// Evidence of a run: the words of the user, and the calls that have succeeded.
+pub(crate) struct Evidence {
+    /// Words of the user: JSON, or texts.
+    pub(crate) said: Vec<Value>,
     /// Outputs of tools that earlier messages of the conversation have used, with the names of the tools.
-    earlier: Vec<(String, Value)>,
-    receipts: Vec<Arc<ToolEnvelope>>,
+    pub(crate) earlier: Vec<(String, Value)>,
+    /// Calls of this run, in their order.
+    pub(crate) calls: Vec<Arc<Success>>,
+}
+
+/// Call that has succeeded, as in its receipt.
+pub(crate) struct Success {
+    pub(crate) call_id: Arc<str>,
+    pub(crate) tool: String,
+    pub(crate) input: Json,
+    pub(crate) output: Json,
 }
 
 impl Reading {
@@ -54,9 +64,9 @@ impl Reading {
         }
     }
 
-    /// Prepares the reading of a model's text in this run.
-    pub(crate) fn of_model(root: &Arc<Root>) -> Self {
-        Reading::new(By::Model(root.clone(), OnceCell::new()))
+    /// Prepares the reading of a model's text; `evidence` collects the evidence of its run when a value asks for it.
+    pub(crate) fn of_model(evidence: impl Fn() -> Evidence + 'static) -> Self {
+        Reading::new(By::Model(Box::new(evidence), OnceCell::new()))
     }
 
     /// Prepares the reading of arguments that an approver gave.
@@ -96,8 +106,8 @@ impl Reading {
             By::Stored => return Ok(()),
             By::Nobody => return Err(wording::NO_EVIDENCE.to_owned()),
             By::Approver => Some((Giver::Approver, false)),
-            By::Model(root, evidence) => {
-                let evidence = evidence.get_or_init(|| Evidence::of(root));
+            By::Model(collect, evidence) => {
+                let evidence = evidence.get_or_init(collect);
                 evidence.giver(value, user, tools)
             }
         };
@@ -123,15 +133,15 @@ impl Reading {
         match &self.by {
             By::Stored | By::Approver => None,
             By::Nobody => Some(Err(wording::NO_CLAIMS.to_owned())),
-            By::Model(root, evidence) => {
-                let evidence = evidence.get_or_init(|| Evidence::of(root));
+            By::Model(collect, evidence) => {
+                let evidence = evidence.get_or_init(collect);
                 Some(self.call(evidence, tool, claimed))
             }
         }
     }
 
     fn call(&self, evidence: &Evidence, tool: &str, claimed: &Value) -> Result<Claimed, String> {
-        let fits = |call: &ToolEnvelope| search::has_fields(&call.input, claimed);
+        let fits = |call: &Success| search::has_fields(&call.input, claimed);
         let is_claim = claimed.is_object() || claimed == &Value::Bool(true);
         let calls: Vec<_> = evidence.successes(tool).collect();
         if !is_claim {
@@ -152,7 +162,7 @@ impl Reading {
         }
         let mut taken = self.claimed.borrow_mut();
         taken.retain(|(_, claim)| claim.strong_count() > 0);
-        let is_free = |call: &&&Arc<ToolEnvelope>| !taken.iter().any(|(id, _)| *id == call.call_id);
+        let is_free = |call: &&&Arc<Success>| !taken.iter().any(|(id, _)| *id == call.call_id);
         let free = meant.filter(is_free).next_back();
         let call = free.ok_or_else(|| wording::claimed_twice(tool))?;
         let claim = Arc::new(());
@@ -171,40 +181,10 @@ pub(crate) fn nobody<R>(read: impl FnOnce() -> R) -> R {
     Reading::new(By::Nobody).read(read).0
 }
 
-/// Returns the value that a text stands for: its JSON, or the text itself.
-fn read(text: &str) -> Value {
-    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
-}
-
 impl Evidence {
-    fn of(root: &Root) -> Self {
-        let exchange = root.settings.exchange.as_ref();
-        let before = exchange.map(|exchange| exchange.earlier().history);
-        let before = before.iter().flat_map(|history| history.messages());
-        let (mut said, mut earlier) = (Vec::new(), Vec::new());
-        for message in before {
-            match message {
-                Message::User { content } if !content.is_told() => {
-                    said.push(Value::String(content.text.clone()));
-                }
-                Message::Tool { name, content, .. } if !content.is_told() => {
-                    earlier.push((name.clone(), read(&content.text)));
-                }
-                _ => {}
-            }
-        }
-        said.push(read(&root.said));
-        Evidence {
-            said,
-            earlier,
-            receipts: root.node.machine().look(|state| state.receipts(0)),
-        }
-    }
-
     /// Returns the calls of a tool that have succeeded, in their order.
-    fn successes(&self, tool: &str) -> impl Iterator<Item = &Arc<ToolEnvelope>> {
-        let receipts = self.receipts.iter();
-        receipts.filter(move |call| call.name == tool && call.output.is_some())
+    fn successes(&self, tool: &str) -> impl DoubleEndedIterator<Item = &Arc<Success>> {
+        self.calls.iter().filter(move |call| call.tool == tool)
     }
 
     /// Returns the giver of a value, and whether the value is a part of a longer text of a tool.
@@ -219,9 +199,9 @@ impl Evidence {
         }
         let calls = tools.iter().flat_map(|tool| self.successes(tool));
         let now = calls.filter_map(|call| {
-            let output = call.output.as_ref()?.to_value().ok()?;
+            let output = call.output.to_value().ok()?;
             let call_id = Some(call.call_id.clone());
-            Some((call.name.clone(), call_id, search::find(value, &output)?))
+            Some((call.tool.clone(), call_id, search::find(value, &output)?))
         });
         let earlier = self.earlier.iter();
         let earlier = earlier.filter(|(name, _)| tools.contains(&name.as_str()));

@@ -24,6 +24,36 @@ fn json(value: &Value) -> Json {
     Json::of(value).unwrap()
 }
 
+/// Who makes the call is its user: the values of the form are known.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_arguments_of_a_direct_call_are_words_of_the_user() {
+    use agents::evidence::{Known, User};
+
+    /// Returns a rate.
+    #[agents::tool(reads)]
+    async fn rate_of(
+        /// Currency.
+        currency: Known<String, User>,
+        /// Amount.
+        amount: Known<f64, User>,
+    ) -> String {
+        format!("1.16 {currency} {amount}")
+    }
+
+    everywhere("known", async |place| {
+        let (runtime, _) = place.runtime([]);
+        let clerk = AgentBuilder::<String, String>::new("clerk").tool(RateOf);
+        runtime.agent(clerk.build());
+        let _worker = Worker::start(&runtime);
+        let args = json(&json!({"currency": "US\"D", "amount": 12.5}));
+        let client = place.client();
+        let call = client.call("clerk", "rate_of", "1.0.0", args);
+        let run = call.by(&Principal::operator()).await.unwrap();
+        assert_eq!(done(&run).await.result.unwrap(), "1.16 US\"D 12.5");
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_direct_call_of_a_tool_that_reads_is_a_run_with_one_execution() {
     everywhere("direct", async |place| {

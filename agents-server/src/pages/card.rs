@@ -133,7 +133,7 @@ fn badges(request: &Request, detail: Option<&RequestDetail>) -> Markup {
     }
 }
 
-/// Returns the exact arguments, and the repairs that led from the text of the model to them.
+/// Returns the exact arguments, the origins of known values, and the repairs that led from the text of the model to them.
 fn arguments(args: &Args<'_>) -> Markup {
     let Args {
         detail,
@@ -153,6 +153,13 @@ fn arguments(args: &Args<'_>) -> Markup {
             }
         } @else {
             pre.exact tabindex="0" aria-label="Exact arguments" { bdi { (exact) } }
+        }
+        @if !detail.request.known.is_empty() {
+            ul.known aria-label="Where values come from" {
+                @for origin in &detail.request.known {
+                    li { bdi { (inert::text(&origin.to_string())) } }
+                }
+            }
         }
         @if !detail.request.repairs.is_empty() {
             details.repairs {

@@ -57,6 +57,67 @@ async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_wait
 }
 
 #[tokio::test]
+async fn the_inbox_tells_where_known_values_come_from() {
+    use agents::{
+        AgentBuilder,
+        evidence::{Known, User},
+        testing::{Script, ScriptedModel},
+    };
+
+    /// Reads a mail.
+    #[agents::tool(reads)]
+    async fn read_mail() -> String {
+        "Pay to <b>DE89370400440532013000</b>".to_owned()
+    }
+
+    /// Pays.
+    #[agents::tool(writes, approval = always)]
+    async fn pay_to(
+        /// Account.
+        account: Known<String, (User, ReadMail)>,
+    ) -> String {
+        account.into_inner()
+    }
+
+    let house = House::new(Roles::new()).await;
+    let (model, _) = ScriptedModel::new([
+        Script::call("read_mail", "{}"),
+        Script::call("pay_to", r#"{"account": "<b>DE89370400440532013000</b>"}"#),
+        Script::text("paid"),
+    ]);
+    let clerk = AgentBuilder::<String, String>::new("mail_clerk").model(model);
+    let clerk = house
+        .runtime
+        .agent(clerk.tool(ReadMail).tool(PayTo).build());
+    let run = clerk
+        .run("Pay the bill")
+        .scope("acme")
+        .start()
+        .await
+        .unwrap();
+    let mut requests = Vec::new();
+    while requests.is_empty() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        match run.progress().await.unwrap() {
+            agents_runtime::Progress::Waiting(waiting) => requests = waiting,
+            agents_runtime::Progress::Done(outcome) => panic!("{:?}", outcome.result),
+            _ => {}
+        }
+    }
+    let page = house.get("acme/grace", "/approvals").await.body;
+    let (_, known) = page.split_once("<ul class=\"known\"").unwrap();
+    let (known, _) = known.split_once("</ul>").unwrap();
+    assert!(
+        known.contains("from a text in the output of `read_mail`"),
+        "{known}"
+    );
+    assert!(!known.contains("<b>"), "{known}");
+    let of_request = format!("/api/approvals/{}", requests[0].id);
+    let json = house.get("acme/grace", &of_request).await.json();
+    assert_eq!(json["request"]["known"][0]["in_text"], true, "{json}");
+}
+
+#[tokio::test]
 async fn a_form_as_it_is_approves_the_arguments_as_they_are() {
     let house = House::new(Roles::new()).await;
     let request = house.ask("acme", r#"{"amount": 12, "to": "a\nb"}"#).await;

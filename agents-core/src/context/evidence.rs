@@ -1,0 +1,56 @@
+//! Evidence of a run, collected from its receipts and its conversation.
+
+use super::Root;
+use crate::{
+    evidence::{Evidence, Reading, Success},
+    model::Message,
+};
+use serde_json::Value;
+use std::sync::Arc;
+
+impl Root {
+    /// Prepares the reading of a text that a model of this run wrote.
+    pub(crate) fn reading(self: &Arc<Self>) -> Reading {
+        let root = self.clone();
+        Reading::of_model(move || root.evidence())
+    }
+
+    /// Collects the evidence of the run.
+    fn evidence(&self) -> Evidence {
+        let exchange = self.settings.exchange.as_ref();
+        let before = exchange.map(|exchange| exchange.earlier().history);
+        let before = before.iter().flat_map(|history| history.messages());
+        let (mut said, mut earlier) = (Vec::new(), Vec::new());
+        for message in before {
+            match message {
+                Message::User { content } if !content.is_told() => {
+                    said.push(Value::String(content.text.clone()));
+                }
+                Message::Tool { name, content, .. } if !content.is_told() => {
+                    earlier.push((name.clone(), value_of(&content.text)));
+                }
+                _ => {}
+            }
+        }
+        said.push(value_of(&self.said));
+        let receipts = self.node.machine().look(|state| state.receipts(0));
+        let calls = receipts.iter().filter_map(|receipt| {
+            Some(Arc::new(Success {
+                call_id: receipt.call_id.clone(),
+                tool: receipt.name.clone(),
+                input: receipt.input.clone(),
+                output: receipt.output.clone()?,
+            }))
+        });
+        Evidence {
+            said,
+            earlier,
+            calls: calls.collect(),
+        }
+    }
+}
+
+/// Returns the value that a text stands for: its JSON, or the text itself.
+fn value_of(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()))
+}
