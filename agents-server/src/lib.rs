@@ -34,8 +34,8 @@
 //! ```
 //!
 //! Every page works without JavaScript. With it, approvals and runs are live: they are loaded anew when the audit trail tells of
-//! something, whichever process has stored it. Models are loaded every 5 seconds, and costs every 30. What pages show is also
-//! [JSON](#json).
+//! something, whichever process has stored it. Models are loaded every 5 seconds, dead letters every 10, and costs every 30. What
+//! pages show is also [JSON](#json).
 //!
 //! # JSON
 //!
@@ -53,6 +53,12 @@
 //! | `GET /api/runs/ID/calls/ID` | a call with its receipt, and a program that makes it again |
 //! | `POST /api/runs/ID/calls/ID` | varies a run that is over: `{"output"}` or `{"error": {"code", "message"}}` of the call, and `"key"`; a run tells the outcome |
 //! | `GET /api/runs/ID/pinned` | the call that a pinned handle refers to; `?tool=`, `?name=`, `?strategy=`, `?call_id=`, `?on_missing=` |
+//! | `GET /api/letters` | dead letters, those that were published last first; `?handler_name=`, `?min_minutes=`, `?max_minutes=`, `?before=NEXT`, `?limit=` |
+//! | `GET /api/letters/ID` | a dead letter with its failures, and its contents for whoever may see them; a `/` in the id is `%2F` |
+//! | `POST /api/letters/ID` | replays it: `{"reason"}` |
+//! | `GET /api/failures` | clusters of failures, the most severe first; `?severity=`, `?status=` |
+//! | `GET /api/failures/ID` | a cluster with its failures |
+//! | `POST /api/failures/ID` | triages it: `{"status": "dismissed" \| "escalate" \| "wait", "notes"}` |
 //! | `GET /api/tools` | the tools of the agents; `?q=`, `?category=`, `?effects=`, `?status=`, `?agent=` |
 //! | `POST /api/tools/AGENT/TOOL/VERSION` | calls a tool, by a run of its own: `{"arguments", "tenant", "key"}` |
 //! | `GET /api/agents` | the agents of the workers, with their organisation charts |
@@ -93,7 +99,7 @@
 //! | 401 | nobody is signed in |
 //! | 403 | the principal may not do this |
 //! | 404 | there is no such thing for this principal |
-//! | 409 | the request was decided before, the run is over or is not, or another profile was activated meanwhile |
+//! | 409 | the request was decided before, the letter was replayed before, the run is over or is not, or another profile was activated meanwhile |
 //! | 410 | the keys of the run are gone |
 //! | 422 | a field does not fit |
 //! | 503 | the store cannot be reached |

@@ -47,6 +47,16 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             "/runs/{id}/calls/{call}",
             get(pages::call::show).post(pages::call::vary),
         )
+        .route("/letters", get(pages::letters::list))
+        .route(
+            "/letters/{id}",
+            get(pages::letters::show).post(pages::letters::replay),
+        )
+        .route("/failures", get(pages::failures::list))
+        .route(
+            "/failures/{id}",
+            get(pages::failures::show).post(pages::failures::triage),
+        )
         .route("/tools", get(pages::tools::list))
         .route(
             "/tools/{agent}/{tool}/{version}",
@@ -79,6 +89,16 @@ pub fn router(room: impl Into<ControlRoom>, authenticator: impl Authenticator) -
             get(api::calls::one).post(api::calls::vary),
         )
         .route("/api/runs/{id}/pinned", get(api::calls::pinned))
+        .route("/api/letters", get(api::letters::list))
+        .route(
+            "/api/letters/{id}",
+            get(api::letters::one).post(api::letters::replay),
+        )
+        .route("/api/failures", get(api::failures::list))
+        .route(
+            "/api/failures/{id}",
+            get(api::failures::one).post(api::failures::triage),
+        )
         .route("/api/tools", get(api::tools::list))
         .route(
             "/api/tools/{agent}/{tool}/{version}",

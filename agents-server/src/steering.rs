@@ -443,6 +443,38 @@ pub(crate) async fn act(
     Ok(None)
 }
 
+/// Words for the status that a cluster can be given.
+const VERDICTS: [&str; 3] = ["dismissed", "escalate", "wait"];
+
+/// Replays a dead letter. Returns the id of the run that goes on, if it is one.
+pub(crate) async fn replay(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    reason: &str,
+) -> Result<Option<String>, Failure> {
+    let (client, by) = (&room.client, &visitor.principal);
+    client.letters().replay(id, reason, by).await?;
+    let run = client.stored(id, by).await;
+    Ok(run.ok().map(|run| run.id))
+}
+
+/// Sets the status of a cluster of failures.
+pub(crate) async fn triage(
+    room: &Room,
+    visitor: &Visitor,
+    id: &str,
+    status: &str,
+    notes: &str,
+) -> Result<(), Failure> {
+    let status = shown::failures::known("status", status, &VERDICTS)?;
+    let status = status.ok_or_else(|| Failure::invalid(wording::NO_TRIAGE))?;
+    let failures = room.client.failures();
+    Ok(failures
+        .triage(id, status, notes, &visitor.principal)
+        .await?)
+}
+
 /// Returns why an execution cannot be undone, as far as that is known without its tool.
 pub(crate) fn not_undoable(execution: &ExecutionRecord) -> Option<&'static str> {
     use ExecutionState::{InDoubt, Undone};

@@ -178,4 +178,16 @@ pub(crate) fn unreadable_output(error: impl std::fmt::Display) -> String {
     format!("`output` is no JSON: {error}")
 }
 
+pub(crate) const REPLAYED: &str =
+    "The letter is on its way again. If its handler fails as often as before, it comes back here.";
+pub(crate) const NO_TRIAGE: &str = "`status` is missing: it is `dismissed`, `escalate` or `wait`";
+
+pub(crate) fn no_minutes(field: &str, given: &str) -> String {
+    format!("`{field}` is `{given}`, which is no number of minutes; write it as `60`")
+}
+
+pub(crate) fn no_place(given: &str) -> String {
+    format!("`before` is `{given}`, which is no place in the list: it takes what `next` has")
+}
+
 pub(crate) const NOT_CALLABLE: &str = "this version of the tool is not there any more, or is blocked; look for one that an agent has now";

@@ -359,12 +359,15 @@ impl Letters {
         if let Some(found) = self.look(id, by).await? {
             return Ok(found);
         }
-        let letter = self.client.bare_store().letter(id).await?;
-        let own = letter.filter(|one| by.tenant().is_none_or(|own| own == one.tenant));
-        match own {
-            Some(_) => Err(wording::replayed_already(id)),
-            None => Err(wording::no_letter(id)),
-        }
+        let store = self.client.bare_store();
+        let is_own = |tenant: &str| by.tenant().is_none_or(|own| own == tenant);
+        let letter = store.letter(id).await?.filter(|one| is_own(&one.tenant));
+        let run = store.run(id).await?.filter(|run| is_own(&run.tenant));
+        Err(match (letter, run) {
+            (Some(_), _) => wording::replayed_already(id),
+            (None, Some(run)) if run.status != RunStatus::Held => wording::not_held(id),
+            _ => wording::no_letter(id),
+        })
     }
 
     async fn look(&self, id: &str, by: &Principal) -> Result<Option<Found>, RuntimeError> {

@@ -13,6 +13,11 @@ pub(super) fn replayed_already(id: &str) -> RuntimeError {
     StoreError::new(ErrorKind::Settled, why).into()
 }
 
+pub(super) fn not_held(id: &str) -> RuntimeError {
+    let why = format!("run `{id}` is not held: somebody has let it go on already, or it is over");
+    StoreError::new(ErrorKind::Settled, why).into()
+}
+
 pub(super) fn no_reason() -> RuntimeError {
     let why = "a replay needs a reason, which is in the audit trail; say why it may succeed now";
     RuntimeError::new(RuntimeErrorKind::Invalid, why)

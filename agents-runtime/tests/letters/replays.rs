@@ -226,7 +226,8 @@ async fn a_run_that_cannot_go_on_is_a_dead_letter_and_a_paused_one_is_none() {
             .await
             .unwrap();
         let again = letters.replay(run.id(), "again", &grace()).await;
-        again.unwrap_err();
+        let again = again.unwrap_err().to_string();
+        assert!(again.contains("go on already"), "{again}");
         let working = Working::on(&mended);
         let done = RunFilter {
             status: Some(RunStatus::Done),

@@ -13,6 +13,8 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub(super) enum Tab {
     Approvals,
     Runs,
+    Letters,
+    Failures,
     Tools,
     Teams,
     Models,
@@ -44,6 +46,8 @@ pub(super) fn page(
     let tabs = [
         (Tab::Approvals, "Approvals", "/approvals"),
         (Tab::Runs, "Runs", "/runs"),
+        (Tab::Letters, "Dead letters", "/letters"),
+        (Tab::Failures, "Failures", "/failures"),
         (Tab::Tools, "Tools", "/tools"),
         (Tab::Teams, "Teams", "/teams"),
         (Tab::Models, "Models", "/models"),

@@ -6,6 +6,8 @@ pub(crate) mod calls;
 pub(crate) mod conversations;
 pub(crate) mod costs;
 pub(crate) mod escalations;
+pub(crate) mod failures;
+pub(crate) mod letters;
 pub(crate) mod models;
 pub(crate) mod runs;
 pub(crate) mod tools;

@@ -9,6 +9,7 @@ mod built;
 mod conversations;
 mod deciding;
 mod house;
+mod letters;
 mod live;
 mod models;
 mod oidc;

@@ -7,7 +7,7 @@ use crate::{
 };
 use agents::PurposeKey::Scoring;
 use agents_control::ModelProfile;
-use agents_runtime::Roles;
+use agents_runtime::{Action, Roles};
 use axum::{
     body::Body,
     http::{Method, Request, StatusCode, header},
@@ -338,6 +338,51 @@ async fn answers_about_tools_and_agents_are_as_the_document_says() {
     let none = "/api/tools/clerk/rate/9.0.0";
     document.post(&house, "operator", none, &call).await;
     assert!(document.checked.len() >= 12, "{:#?}", document.checked);
+}
+
+#[tokio::test]
+async fn answers_about_letters_and_failures_are_as_the_document_says() {
+    let roles = Roles::new()
+        .for_action(Action::Replay, "mechanic")
+        .for_action(Action::Triage, "mechanic");
+    let (post, _) = crate::letters::with_failures(roles).await;
+    let (house, who) = (&post.house, "acme/mia/mechanic");
+    let mut document = Document::of(house).await;
+    let letter = format!("/api{}", post.path("acme").await);
+    let found = document.get(house, who, "/api/failures").await;
+    let cluster = found["clusters"][0]["cluster_id"].as_str().unwrap();
+    let cluster = format!("/api/failures/{cluster}");
+    for path in [
+        "/api/letters",
+        "/api/letters?max_minutes=60&limit=1",
+        "/api/letters?min_minutes=soon",
+        "/api/letters/none",
+        &letter,
+        "/api/failures?status=lost",
+        "/api/failures/none",
+        &cluster,
+    ] {
+        document.get(house, who, path).await;
+    }
+    let triage = json!({"status": "escalate", "notes": "look"});
+    document.post(house, who, &cluster, &triage).await;
+    document.get(house, who, &cluster).await;
+    document
+        .post(house, who, &cluster, &json!({"status": "open"}))
+        .await;
+    document.post(house, "acme/ann", &cluster, &triage).await;
+    let none = "/api/failures/none";
+    document.post(house, who, none, &triage).await;
+    let replay = json!({"reason": "the printer is on"});
+    document.post(house, "acme/ann", &letter, &replay).await;
+    document
+        .post(house, who, &letter, &json!({"reason": ""}))
+        .await;
+    document.post(house, who, &letter, &json!({})).await;
+    document.post(house, who, &letter, &replay).await;
+    let none = "/api/letters/none";
+    document.post(house, who, none, &replay).await;
+    assert!(document.checked.len() >= 16, "{:#?}", document.checked);
 }
 
 #[tokio::test]

@@ -16,9 +16,13 @@ async fn a11_another_tenant_finds_nothing_and_a_role_that_is_missing_is_403() {
     for page in [
         "/approvals",
         "/runs",
+        "/letters",
+        "/failures",
         "/audit",
         "/api/approvals",
         "/api/runs",
+        "/api/letters",
+        "/api/failures",
         "/api/audit",
     ] {
         let other = house.get("beta/bob/treasurer", page).await;
@@ -113,8 +117,12 @@ async fn nobody_gets_nothing() {
         "/",
         "/approvals",
         "/runs",
+        "/letters",
+        "/failures",
         "/audit",
         "/api/approvals",
+        "/api/letters",
+        "/api/failures",
         "/api/live",
         "/nothing",
     ] {
@@ -197,7 +205,15 @@ async fn a_request_that_another_site_sends_changes_nothing() {
 #[tokio::test]
 async fn pages_allow_no_foreign_scripts_frames_or_caches() {
     let house = House::new(Roles::new()).await;
-    for path in ["/approvals", "/runs", "/audit", "/nothing", "/api/runs"] {
+    for path in [
+        "/approvals",
+        "/runs",
+        "/letters",
+        "/failures",
+        "/audit",
+        "/nothing",
+        "/api/runs",
+    ] {
         let answer = house.get("acme/grace", path).await;
         let headers = answer.head.headers();
         let policy = headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap();
@@ -256,8 +272,13 @@ async fn what_is_not_there_is_404_and_what_cannot_be_done_is_405() {
         "/nothing",
         "/approvals/none",
         "/runs/none",
+        "/letters/none",
+        "/letters/none%2Finvoices",
+        "/failures/none",
         "/api/nothing",
         "/api/runs/none",
+        "/api/letters/none",
+        "/api/failures/none",
     ] {
         let answer = house.get("operator", path).await;
         assert_eq!(answer.status, StatusCode::NOT_FOUND, "{path}");

@@ -2,7 +2,8 @@
 
 use crate::{
     conversations::say,
-    house::House,
+    house::{House, attribute},
+    letters::with_failures,
     models::{activate, scoring},
     runs::{over, paid, with_a_doubt_for},
 };
@@ -208,6 +209,19 @@ async fn a_tool_is_tried_and_a_run_varied_by_those_alone_who_may() {
     let (run, call) = crate::tools::worked(&house).await;
     let path = format!("/runs/{run}/calls/{call}");
     check(&house, &path, "tester", &["Try it"], &why).await;
+}
+
+#[tokio::test]
+async fn a_letter_is_replayed_and_a_cluster_triaged_by_those_alone_who_may() {
+    let (post, _) = with_failures(strict().for_risk(Risk::Low, "clerk")).await;
+    let why = ["`replay` needs the role `replay`, which `carl` has not"];
+    let path = post.path("acme").await;
+    check(&post.house, &path, "replay", &["Replay"], &why).await;
+    let found = post.house.get("acme/carl", "/failures").await.body;
+    let path = format!("/failures/{}", attribute(&found, "data-cluster"));
+    let why = ["`triage` needs the role `triage`, which `carl` has not"];
+    let buttons = ["Dismiss", "Escalate", "Wait"];
+    check(&post.house, &path, "triage", &buttons, &why).await;
 }
 
 #[tokio::test]
