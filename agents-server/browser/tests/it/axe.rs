@@ -21,6 +21,10 @@ const PAGES: &[&str] = &[
     "/approvals/{waiting}",
     "/runs",
     "/runs?agent=nobody",
+    "/letters",
+    "/letters?handler_name=nobody",
+    "/failures",
+    "/failures?severity=CRITICAL",
     "/runs/{run}",
     "/runs/{run}/executions/{execution}",
     "/runs/{run}/calls/{call}",
@@ -53,7 +57,7 @@ const CHECK: &str = "
     }, (error) => done([`axe-core has failed: ${error}`]));";
 
 /// Returns the source of axe-core; `None` if it is not on this machine.
-fn source() -> Option<String> {
+pub(crate) fn source() -> Option<String> {
     let source = fs::read_to_string(Path::new(SCRIPT)).ok();
     if source.is_none() {
         static SAID: Once = Once::new();
@@ -64,13 +68,13 @@ fn source() -> Option<String> {
 }
 
 /// Puts axe-core into the page that is open. The driver does it, so the policy of the page stays as it is.
-fn put(browser: &Browser, axe: &str) {
+pub(crate) fn put(browser: &Browser, axe: &str) {
     let put = format!("{axe}; return typeof axe.run");
     assert_eq!(browser.run(&put), "function");
 }
 
 /// Returns the serious and critical findings about the page that is open.
-fn findings(browser: &Browser) -> Vec<String> {
+pub(crate) fn findings(browser: &Browser) -> Vec<String> {
     let found = browser.run_until_done(CHECK);
     let lines = found.as_array().unwrap().iter().map(Value::to_string);
     lines.collect()

@@ -13,6 +13,7 @@ mod controls;
 mod desk;
 mod driver;
 mod hostile;
+mod letters;
 #[path = "../../../tests/room/mod.rs"]
 mod room;
 mod selector;
