@@ -41,7 +41,7 @@ pub enum Giver {
         call_id: Option<Arc<str>>,
     },
     /// The person who approved the call, and changed its arguments.
-    Approver,
+    Person,
 }
 
 impl fmt::Display for Origin {
@@ -57,7 +57,7 @@ impl fmt::Display for Origin {
                 write!(f, "{value} from a text in the output of `{name}`")
             }
             Giver::Tool { name, .. } => write!(f, "{value} from the output of `{name}`"),
-            Giver::Approver => write!(f, "{value} from the approver"),
+            Giver::Person => write!(f, "{value} from the approver"),
         }
     }
 }

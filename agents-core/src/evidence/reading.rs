@@ -105,7 +105,7 @@ impl Reading {
         let giver = match &self.by {
             By::Stored => return Ok(()),
             By::Nobody => return Err(wording::NO_EVIDENCE.to_owned()),
-            By::Approver => Some((Giver::Approver, false)),
+            By::Approver => Some((Giver::Person, false)),
             By::Model(collect, evidence) => {
                 let evidence = evidence.get_or_init(collect);
                 evidence.giver(value, user, tools)
@@ -163,7 +163,7 @@ impl Reading {
         let mut taken = self.claimed.borrow_mut();
         taken.retain(|(_, claim)| claim.strong_count() > 0);
         let is_free = |call: &&&Arc<Success>| !taken.iter().any(|(id, _)| *id == call.call_id);
-        let free = meant.filter(is_free).next_back();
+        let free = meant.rfind(is_free);
         let call = free.ok_or_else(|| wording::claimed_twice(tool))?;
         let claim = Arc::new(());
         taken.push((call.call_id.clone(), Arc::downgrade(&claim)));
