@@ -33,6 +33,10 @@ async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_wait
     );
     for part in [
         "medium risk",
+        // How long it has waited, when it expires, and for whom it is asked.
+        "<b>payer</b> at <b>acme</b>",
+        " · asked <time",
+        " · expires in <time",
         "value=\"approve\"",
         "value=\"deny\"",
         "value=\"revise\"",
@@ -49,6 +53,12 @@ async fn a9_the_inbox_shows_tool_risk_arguments_and_buttons_or_that_nothing_wait
     let of_request = format!("/api/approvals/{}", request.id);
     let json = house.get("acme/grace", &of_request).await.json();
     assert_eq!(json["written"], r#"{"amount": "12", "to": "ACME"}"#);
+    let of_run = format!("/runs/{}", request.run_id);
+    for (agent, is_there) in [("payer", true), ("nobody", false)] {
+        let path = format!("/runs?agent={agent}");
+        let runs = house.get("acme/grace", &path).await.body;
+        assert_eq!(runs.contains(&of_run), is_there, "{agent}");
+    }
     // What was not changed is not shown twice.
     let request = house.ask("acme", r#"{"amount": 12}"#).await;
     let of_request = format!("/api/approvals/{}", request.id);
