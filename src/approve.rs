@@ -184,6 +184,17 @@ mod tests {
     }
 
     #[test]
+    fn the_origins_of_known_values_are_shown() {
+        let mut request = request(r#"{"account": "A-1"}"#);
+        let origin =
+            r#"{"value": "A-1", "giver": {"tool": {"name": "read_mail"}}, "in_text": true}"#;
+        request.known = vec![serde_json::from_str(origin).expect("an origin")];
+        let shown = question(&request);
+        let known = "  known: \"A-1\" from a text in the output of `read_mail`\n";
+        assert!(shown.contains(known), "{shown}");
+    }
+
+    #[test]
     fn the_arguments_are_shown_whole_and_cannot_touch_the_screen() {
         let long = "x".repeat(10_000);
         let args = format!("{{\"path\":\n\"\u{202e}\u{9b}2J{long}é\"}}");

@@ -1,4 +1,4 @@
-//! One HTTP connection, driven by the task that waits for the response.
+//! A single HTTP connection, driven by the task that waits for the response.
 //!
 //! A connection in a task of its own is usually polled by another thread than the run. Each answer then wakes that
 //! thread, which wakes the run, several times a turn. Here the requesting task also reads and writes the bytes, so

@@ -1,4 +1,4 @@
-//! What can be seen of a run: events, spans, traces, timelines, hooks.
+//! Views of a run: events, spans, traces, timelines, hooks.
 
 mod call_hooks;
 mod durations;

@@ -100,7 +100,7 @@ pub enum Class {
     User,
     /// The author of the rules can do something: the same call would be refused again.
     Policy,
-    /// The same call may succeed later, without anybody doing anything.
+    /// Nobody has to do anything: the same call may succeed later.
     Transient,
     /// The failure is final in this run.
     Terminal,

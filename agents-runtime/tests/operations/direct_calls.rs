@@ -24,7 +24,7 @@ fn json(value: &Value) -> Json {
     Json::of(value).unwrap()
 }
 
-/// Who makes the call is its user: the values of the form are known.
+/// The person who makes the call is its user: the values of the form are known.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_arguments_of_a_direct_call_are_words_of_the_user() {
     use agents::evidence::{Known, User};
