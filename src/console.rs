@@ -304,6 +304,7 @@ fn decided(approval: &Approval, by: Option<&str>) -> String {
     let did = match approval {
         Approval::Approve => "approved",
         Approval::ApproveWith { .. } => "approved with other arguments",
+        Approval::Answer { .. } => "answered",
         Approval::Deny { .. } => "denied",
         Approval::Expired { .. } => "expired",
         Approval::Revise { .. } => "to be changed",

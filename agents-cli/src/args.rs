@@ -60,6 +60,8 @@ pub(crate) enum Command {
     Deny(DenyArgs),
     /// Ask for a change of a call: its model may ask again
     Revise(ReviseArgs),
+    /// Answer the question of an agent
+    Answer(AnswerArgs),
     /// List, set or remove the modes, in which people are asked about calls
     Mode(ModeArgs),
     /// List the executions in doubt: nobody knows whether they took effect
@@ -196,6 +198,15 @@ pub(crate) struct ApproveArgs {
     /// Highest risk of the requests that --all means
     #[arg(long, value_name = "RISK", requires = "all")]
     pub(crate) max_risk: Option<MaxRisk>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AnswerArgs {
+    /// Id of the request that asks the question
+    pub(crate) id: String,
+    /// Answer: one of the choices, a text, or JSON that fits the form (`agents approval ID` shows it)
+    #[arg(value_name = "ANSWER")]
+    pub(crate) answer: String,
 }
 
 #[derive(Args, Debug)]

@@ -47,6 +47,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Show(asked) => commands::show::show(&session, asked, &mut out).await,
         Command::Approvals(asked) => commands::approvals::list(&session, asked, &mut out).await,
         Command::Approval { id } => commands::approvals::show(&session, id, &mut out).await,
+        Command::Answer(asked) => commands::decide::answer(&session, asked, &mut out).await,
         Command::Approve(asked) => commands::decide::approve(&session, asked, &mut out).await,
         Command::Deny(asked) => commands::decide::deny(&session, asked, &mut out).await,
         Command::Revise(asked) => commands::decide::revise(&session, asked, &mut out).await,

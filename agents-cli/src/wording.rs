@@ -1,6 +1,7 @@
 //! Errors and results of the commands, in words. Tables and their heads are where they are printed.
 
 use crate::failure::Failure;
+use agents_core::run::Question;
 use agents_runtime::{RuntimeError, RuntimeErrorKind};
 use agents_store::{ErrorKind, StoreError};
 use std::{fmt::Display, path::Path};
@@ -138,6 +139,27 @@ pub(crate) fn arguments_of_one() -> Failure {
     Failure::Usage(
         "changed arguments belong to one request; approve the others by themselves".to_owned(),
     )
+}
+
+pub(crate) fn asks_nothing(id: &str) -> Failure {
+    Failure::Usage(format!(
+        "request `{id}` asks no question; use `approve`, `deny` or `revise`"
+    ))
+}
+
+pub(crate) fn answer_unfit(question: &Question, misfit: &impl Display) -> Failure {
+    let meant = match &*question.form.choices() {
+        [] => format!("its form is {}", question.form.schema),
+        choices => format!("answer {}", one_of(choices)),
+    };
+    Failure::Usage(format!("the answer does not fit: {misfit}; {meant}"))
+}
+
+pub(crate) fn one_of(choices: &[&str]) -> String {
+    match choices {
+        [only] => format!("`{only}`"),
+        choices => format!("one of `{}`", choices.join("`, `")),
+    }
 }
 
 pub(crate) fn arguments_unreadable(error: &impl Display) -> Failure {

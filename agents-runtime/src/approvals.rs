@@ -332,7 +332,7 @@ impl Approvals {
                 runs.insert(stored.run.clone(), OfRun { key, wrote });
             }
             let OfRun { key, wrote } = &runs[&stored.run];
-            refusal = refusal.or_else(|| wrote.clone());
+            refusal = refusal.or_else(|| wrote.clone().filter(|_| !is_question(&stored)));
             detail = is_seen.then(|| match key {
                 Ok(key) => opened(key, &detail_of(&stored.request), &stored.detail),
                 Err(error) => Err(error.clone()),
@@ -346,6 +346,9 @@ impl Approvals {
     }
 
     /// Decides about a request. The first decision counts.
+    ///
+    /// A request that asks a [question](ApprovalRequest::question) needs an [`Approval::Answer`], which has to fit its
+    /// form, and the principal has to be one who [may answer](Action::Answer). For other requests, the following holds.
     ///
     /// The principal who started the run, the user whom it works for, and whoever wrote in its conversation may not
     /// decide about its requests. Everybody else needs the [roles](crate::Roles) for the risk of the call. The
@@ -428,7 +431,19 @@ impl Approvals {
     ) -> Result<Request, RuntimeError> {
         let stored = self.visible(id, by).await?;
         self.may_decide(&stored, by)?;
+        let asks = is_question(&stored);
         let answer = match approval {
+            Approval::Approve | Approval::ApproveWith { .. } if asks => {
+                return Err(crate::wording::needs_an_answer(&stored.id));
+            }
+            Approval::Answer { .. } if !asks => {
+                return Err(crate::wording::asks_nothing(&stored.id, &stored.tool_name));
+            }
+            Approval::Answer { answer } => Answer::Approve {
+                edited: Some(self.answered(&stored, &answer).await?),
+                edited_digest: None,
+                use_within: self.use_within,
+            },
             Approval::Approve => Answer::Approve {
                 edited: None,
                 edited_digest: None,
@@ -449,7 +464,9 @@ impl Approvals {
             }
         };
         let run = self.client.known(&stored.run).await?;
-        if let Some(refusal) = self.wrote(&run, by).await? {
+        if let Some(refusal) = self.wrote(&run, by).await?
+            && !asks
+        {
             return Err(refusal);
         }
         let key = key_of(&run, &*self.client.keys()?)?;
@@ -486,6 +503,9 @@ impl Approvals {
     ) -> Result<(), RuntimeError> {
         let people = (stored.started_by.as_deref(), stored.user_id.as_deref());
         let roles = &self.client.roles;
+        if is_question(stored) {
+            return roles.allow_answer(people, by);
+        }
         roles.allow_judge(Action::Decide, stored.risk_level, people, by)
     }
 
@@ -498,9 +518,28 @@ impl Approvals {
 
     fn may_see(&self, stored: &agents_store::Approval, by: &Principal) -> Result<(), RuntimeError> {
         match self.client.roles.for_arguments() {
+            // Whoever may answer has to see the question.
+            Some(_) if is_question(stored) && self.may_decide(stored, by).is_ok() => Ok(()),
             None => self.may_decide(stored, by),
             Some(_) => self.client.roles.allow(Action::ReadArguments, by),
         }
+    }
+
+    /// Checks the answer to a question, and returns it encrypted.
+    async fn answered(
+        &self,
+        stored: &agents_store::Approval,
+        answer: &Json,
+    ) -> Result<Vec<u8>, RuntimeError> {
+        let run = self.client.known(&stored.run).await?;
+        let key = key_of(&run, &*self.client.keys()?)?;
+        let detail: RequestDetail = opened(&key, &detail_of(&stored.request), &stored.detail)?;
+        let question = detail.request.question;
+        let question = question
+            .ok_or_else(|| crate::wording::asks_nothing(&stored.id, &stored.tool_name))?;
+        let checked = question.form.check(answer);
+        checked.map_err(|misfit| crate::wording::answer_unfit(&question.text, &misfit))?;
+        sealed(&key, &answer_of(&stored.request), answer)
     }
 
     /// Checks edited arguments, and returns them encrypted, with their digest.
@@ -612,6 +651,16 @@ fn decision_of(request: &str) -> String {
 /// Returns the name under which the exact request is encrypted.
 pub(crate) fn detail_of(request: &str) -> String {
     format!("request {request}")
+}
+
+/// Returns the name under which the answer to a question is encrypted.
+pub(crate) fn answer_of(request: &str) -> String {
+    format!("answer to {request}")
+}
+
+/// Returns `true` for the request of a call that asks a question.
+pub(crate) fn is_question(stored: &agents_store::Approval) -> bool {
+    reasons_of(stored.reasons.as_deref()).contains(&ApprovalReason::Question)
 }
 
 /// Returns the name under which the arguments that a decider gave are encrypted.

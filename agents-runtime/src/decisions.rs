@@ -2,7 +2,7 @@
 
 use crate::{
     RuntimeError,
-    approvals::{check_decision, edited_of},
+    approvals::{answer_of, check_decision, edited_of, is_question},
     data::opened,
     doubts::finding_of,
     keys::RunKey,
@@ -128,6 +128,9 @@ impl Decisions {
         let approval = match one.status {
             ApprovalStatus::Approved | ApprovalStatus::Consumed => match &one.edited {
                 None => Approval::Approve,
+                Some(answer) if is_question(one) => Approval::Answer {
+                    answer: opened(&self.key, &answer_of(&one.request), answer)?,
+                },
                 Some(edited) => Approval::ApproveWith {
                     args: opened(&self.key, &edited_of(&one.request), edited)?,
                 },
@@ -173,6 +176,10 @@ impl Decisions {
 pub(crate) struct StoredDecisions(pub(crate) Arc<Decisions>);
 
 impl Approver for StoredDecisions {
+    fn keeps_time(&self) -> bool {
+        true
+    }
+
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision> {
         let decisions = self.0.clone();
         Box::pin(async move {

@@ -294,6 +294,8 @@ impl StoredJournal {
         let request = &asked.request;
         let detail = RequestDetail::from(asked);
         let effect = request.effect_description.clone();
+        let question = request.question.as_ref();
+        let within = question.and_then(|question| question.form.within);
         Ok(NewApproval {
             id: approval_of(&self.held.lease.run.id, &request.id),
             request: request.id.clone(),
@@ -309,7 +311,7 @@ impl StoredJournal {
             risk_level: request.risk,
             user_id: self.user.clone(),
             args_digest: asked.args_digest.clone(),
-            expires_after: self.expires_after,
+            expires_after: within.unwrap_or(self.expires_after),
             reasons: Some(
                 serde_json::to_string(&request.reasons).map_err(RuntimeError::unreadable)?,
             ),

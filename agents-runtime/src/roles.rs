@@ -14,6 +14,7 @@ use std::{collections::BTreeMap, fmt};
 /// | action | without a rule | with a role |
 /// |-|-|-|
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the action, and that of every rule for this risk or a lower one |
+/// | answer a question | everybody of the tenant | whoever has the role, the user whom the run works for, and whoever has started it |
 /// | read exact arguments | whoever may decide about the call | only whoever has the role |
 /// | cancel, pause, release, undo, replay, triage | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
@@ -48,6 +49,8 @@ pub struct Roles {
 pub enum Action {
     /// Decides about requests for approval of calls.
     Decide,
+    /// Answers questions of agents. The user whom a run works for, and whoever has started it, need no role for it.
+    Answer,
     /// Reads the exact arguments of a call that somebody is asked about.
     ReadArguments,
     /// Settles doubts about executions: tells whether a tool took effect.
@@ -82,6 +85,7 @@ impl Action {
     /// All actions that a rule can be about.
     pub const ALL: &'static [Action] = &[
         Action::Decide,
+        Action::Answer,
         Action::ReadArguments,
         Action::Settle,
         Action::Cancel,
@@ -102,6 +106,7 @@ impl Action {
     pub fn as_str(self) -> &'static str {
         match self {
             Action::Decide => "decide",
+            Action::Answer => "answer",
             Action::ReadArguments => "read-arguments",
             Action::Settle => "settle",
             Action::Cancel => "cancel",
@@ -205,6 +210,22 @@ impl Roles {
         match self.missing_role(risk, by) {
             Some(role) => Err(wording::role_missing(id, role, risk)),
             None => Ok(()),
+        }
+    }
+
+    /// Checks that a principal may answer a question of a run that these people have started and are the users of.
+    pub(crate) fn allow_answer(
+        &self,
+        (started_by, user): (Option<&str>, Option<&str>),
+        by: &Principal,
+    ) -> Result<(), RuntimeError> {
+        let id = by.id();
+        if !by.is_operator() && id.starts_with(BY_POLICY) {
+            return Err(wording::named_like_a_policy(id));
+        }
+        match started_by == Some(id) || user == Some(id) {
+            true => Ok(()),
+            false => self.allow(Action::Answer, by),
         }
     }
 

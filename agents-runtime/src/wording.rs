@@ -227,6 +227,22 @@ pub(crate) fn not_opened(name: &str, error: &RuntimeError) -> RuntimeError {
 
 // ---- approvals ----
 
+pub(crate) fn needs_an_answer(request: &str) -> RuntimeError {
+    invalid(format!(
+        "request `{request}` asks a question: answer it, or deny it, which tells the model that nobody answers"
+    ))
+}
+
+pub(crate) fn asks_nothing(request: &str, tool: &str) -> RuntimeError {
+    invalid(format!(
+        "request `{request}` asks no question: approve, deny or revise the call of `{tool}`"
+    ))
+}
+
+pub(crate) fn answer_unfit(question: &str, misfit: &impl Display) -> RuntimeError {
+    invalid(format!("the answer does not fit the question \"{question}\": {misfit}"))
+}
+
 pub(crate) fn schema_missing(tool: &str) -> RuntimeError {
     invalid(format!(
         "the arguments of `{tool}` cannot be changed: their schema is not known"

@@ -6,14 +6,19 @@ use crate::{
     room::{Room, Visitor, hex},
     shown, wording,
 };
-use agents_core::{Code, Effects, Json};
+use agents_core::{
+    Code, Effects, Json,
+    tool::{AnswerForm, choices_of},
+};
 use agents_runtime::{Approval, ExecutionRecord, ExecutionState, Finding, RequestDetail};
 use serde::de::DeserializeOwned;
-use serde_json::{Value, value::RawValue};
+use serde_json::{Value, json, value::RawValue};
 use std::collections::BTreeMap;
 
 /// Begin of the name of a form's field for one argument.
 pub(crate) const ARGUMENT: &str = "argument.";
+/// Name of the field of an answer that is no object.
+const ANSWER: &str = "answer";
 
 /// Decision of a form.
 #[derive(Debug, Default)]
@@ -92,6 +97,13 @@ impl Form {
 
     /// Returns the decision. `detail` is the request whose arguments were shown, if they were.
     pub(crate) fn approval(&self, detail: Option<&RequestDetail>) -> Result<Approval, Failure> {
+        if self.decision == "answer" {
+            let question = detail.and_then(|detail| detail.request.question.as_deref());
+            let question = question.ok_or_else(|| Failure::invalid(wording::NO_QUESTION))?;
+            return Ok(Approval::Answer {
+                answer: self.answer(&question.form)?,
+            });
+        }
         let edited = match detail {
             Some(detail) => self.edited(detail)?,
             None if self.arguments.trim().is_empty() && self.fields.is_empty() => None,
@@ -112,6 +124,22 @@ impl Form {
                 note: note(wording::REVISE),
             }),
             _ => Err(Failure::invalid(wording::NO_DECISION)),
+        }
+    }
+
+    /// Returns the answer to a question, from its fields.
+    fn answer(&self, form: &AnswerForm) -> Result<Json, Failure> {
+        let (schema, is_object) = answer_schema(form);
+        let given = with_fields(&schema, BTreeMap::new(), &self.fields)?;
+        match (given, is_object) {
+            (None, false) => Err(Failure::invalid(wording::missing_field(ANSWER))),
+            (None, true) => Ok(Json::parse("{}").map_err(wording::unreadable_arguments)?),
+            (Some(answer), true) => Ok(answer),
+            (Some(fields), false) => {
+                let answer = arguments(&fields).remove(ANSWER);
+                let answer = answer.ok_or_else(|| wording::missing_field(ANSWER))?;
+                Ok(Json::parse(answer.get()).map_err(wording::unreadable_arguments)?)
+            }
         }
     }
 
@@ -189,14 +217,14 @@ pub(crate) struct Field<'a> {
 }
 
 /// Kind of a field: it decides which element of the form the field is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Kind<'a> {
     Text,
     Number,
     Integer,
     Bool,
     /// Choice of these strings.
-    OneOf(&'a [Value]),
+    OneOf(Vec<&'a str>),
     /// Any other value, as JSON.
     Json,
 }
@@ -209,8 +237,8 @@ pub(crate) fn fields<'a>(
     let properties = schema["properties"].as_object();
     let required = schema["required"].as_array();
     let field = |(name, property): (&'a String, &'a Value)| {
-        let kind = kind(property);
-        let text = args.get(name).map(|value| match (kind, value.get()) {
+        let kind = kind(schema, property);
+        let text = args.get(name).map(|value| match (&kind, value.get()) {
             (Kind::Text | Kind::OneOf(_), text) => match serde_json::from_str(text) {
                 Ok(text) => text,
                 Err(_) => text.to_owned(),
@@ -231,12 +259,15 @@ pub(crate) fn fields<'a>(
     properties.into_iter().flatten().map(field).collect()
 }
 
-fn kind(property: &Value) -> Kind<'_> {
-    if let Some(values) = property["enum"].as_array() {
-        return match values.iter().all(Value::is_string) {
-            true => Kind::OneOf(values),
-            false => Kind::Json,
-        };
+/// Returns the kind of a field. `root` is the schema whose definitions the field's own schema may name.
+fn kind<'a>(root: &'a Value, property: &'a Value) -> Kind<'a> {
+    let property = resolved(root, property);
+    let choices = choices_of(property);
+    if !choices.is_empty() {
+        return Kind::OneOf(choices);
+    }
+    if property.get("enum").is_some() {
+        return Kind::Json;
     }
     match property["type"].as_str() {
         Some("string") => Kind::Text,
@@ -244,6 +275,50 @@ fn kind(property: &Value) -> Kind<'_> {
         Some("integer") => Kind::Integer,
         Some("boolean") => Kind::Bool,
         _ => Kind::Json,
+    }
+}
+
+/// Returns the definition that a schema names, or the schema itself.
+fn resolved<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let alone = match schema["allOf"].as_array().map(Vec::as_slice) {
+        Some([one]) => one,
+        _ => schema,
+    };
+    let named = alone["$ref"].as_str();
+    let named = named.and_then(|name| root.pointer(name.strip_prefix('#')?));
+    named.unwrap_or(alone)
+}
+
+/// Returns the schema of an object that people fill in to answer a question. An answer that is no object is the field
+/// `answer` of it.
+pub(crate) fn answer_schema(form: &AnswerForm) -> (Value, bool) {
+    let schema = &form.schema;
+    if schema["properties"].is_object() {
+        return (schema.clone(), true);
+    }
+    let mut only = schema.clone();
+    let definitions = only
+        .as_object_mut()
+        .and_then(|only| only.remove("definitions"));
+    let mut object = json!({
+        "type": "object",
+        "properties": { ANSWER: only },
+        "required": [ANSWER],
+    });
+    if let Some(definitions) = definitions {
+        object["definitions"] = definitions;
+    }
+    (object, false)
+}
+
+/// Returns the fields of an answer, one by one.
+pub(crate) fn answer_fields(answer: &Json, is_object: bool) -> BTreeMap<String, Box<RawValue>> {
+    match is_object {
+        true => arguments(answer),
+        false => answer
+            .to()
+            .map(|answer| BTreeMap::from([(ANSWER.to_owned(), answer)]))
+            .unwrap_or_default(),
     }
 }
 
@@ -287,9 +362,9 @@ fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failu
             .map(Some)
             .map_err(|_| Failure::invalid(wording::unreadable_field(field.name, field.kind.word())))
     };
-    match field.kind {
+    match &field.kind {
         Kind::Text => raw(Value::from(text).to_string()),
-        Kind::OneOf(values) if values.iter().any(|one| one == text) => {
+        Kind::OneOf(values) if values.contains(&text) => {
             raw(Value::from(text).to_string())
         }
         _ if text.trim().is_empty() => match field.is_required {
@@ -302,7 +377,7 @@ fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failu
 
 impl Kind<'_> {
     /// Returns the word for the kind.
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn word(&self) -> &'static str {
         match self {
             Kind::Text => "string",
             Kind::Number => "number",

@@ -97,6 +97,16 @@ pub(crate) async fn show(session: &Session, id: &str, out: &mut Out) -> Result<(
     for origin in &detail.request.known {
         field("known", &origin.to_string())?;
     }
+    if let Some(question) = &detail.request.question {
+        field("question", &question.text)?;
+        match &*question.form.choices() {
+            [] => field("answer", &question.form.schema.to_string())?,
+            choices => field("answer", &crate::wording::one_of(choices))?,
+        }
+        if let Some(default) = &question.form.default {
+            field("default", default.as_str())?;
+        }
+    }
     out.line("arguments")?;
     out.exact(&detail.request.args)
 }

@@ -1,8 +1,8 @@
-//! `agents approve`, `agents deny` and `agents revise`: decisions about requests.
+//! `agents approve`, `agents deny`, `agents revise` and `agents answer`: decisions about requests.
 
 use super::{approvals::pending, read};
 use crate::{
-    args::{ApproveArgs, DenyArgs, ReviseArgs},
+    args::{AnswerArgs, ApproveArgs, DenyArgs, ReviseArgs},
     failure::{Failure, complain},
     out::Out,
     session::Session,
@@ -62,6 +62,25 @@ pub(crate) async fn revise(
         note: asked.note.clone(),
     };
     decide(session, std::slice::from_ref(&asked.id), &revise, out).await
+}
+
+pub(crate) async fn answer(
+    session: &Session,
+    asked: &AnswerArgs,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    session.request(&asked.id).await?;
+    let detail = session
+        .approvals()?
+        .detail(&asked.id, &session.who)
+        .await?;
+    let Some(question) = detail.request.question else {
+        return Err(crate::wording::asks_nothing(&asked.id));
+    };
+    let read = question.form.read(&asked.answer);
+    let answer = read.map_err(|misfit| crate::wording::answer_unfit(&question, &misfit))?;
+    let answer = Approval::Answer { answer };
+    decide(session, std::slice::from_ref(&asked.id), &answer, out).await
 }
 
 /// Decides about each of the requests. One that cannot be decided does not keep the others from it.

@@ -67,6 +67,7 @@ fn word_for(approval: &Approval) -> &'static str {
     match approval {
         Approval::Approve => "approved",
         Approval::ApproveWith { .. } => "approved with other arguments",
+        Approval::Answer { .. } => "answered",
         Approval::Deny { .. } => "denied",
         Approval::Expired { .. } => "expired",
         Approval::Revise { .. } => "revision requested",

@@ -34,6 +34,9 @@ impl Root {
         }
         said.push(value_of(&self.said));
         let receipts = self.node.machine().look(|state| state.receipts(0));
+        let answers = receipts.iter().filter(|receipt| receipt.is_answer);
+        let answers = answers.filter_map(|receipt| receipt.output.as_ref()?.to_value().ok());
+        said.extend(answers);
         let calls = receipts.iter().filter_map(|receipt| {
             Some(Arc::new(Success {
                 call_id: receipt.call_id.clone(),

@@ -113,7 +113,7 @@ fn unknown(definition: &AgentDefinition<'_>, name: &str) -> String {
     wording::no_tool(name, definition.tools.suggest(name), &allowed)
 }
 
-/// Returns the reasons why a call needs approval, in this order: the tool's declaration, the agent's place in its team,
+/// Returns the reasons why a call needs approval, in this order: the question that it asks, the tool's declaration, the agent's place in its team,
 /// the run's policies, an earlier execution.
 pub(super) fn reasons_for_approval(
     rules: &Rules<'_>,
@@ -128,6 +128,9 @@ pub(super) fn reasons_for_approval(
     } = *rules;
     let spec = tool.spec();
     let mut reasons = Vec::new();
+    if spec.answers.is_some() {
+        reasons.push(ApprovalReason::Question);
+    }
     match spec.approval {
         NeedsApproval::Never => {}
         NeedsApproval::Always if spec.has_said => reasons.push(ApprovalReason::Always),

@@ -7,6 +7,7 @@ use crate::{
     panics::{guarded, guarded_while},
     run::{Approval, ApprovalDecision, ApprovalRequest},
 };
+use std::time::Duration;
 
 impl CallSite<'_> {
     /// Asks the approver; without an approver, the answer is a denial.
@@ -14,14 +15,17 @@ impl CallSite<'_> {
         self.add(CallFact::Asked).await;
         let (id, masker) = (self.cx.node.id(), self.cx.masker());
         let machine = self.cx.node.machine();
-        let request = machine.look(|state| {
+        let asked = machine.look(|state| {
             let call = state.call_at(id, self.seq)?;
-            state.approval_request(id, call, masker)
+            Some((state.approval_request(id, call, masker)?, call.asked_at()))
         });
         let began = self.cx.now();
-        let decided = match request {
+        let decided = match asked {
             // On the heap: calls that need no approval are not to be as large.
-            Some(request) => Box::pin(self.cx.ask(request)).await,
+            Some((request, asked)) => {
+                let passed = asked.map(|asked| began.since(asked)).unwrap_or_default();
+                Box::pin(self.cx.ask(request, passed)).await
+            }
             // The call was closed meanwhile.
             None => std::future::pending().await,
         };
@@ -43,7 +47,7 @@ impl RunContext {
         }
         let request = self.masker().data(request);
         self.node.add(Fact::Confirming(Box::new(request.clone())));
-        let decided = self.ask(request).await;
+        let decided = self.ask(request, Duration::ZERO).await;
         self.node.add(Fact::Confirmed(decided.clone()));
         decided.approval
     }
@@ -51,26 +55,58 @@ impl RunContext {
 
 impl RunContext {
     /// Asks the approver. Without an approver, the answer is a denial; a run that may end while it waits for people
-    /// waits instead.
-    pub(crate) async fn ask(&self, request: ApprovalRequest) -> ApprovalDecision {
+    /// waits instead. A question whose time to answer is over expires; `passed` is the time since it was asked first.
+    pub(crate) async fn ask(
+        &self,
+        request: ApprovalRequest,
+        passed: Duration,
+    ) -> ApprovalDecision {
         let settings = &self.root.settings;
         let activity = settings.activity.as_ref();
+        let question = request.question.as_ref();
         if activity.is_none() && settings.approver.is_none() {
-            return Approval::deny(wording::NO_APPROVER).into();
+            let reason = wording::NO_APPROVER.to_owned();
+            return match question {
+                Some(_) => Approval::Expired { reason }.into(),
+                None => Approval::deny(reason).into(),
+            };
         }
+        let keeps_time = settings
+            .approver
+            .as_ref()
+            .is_some_and(|approver| approver.keeps_time());
+        let within = question.and_then(|question| question.form.within);
+        let left = within
+            .filter(|_| !keeps_time)
+            .map(|within| within.saturating_sub(passed));
         // Whoever decides does so about what is stored. A run that goes on later asks the same.
         let working = activity.map(Activity::work);
         self.store().await;
         let _waiting = activity.map(|activity| activity.wait(request.clone()));
         drop(working);
         let _still = self.watch().map(Stopwatch::stand_still);
-        let Some(approver) = &settings.approver else {
-            return std::future::pending().await;
+        let decided = async {
+            let Some(approver) = &settings.approver else {
+                return std::future::pending().await;
+            };
+            guarded_while(guarded(|| approver.decide(request))?).await
         };
-        let decided = async { guarded_while(guarded(|| approver.decide(request))?).await };
-        // An approver that panics has not approved.
-        decided.await.unwrap_or_else(|panic: String| {
-            Approval::deny(wording::approver_panicked(&panic)).into()
-        })
+        let expired = async {
+            match left {
+                Some(left) => tokio::time::sleep(left).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            // An approver that panics has not approved.
+            decided = decided => decided.unwrap_or_else(|panic: String| {
+                Approval::deny(wording::approver_panicked(&panic)).into()
+            }),
+            () = expired => {
+                let reason = wording::NOT_IN_TIME.to_owned();
+                Approval::Expired { reason }.into()
+            }
+        }
     }
 }

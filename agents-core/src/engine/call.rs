@@ -105,6 +105,7 @@ impl CallSite<'_> {
                 }
                 context.attempt = call.attempt();
                 context.approved = call.is_approved();
+                context.answer = call.answer();
                 // A settled call needs no place any more.
                 if round != call.round() && !matches!(call.next(), Action::Done) {
                     round = call.round();
@@ -253,6 +254,7 @@ impl CallSite<'_> {
             tool: tool.spec().name.as_ref().into(),
             attempt: 1,
             approved: false,
+            answer: None,
             watch: None,
             execution: Arc::default(),
         }

@@ -181,6 +181,7 @@ async fn run(
         tool: context.tool.clone(),
         attempt: context.attempt,
         approved: context.approved,
+        answer: context.answer.clone(),
         watch: Some(watch.clone()),
         execution: Arc::default(),
     };

@@ -111,6 +111,9 @@ pub(super) fn secrets_missing(secrets: &str) -> String {
 
 pub(super) const NO_APPROVER: &str = "the run has no approver; give it one with `.approver(..)`";
 
+/// Reason of a question whose time to answer is over.
+pub(super) const NOT_IN_TIME: &str = "the time to answer is over";
+
 pub(super) fn approver_panicked(panic: &str) -> String {
     format!("the approver panicked: {panic}")
 }

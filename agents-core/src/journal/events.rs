@@ -307,6 +307,7 @@ impl State {
             tool_name: call.call.name.clone(),
             tool_version: call.version().unwrap_or_default().to_owned(),
             effect_description: call.effect_in_words(&args),
+            question: call.question(&args),
             args,
             repairs: of_call(&call.candidates, 0, masker),
             known: call.known.clone(),

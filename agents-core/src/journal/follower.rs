@@ -301,7 +301,7 @@ fn step_before(
             Some(CallStep::Began(Box::new(Began {
                 call_id: call.id().map(ToString::to_string).unwrap_or_default(),
                 request: key(call),
-                approved: call.is_approved(),
+                approved: call.uses_approval(),
                 approved_by: call.approver(),
                 place: path(),
                 agent: agent(),

@@ -63,6 +63,7 @@ pub(super) fn close(
         attempts: mem::take(&mut call.attempts),
         repairs: of_call(&call.candidates, 0, masker),
         known: mem::take(&mut call.known),
+        is_answer: call.is_answered(),
     });
     let receipt = Arc::new(receipt);
     call.receipt = Some(receipt.clone());

@@ -154,6 +154,7 @@ fn taken_up() -> CallFact {
         external: false,
         irreversible: false,
         has_undo: false,
+        answers: None,
     });
     CallFact::TakenUp { tool }
 }

@@ -3,7 +3,7 @@ use crate::{
     Json,
     error::DenialReason,
     evidence::Origin,
-    tool::{Effects, Risk},
+    tool::{AnswerForm, Effects, Risk},
 };
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,21 @@ pub struct ApprovalRequest {
     /// their risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<String>,
+    /// Question that the call asks. It is set for a call of [`Ask`](crate::tool::Ask), which needs an
+    /// [answer](Approval::answer) in place of an approval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub question: Option<Box<Question>>,
+}
+
+/// Question of an agent to a person, with what may be answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Question {
+    /// Question in words, as the model wrote it.
+    pub text: String,
+    /// What may be answered: the schema, the default and the time to answer.
+    #[serde(flatten)]
+    pub form: AnswerForm,
 }
 
 impl ApprovalRequest {
@@ -101,6 +116,7 @@ impl ApprovalRequest {
             external: false,
             irreversible: false,
             follows: None,
+            question: None,
         }
     }
 }
@@ -133,6 +149,13 @@ pub enum Approval {
     ApproveWith {
         /// Arguments with which the call runs.
         args: Json,
+    },
+    /// The question of the call is answered; [`answer`](Approval::answer) creates this approval.
+    ///
+    /// Only a call that [asks a question](ApprovalRequest::question) may be answered; any other call is denied.
+    Answer {
+        /// Answer, which has to follow the schema of the question's form.
+        answer: Json,
     },
     /// The call may not run, and the model is told why.
     Deny {
@@ -174,6 +197,30 @@ impl Approval {
         }
     }
 
+    /// Creates the answer to a question of [`Ask`](crate::tool::Ask).
+    ///
+    /// # Panics
+    /// If the value cannot be written as JSON, for instance because a key of a map is no text.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::run::{Approval, ApprovalRequest};
+    ///
+    /// async fn always_yes(request: ApprovalRequest) -> Approval {
+    ///     match request.question {
+    ///         Some(_) => Approval::answer(true),
+    ///         None => Approval::deny("this approver only answers questions"),
+    ///     }
+    /// }
+    /// # let _ = always_yes;
+    /// ```
+    pub fn answer(answer: impl Serialize) -> Self {
+        Approval::Answer {
+            answer: Json::of(&answer)
+                .unwrap_or_else(|error| panic!("the answer cannot be written as JSON: {error}")),
+        }
+    }
+
     /// Creates a denial with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Approval::Deny {
@@ -210,7 +257,10 @@ impl Approval {
         match self {
             Approval::Deny { .. } => Some(DenialReason::ApprovalDenied),
             Approval::Expired { .. } => Some(DenialReason::ApprovalExpired),
-            Approval::Approve | Approval::ApproveWith { .. } | Approval::Revise { .. } => None,
+            Approval::Approve
+            | Approval::ApproveWith { .. }
+            | Approval::Answer { .. }
+            | Approval::Revise { .. } => None,
         }
     }
 }
@@ -283,6 +333,12 @@ impl From<Approval> for ApprovalDecision {
 pub trait Approver: Send + Sync + 'static {
     /// Decides about one call.
     fn decide(&self, request: ApprovalRequest) -> BoxFuture<'static, ApprovalDecision>;
+
+    /// Returns `true` if the approver itself lets a question [expire](Approval::Expired) when its time is over. By default,
+    /// the run does so.
+    fn keeps_time(&self) -> bool {
+        false
+    }
 }
 
 #[diagnostic::do_not_recommend]

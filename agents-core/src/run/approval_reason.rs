@@ -15,6 +15,8 @@ use std::fmt;
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ApprovalReason {
+    /// The call asks a person a question: it needs an [answer](super::Approval::answer).
+    Question,
     /// The tool, or a policy of its agent, declares that every call needs approval.
     Always,
     /// The tool writes outside of the organisation, and does not declare whether its calls need approval.
@@ -39,7 +41,8 @@ impl ApprovalReason {
     pub fn is_of_a_rule(&self) -> bool {
         match self {
             ApprovalReason::External | ApprovalReason::Condition | ApprovalReason::Policy => true,
-            ApprovalReason::Always
+            ApprovalReason::Question
+            | ApprovalReason::Always
             | ApprovalReason::Place
             | ApprovalReason::InDoubt
             | ApprovalReason::Repeated(_)
@@ -51,6 +54,7 @@ impl ApprovalReason {
 impl fmt::Display for ApprovalReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
+            ApprovalReason::Question => "it asks a question",
             ApprovalReason::Always => "every call of the tool needs approval",
             ApprovalReason::External => "the tool writes outside of the organisation",
             ApprovalReason::Condition => "the condition of the tool holds for these arguments",

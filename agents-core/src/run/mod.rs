@@ -20,7 +20,7 @@ pub(crate) mod trace;
 
 pub use crate::budget::{Budget, Cost, Limit, hours, minutes, tokens};
 pub use crate::context::RunContext;
-pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver};
+pub use approval::{Approval, ApprovalDecision, ApprovalRequest, Approver, Question};
 pub use approval_reason::{ApprovalReason, EarlierExecution, EarlierOutcome};
 pub use clock::{Clock, SystemClock, Timestamp};
 pub use event::{Event, EventKind};

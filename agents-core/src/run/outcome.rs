@@ -304,6 +304,9 @@ pub struct ToolEnvelope {
     /// Origins of the [known](crate::evidence::Known) values among the arguments of the last execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<Origin>,
+    /// Is `true` if the output is what a person answered to a question of [`Ask`](crate::tool::Ask).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_answer: bool,
 }
 
 impl ToolEnvelope {

@@ -65,6 +65,7 @@ impl<A: Agent> Placed<A> {
         let why = match cx.approve(request).await {
             Approval::Approve => return Ok(()),
             Approval::ApproveWith { .. } => wording::INPUT_CANNOT_BE_CHANGED.to_owned(),
+            Approval::Answer { .. } => wording::ASKS_NOTHING.to_owned(),
             Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
             Approval::Revise { note } => wording::to_be_revised(&note),
         };

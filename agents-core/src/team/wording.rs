@@ -18,6 +18,9 @@ pub(super) fn answer_not_json(error: &serde_json::Error) -> String {
 pub(super) const INPUT_CANNOT_BE_CHANGED: &str =
     "not approved: the input of an agent that code runs cannot be changed";
 
+pub(super) const ASKS_NOTHING: &str =
+    "not approved: the approver gave an answer, and an agent that code runs asks no question";
+
 pub(super) fn denied(reason: &str) -> String {
     format!("not approved: {reason}")
 }

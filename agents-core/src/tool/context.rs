@@ -36,6 +36,8 @@ pub struct ToolContext {
     pub(crate) tool: Arc<str>,
     pub(crate) attempt: u32,
     pub(crate) approved: bool,
+    /// Answer of a person, if the call asks a question.
+    pub(crate) answer: Option<Json>,
     /// Deadline of this execution; `None` before the execution begins.
     pub(crate) watch: Option<Arc<Stopwatch>>,
     pub(crate) execution: Arc<Execution>,
@@ -78,6 +80,7 @@ impl ToolContext {
             tool: tool.into(),
             attempt: 1,
             approved: false,
+            answer: None,
             watch: None,
             execution: Arc::default(),
         }

@@ -5,6 +5,7 @@
 //! work. A [`Registry`] holds several versions of tools, from which agents pick theirs.
 
 mod alias;
+mod ask;
 mod context;
 mod description;
 mod erased;
@@ -35,6 +36,7 @@ mod wording;
 
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
+pub use ask::{AnswerForm, Ask, AskError, Asking, choices_of};
 pub use context::ToolContext;
 pub use description::ToolDescription;
 pub(crate) use erased::read;

@@ -1,5 +1,5 @@
 use super::{
-    Pattern, Status,
+    AnswerForm, Pattern, Status,
     schema::{Expected, constrained, schema_of},
 };
 use crate::{json::canonical, reader::Schema};
@@ -164,6 +164,8 @@ pub struct ToolSpec {
     pub irreversible: Option<Cow<'static, str>>,
     /// Names of the secrets that the tool looks up, as far as they were declared.
     pub secrets: Vec<Cow<'static, str>>,
+    /// Answers to the question that the tool asks, if it asks people one.
+    pub(crate) answers: Option<Box<AnswerForm>>,
     /// Is `true` if the tool can undo its calls.
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
@@ -221,6 +223,7 @@ impl ToolSpec {
             effect_description: None,
             irreversible: None,
             secrets: Vec::new(),
+            answers: None,
             has_undo: false,
             has_said: false,
             innate: false,

@@ -31,6 +31,18 @@ pub(super) fn no_version(key: &str) -> String {
     format!("say which version of `{key}` is meant: `{key}@1.0.0`")
 }
 
+// ---- questions to the user ----
+
+pub(super) const ASK_USER: &str = "Asks the user one question, and waits for the answer. Ask only if you cannot go on without it, and nothing else tells you.";
+pub(super) const QUESTION: &str = "The question, in one sentence that the user understands without knowing your task.";
+/// Effect of the call, for people; the braces stand for the question.
+pub(super) const ASKS: &str = "Asks the user: {question}";
+pub(super) const NO_ANSWER: &str = "nobody has answered the question; go on without the answer, or say what you lack";
+
+pub(super) fn answer_unfit(error: &impl std::fmt::Display) -> String {
+    format!("the answer does not fit the question: {error}")
+}
+
 // ---- arguments ----
 
 pub(super) fn too_large_to_keep(integer: &str) -> String {

@@ -49,6 +49,7 @@ pub(crate) struct Decision {
     #[serde(default)]
     note: String,
     arguments: Option<Text>,
+    answer: Option<Text>,
 }
 
 pub(crate) async fn list(
@@ -106,10 +107,14 @@ pub(crate) async fn decide(
             decision,
             note,
             arguments,
+            answer,
         } = body(given)?;
-        let approval = match (&*decision, arguments) {
-            ("approve", Some(args)) => agents_runtime::Approval::ApproveWith { args },
-            (_, Some(_)) => return Err(Failure::invalid(wording::EDITED_IN_VAIN)),
+        let approval = match (&*decision, arguments, answer) {
+            ("answer", None, Some(answer)) => agents_runtime::Approval::Answer { answer },
+            ("answer", _, None) => return Err(Failure::invalid(wording::NO_ANSWER)),
+            (_, _, Some(_)) => return Err(Failure::invalid(wording::ANSWER_IN_VAIN)),
+            ("approve", Some(args), None) => agents_runtime::Approval::ApproveWith { args },
+            (_, Some(_), None) => return Err(Failure::invalid(wording::EDITED_IN_VAIN)),
             _ => Form::new(&decision, &note).approval(None)?,
         };
         let approvals = room.client.approvals();

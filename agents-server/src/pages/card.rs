@@ -6,7 +6,10 @@ use crate::{
     room::Visitor,
     steering::{self, ARGUMENT, Field, Kind},
 };
-use agents_core::{run::Timestamp, tool::Risk};
+use agents_core::{
+    run::Timestamp,
+    tool::{AnswerForm, Risk},
+};
 use agents_runtime::{Readable, Request, RequestDetail};
 use agents_store::ApprovalStatus;
 use maud::{Markup, html};
@@ -75,14 +78,21 @@ pub(super) fn card(
             }
             @match detail {
                 Some(Err(error)) => p.failure { "The exact arguments cannot be read: " (inert::text(&error.to_string())) "." },
-                Some(Ok(_)) => @if let Some(args) = &args { (arguments(args)) },
+                Some(Ok(detail)) => @if let Some(question) = &detail.request.question {
+                    p.question { (inert::text(&question.text)) }
+                } @else if let Some(args) = &args {
+                    (arguments(args))
+                },
                 None => p.summary { (inert::text(&request.args_summary)) " " small { "(in short; the exact arguments are for others)" } },
             }
             p.digest { "digest " code { (request.args_digest) } }
             @match refusal {
                 _ if !is_pending => (decided(request)),
                 Some(why) => (not_allowed(&why.to_string())),
-                None => (form(visitor, request, args.as_ref())),
+                None => @match readable.and_then(|detail| detail.request.question.as_deref()) {
+                    Some(question) => (answering(visitor, request, &question.form)),
+                    None => (form(visitor, request, args.as_ref())),
+                },
             }
         }
     }
@@ -200,6 +210,31 @@ fn form(visitor: &Visitor, request: &Request, args: Option<&Args<'_>>) -> Markup
     }
 }
 
+/// Returns the form in which a question is answered.
+fn answering(visitor: &Visitor, request: &Request, form: &AnswerForm) -> Markup {
+    let id = &request.id;
+    let (schema, is_object) = steering::answer_schema(form);
+    let default = form.default.as_ref();
+    let default = default.map(|default| steering::answer_fields(default, is_object));
+    let fields = steering::fields(&schema, &default.unwrap_or_default());
+    html! {
+        form.decision method="post" action={ (visitor.base) "/approvals/" (encoded(id)) } {
+            input type="hidden" name="token" value=(visitor.token);
+            @for field in &fields { (self::field(id, field)) }
+            @if form.default.is_some() {
+                p.note { "If nobody answers in time, the agent goes on with what the fields show now." }
+            }
+            label for={ "note-" (id) } { "Note " small { "for the agent: why there is no answer, or what to ask instead" } }
+            input id={ "note-" (id) } type="text" name="note" autocomplete="off" maxlength="2000";
+            div.buttons {
+                button.approve name="decision" value="answer" { "Answer" }
+                button.revise name="decision" value="revise" { "Ask for another question" }
+                button.deny name="decision" value="deny" { "Do not answer" }
+            }
+        }
+    }
+}
+
 /// Returns the fields in which the arguments are edited: one for each, and one for all.
 fn editing(id: &str, args: &Args<'_>) -> Markup {
     if !args.are_editable() {
@@ -237,8 +272,8 @@ pub(super) fn field(id: &str, field: &Field<'_>) -> Markup {
             @if let Some(description) = field.description { " " small { (inert::text(description)) } }
             @if !field.is_required { " " small { "(may be left out)" } }
         }
-        @match field.kind {
-            Kind::OneOf(values) => (choice(&own, &name, text, values.iter().filter_map(|value| value.as_str()), field.is_required)),
+        @match &field.kind {
+            Kind::OneOf(values) => (choice(&own, &name, text, values.iter().copied(), field.is_required)),
             Kind::Bool => (choice(&own, &name, text, ["true", "false"].into_iter(), field.is_required)),
             Kind::Number | Kind::Integer => {
                 input id=(own) name=(name) type="text" inputmode="decimal" value=[text] autocomplete="off";

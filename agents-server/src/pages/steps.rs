@@ -104,7 +104,10 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
             ("✎", "repair", format!("{tool}: repaired: {repairs}"), None)
         }
         EventKind::ApprovalRequested(request) => {
-            let text = format!("asks for approval of {}", request.tool_name);
+            let text = match &request.question {
+                Some(question) => format!("asks: {}", question.text),
+                None => format!("asks for approval of {}", request.tool_name),
+            };
             ("?", "ask", text, None)
         }
         EventKind::ApprovalDecided { approval, by, .. } => {
@@ -228,6 +231,7 @@ fn decided(approval: &agents_runtime::Approval) -> String {
     match approval {
         Approval::Approve => "approved".to_owned(),
         Approval::ApproveWith { .. } => "approved with other arguments".to_owned(),
+        Approval::Answer { answer } => format!("answered: {answer}"),
         Approval::Deny { reason } => format!("denied: {reason}"),
         Approval::Revise { note } => format!("sent back: {note}"),
         Approval::Expired { reason } => format!("expired: {reason}"),

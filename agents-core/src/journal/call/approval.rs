@@ -4,7 +4,7 @@ use super::{Accepted, After, Call, News, Stage, wording};
 use crate::{
     Json,
     error::{Cause, DenialReason, ToolError},
-    run::{Approval, ApprovalDecision, ApprovalReason},
+    run::{Approval, ApprovalDecision, ApprovalReason, Timestamp},
     tool::Risk,
 };
 use serde::Serialize;
@@ -21,6 +21,18 @@ pub(super) struct Approved {
     pub(super) at_most: Option<Risk>,
     /// Id of the request that was approved.
     pub(super) request: Option<Arc<str>>,
+    /// Answer to the question of the call, if it asks one.
+    pub(super) answer: Option<Answered>,
+}
+
+/// Answer to the question of a call.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Answered {
+    /// A person has answered this.
+    Given(Json),
+    /// Nobody has answered in time, so the default counts.
+    Default(Json),
 }
 
 impl Call {
@@ -49,7 +61,7 @@ impl Call {
         }
         self.candidates.accept();
         self.stage = match approval && self.approved.is_none() {
-            true => Stage::Approve { args },
+            true => Stage::Approve { args, asked: None },
             false => Stage::Execute { args },
         };
         match is_new {
@@ -89,33 +101,51 @@ impl Call {
             at_most,
         } = decided;
         self.revised = matches!(approval, Approval::Revise { .. });
-        let why = match approval {
-            Approval::Approve => {
-                let took = Some(took);
-                self.approved = Some(Approved {
-                    by,
-                    took,
-                    at_most,
-                    request,
-                });
+        let mut approved = Approved {
+            by,
+            took: Some(took),
+            at_most,
+            request,
+            answer: None,
+        };
+        let form = self.answers();
+        let default = form.and_then(|form| form.default.clone());
+        let why = match (approval, form.is_some()) {
+            (Approval::Approve, false) => {
+                self.approved = Some(approved);
                 self.stage = Stage::Execute { args };
                 return After::default();
             }
-            Approval::ApproveWith { args } => {
-                let took = Some(took);
-                self.edited = Some(Box::new(Approved {
-                    by,
-                    took,
-                    at_most,
-                    request,
-                }));
+            (Approval::ApproveWith { args }, false) => {
+                self.edited = Some(Box::new(approved));
                 self.candidates.edit(args.as_str().to_owned(), self.round());
                 self.stage = Stage::Read;
                 return After::default();
             }
-            Approval::Deny { reason } | Approval::Expired { reason } => wording::denied(&reason),
-            Approval::Revise { note } => wording::to_be_revised(&note),
+            (Approval::Answer { answer }, true) => {
+                approved.answer = Some(Answered::Given(answer));
+                return self.answered(args, approved);
+            }
+            (Approval::Expired { reason }, true) => match default {
+                Some(default) => {
+                    approved.answer = Some(Answered::Default(default));
+                    self.remark = Some(wording::BY_DEFAULT.to_owned());
+                    return self.answered(args, approved);
+                }
+                None => wording::unanswered(&reason),
+            },
+            (Approval::Approve | Approval::ApproveWith { .. }, true) => {
+                wording::NEEDS_AN_ANSWER.to_owned()
+            }
+            (Approval::Answer { .. }, false) => wording::ASKS_NOTHING.to_owned(),
+            (Approval::Deny { reason }, true) => wording::unanswered(&reason),
+            (Approval::Revise { note }, true) => wording::to_be_asked_otherwise(&note),
+            (Approval::Deny { reason } | Approval::Expired { reason }, false) => {
+                wording::denied(&reason)
+            }
+            (Approval::Revise { note }, false) => wording::to_be_revised(&note),
         };
+        let by = approved.by;
         self.denied_by = by;
         self.candidates.withdraw();
         let cause = Cause::denied(why);
@@ -126,6 +156,13 @@ impl Call {
                 None => cause,
             },
         )
+    }
+
+    /// Records the answer to the question that the call asks.
+    fn answered(&mut self, args: Json, approved: Approved) -> After {
+        self.approved = Some(approved);
+        self.stage = Stage::Execute { args };
+        After::default()
     }
 
     /// Records that the arguments which the approver gave do not fit.
@@ -164,6 +201,35 @@ impl Call {
     /// Returns `true` if the current arguments were approved.
     pub(crate) fn is_approved(&self) -> bool {
         self.approved.is_some()
+    }
+
+    /// Returns the answer to the question of the call: the one that a person gave, else the default.
+    pub(crate) fn answer(&self) -> Option<Json> {
+        match self.approved.as_ref()?.answer.as_ref()? {
+            Answered::Given(answer) | Answered::Default(answer) => Some(answer.clone()),
+        }
+    }
+
+    /// Returns `true` if a person has answered the question of the call.
+    pub(crate) fn is_answered(&self) -> bool {
+        let approved = self.approved.as_ref();
+        let answer = approved.and_then(|approved| approved.answer.as_ref());
+        matches!(answer, Some(Answered::Given(_)))
+    }
+
+    /// Returns `true` if an execution uses an approval that somebody gave: a default answer is none.
+    pub(crate) fn uses_approval(&self) -> bool {
+        self.approved.as_ref().is_some_and(|approved| {
+            !matches!(approved.answer, Some(Answered::Default(_)))
+        })
+    }
+
+    /// Returns the time at which the approver was first asked about the current arguments, while the decision is open.
+    pub(crate) fn asked_at(&self) -> Option<Timestamp> {
+        match self.stage {
+            Stage::Approve { asked, .. } => asked,
+            _ => None,
+        }
     }
 
     /// Returns `true` if the current text is what the approver gave, and was not read yet.

@@ -118,7 +118,7 @@ impl Call {
     /// comes after it.
     pub(crate) fn about_to_run(&self, tool: &str, args: &Json) -> Option<EarlierExecution> {
         let own = match &self.stage {
-            Stage::Approve { args }
+            Stage::Approve { args, .. }
             | Stage::Execute { args }
             | Stage::Running { args }
             | Stage::Interrupted { args } => args,

@@ -11,7 +11,7 @@ use crate::{
     recovery::{FixError, Plan},
     run::{ApprovalDecision, ApprovalReason, Attachment, Stop},
     secret::SecretScope,
-    tool::{Effects, Risk, ToolSpec},
+    tool::{AnswerForm, Effects, Risk, ToolSpec},
 };
 use serde::{Deserialize, Serialize};
 use std::{borrow::Cow, sync::Arc, time::Duration};
@@ -170,6 +170,9 @@ pub(crate) struct Called {
     /// Is `true` if the tool says how a call is undone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) has_undo: bool,
+    /// Answers to the question that the tool asks, if it asks people one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answers: Option<Box<AnswerForm>>,
 }
 
 /// Returns the risk of a call that was stored without one.
@@ -196,6 +199,7 @@ impl Called {
             external: spec.external,
             irreversible: spec.irreversible.is_some(),
             has_undo: spec.has_undo(),
+            answers: spec.answers.clone(),
         }
     }
 }

@@ -128,8 +128,11 @@ pub(crate) enum Stage {
     New,
     /// The current text has to be read.
     Read,
-    /// A person has to approve these arguments.
-    Approve { args: Json },
+    /// A person has to approve these arguments, and was first asked at this time.
+    Approve {
+        args: Json,
+        asked: Option<Timestamp>,
+    },
     /// The tool has to run with these arguments.
     Execute { args: Json },
     /// The tool runs with these arguments.
@@ -261,7 +264,7 @@ impl Call {
         match &self.stage {
             Stage::New => Action::TakeUp,
             Stage::Read => Action::Read,
-            Stage::Approve { args } => Action::Approve(args.clone()),
+            Stage::Approve { args, .. } => Action::Approve(args.clone()),
             Stage::Execute { args } | Stage::Running { args } => Action::Execute(args.clone()),
             Stage::Interrupted { .. } if self.ends_its_process() => Action::LeaveInDoubt,
             Stage::Interrupted { args } => Action::FindOut(args.clone()),
@@ -344,12 +347,16 @@ impl Call {
                     took,
                     reason,
                 },
-                Stage::Approve { args },
+                Stage::Approve { args, .. },
             ) => {
                 let args = args.clone();
                 self.decided(args, decided, took, reason)
             }
-            (CallFact::Asked, Stage::Approve { .. }) => After::default(),
+            (CallFact::Asked, Stage::Approve { args, asked }) => {
+                let (args, asked) = (args.clone(), Some(asked.unwrap_or(at)));
+                self.stage = Stage::Approve { args, asked };
+                After::default()
+            }
             (CallFact::Interrupted(known), Stage::Interrupted { args }) => {
                 let args = args.clone();
                 self.interrupted(args, known)
@@ -447,7 +454,7 @@ impl Call {
     /// Returns the current arguments: the accepted ones, or else the ones that a receipt would show.
     pub(crate) fn input(&self) -> Json {
         match &self.stage {
-            Stage::Approve { args }
+            Stage::Approve { args, .. }
             | Stage::Execute { args }
             | Stage::Running { args }
             | Stage::Interrupted { args }

@@ -50,6 +50,7 @@ fn called(repeatable: bool, writes: bool, goes_on: bool) -> Then {
         external: false,
         irreversible: false,
         has_undo: false,
+        answers: None,
     };
     let tool = Some(tool);
     CallFact::TakenUp { tool }.into()

@@ -3,7 +3,8 @@
 use super::{Call, Called};
 use crate::{
     Json,
-    tool::{Effects, Risk},
+    run::Question,
+    tool::{AnswerForm, Effects, Risk},
 };
 use serde_json::Value;
 
@@ -55,6 +56,19 @@ impl Call {
     /// Returns `true` if the tool declares that the effect of a call cannot be undone.
     pub(crate) fn is_irreversible(&self) -> bool {
         self.tool.as_ref().is_some_and(|tool| tool.irreversible)
+    }
+
+    /// Returns the form of the answers, if the tool asks people a question.
+    pub(super) fn answers(&self) -> Option<&AnswerForm> {
+        self.tool.as_ref()?.answers.as_deref()
+    }
+
+    /// Returns the question that the call asks with these arguments, if it asks one.
+    pub(crate) fn question(&self, args: &Json) -> Option<Box<Question>> {
+        let form = self.answers()?.clone();
+        let args = args.to_value().unwrap_or_default();
+        let text = args["question"].as_str().unwrap_or_default().to_owned();
+        Some(Box::new(Question { text, form }))
     }
 
     /// Returns `true` if the tool says how a call is undone.

@@ -16,7 +16,28 @@ pub(super) fn edit_misread(error: &impl Display) -> String {
     format!("not approved: the approver gave other arguments, which do not fit: {error}")
 }
 
+// ---- questions ----
+
+/// Denial of an approval for a call that asks a question.
+pub(super) const NEEDS_AN_ANSWER: &str = "nobody has answered the question: the approver approved the call, and a question needs an answer (`Approval::answer(..)`)";
+
+/// Denial of an answer to a call that asks no question.
+pub(super) const ASKS_NOTHING: &str =
+    "not approved: the approver gave an answer, and the call asks no question";
+
+pub(super) fn unanswered(reason: &str) -> String {
+    format!("nobody has answered the question: {reason}")
+}
+
+pub(super) fn to_be_asked_otherwise(note: &str) -> String {
+    format!("nobody has answered the question as it is: {note}; change the question and ask again")
+}
+
 // ---- remarks on a result ----
+
+/// Remark on the default answer of a question.
+pub(super) const BY_DEFAULT: &str =
+    "nobody has answered in time, so this is the default and not the user's word";
 
 pub(super) const PARTIAL: &str = "this result is partial: the work could not be completed";
 

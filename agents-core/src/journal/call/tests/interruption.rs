@@ -189,6 +189,7 @@ fn what_may_have_taken_effect_is_repeated_within_its_time_alone() {
         external: false,
         irreversible: false,
         has_undo: false,
+        answers: None,
     };
     let tool = Some(tool);
     let first = [CallFact::TakenUp { tool }.into(), fits(SENT), begun()];
