@@ -15,11 +15,20 @@
 //!   {"path": "old.log"}
 //! [y]es, [n]o and why; anything else is what to change:
 //! ```
+//!
+//! A question of an agent ([`Ask`](crate::tool::Ask)) shows what may be answered:
+//!
+//! ```text
+//! clerk asks: Where do you want to sit?
+//!   1 Window
+//!   2 Aisle
+//! answer (nothing for Aisle):
+//! ```
 
 use crate::screen::shown;
 use agents_core::{
-    Effects,
-    run::{Approval, ApprovalRequest},
+    Effects, Json,
+    run::{Approval, ApprovalRequest, Question},
     tool::Risk,
 };
 use std::{
@@ -67,6 +76,11 @@ pub async fn ask_me(request: ApprovalRequest) -> Approval {
 /// The question shows the whole arguments, all changes since the model wrote them, and the origins of
 /// [known](crate::evidence::Known) values, because a person can approve only what is shown.
 ///
+/// A question of an agent is answered with one of the choices or its number, with a text, or with JSON that fits the form.
+/// An answer that does not fit is asked for again. An empty line is the default, if there is one; else nobody answers.
+///
+/// For any other request, the following holds.
+///
 /// `y` and `yes` approve. `n`, `no` and an empty line deny; text after `n` or `no` is the reason. Any other text
 /// says what to change. The end of the input and a failed output deny.
 ///
@@ -83,11 +97,65 @@ pub fn ask(
     input: &mut impl BufRead,
     output: &mut impl Write,
 ) -> Approval {
+    if let Some(question) = &request.question {
+        return put(&request.agent_name, question, input, output).unwrap_or_else(|_| nobody());
+    }
     let mut line = String::new();
     let asked = write!(output, "{}", question(request)).and_then(|()| output.flush());
     match asked.and_then(|()| input.read_line(&mut line)) {
         Ok(0) | Err(_) => nobody(),
         Ok(_) => answer(line.trim()),
+    }
+}
+
+/// Asks a question of an agent until there is an answer that fits, or nobody answers.
+fn put(
+    agent: &str,
+    question: &Question,
+    input: &mut impl BufRead,
+    output: &mut impl Write,
+) -> io::Result<Approval> {
+    let Question { text, form, .. } = question;
+    let choices = form.choices();
+    writeln!(output, "{} asks: {}", shown(agent), shown(text))?;
+    for (number, choice) in (1..).zip(&choices) {
+        writeln!(output, "  {number} {}", shown(choice))?;
+    }
+    if choices.is_empty() && form.schema["type"] != "string" {
+        writeln!(output, "  as JSON: {}", shown(&form.schema.to_string()))?;
+    }
+    loop {
+        match &form.default {
+            Some(default) => {
+                let default = default.to().unwrap_or_else(|_| default.to_string());
+                write!(output, "answer (nothing for {}): ", shown(&default))?;
+            }
+            None => write!(output, "answer: ")?,
+        }
+        output.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(nobody());
+        }
+        let line = line.trim();
+        let number = line.parse::<usize>().ok();
+        let chosen = number.and_then(|number| choices.get(number.checked_sub(1)?));
+        let read = match (chosen, line) {
+            (Some(choice), _) => Ok(Json::string(choice)),
+            (None, "") => match &form.default {
+                Some(default) => Ok(default.clone()),
+                None => return Ok(Approval::deny("not answered at the terminal")),
+            },
+            (None, line) => form.read(line),
+        };
+        match read {
+            Ok(answer) => return Ok(Approval::Answer { answer }),
+            Err(misfit) => writeln!(
+                output,
+                "  this does not fit: {}",
+                shown(&misfit.to_string())
+            )?,
+        }
     }
 }
 
@@ -181,6 +249,48 @@ mod tests {
         ] {
             assert_eq!(asked("{}", typed).0, approval, "{typed:?}");
         }
+    }
+
+    /// Returns the answer to a question with this form, and the text on the screen.
+    fn answered(form: &str, typed: &str) -> (Approval, String) {
+        let mut request = request("{}");
+        let question = format!("{{\"text\": \"Where to?\\u001b[2J\", \"form\": {{{form}}}}}");
+        request.question = Some(serde_json::from_str(&question).expect("a question"));
+        let mut screen = Vec::new();
+        let approval = ask(&request, &mut typed.as_bytes(), &mut screen);
+        (approval, String::from_utf8(screen).expect("text is shown"))
+    }
+
+    #[test]
+    fn a_question_is_answered_with_a_choice_or_its_number() {
+        let form = r#""schema": {"type": "string", "enum": ["Window", "Aisle"]}"#;
+        for (typed, answer) in [
+            ("Window\n", "Window"),
+            ("aisle\n", "Aisle"),
+            ("2\n", "Aisle"),
+            ("3\nby the door\n\"Aisle\"\n", "Aisle"),
+        ] {
+            assert_eq!(answered(form, typed).0, Approval::answer(answer), "{typed:?}");
+        }
+        let nobody_answers = Approval::deny("not answered at the terminal");
+        assert_eq!(answered(form, "\n").0, nobody_answers);
+        assert_eq!(answered(form, "3\n").0, nobody());
+        let (_, screen) = answered(form, "by the door\n1\n");
+        let (asked, again) = screen.split_at(screen.find("answer: ").expect("the field"));
+        let shown = "file_manager asks: Where to?\\u{1b}[2J\n  1 Window\n  2 Aisle\n";
+        assert_eq!(asked, shown);
+        assert!(again.contains("this does not fit"), "{again}");
+    }
+
+    #[test]
+    fn a_question_without_choices_takes_text_or_json_and_its_default() {
+        let text = r#""schema": {"type": "string"}, "default": "Rome""#;
+        assert_eq!(answered(text, "Paris, 3rd\n").0, Approval::answer("Paris, 3rd"));
+        assert_eq!(answered(text, "\n").0, Approval::answer("Rome"));
+        let number = r#""schema": {"type": "integer", "minimum": 1}"#;
+        assert_eq!(answered(number, "0\ntwo\n2\n").0, Approval::answer(2));
+        let yes = r#""schema": {"type": "boolean"}"#;
+        assert_eq!(answered(yes, "true\n").0, Approval::answer(true));
     }
 
     #[test]

@@ -161,11 +161,14 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
         EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
-        EventKind::ApprovalRequested(request) => ink.dim(&format!(
-            "? may {} run with {}",
-            request.tool_name,
-            shorten(request.args.as_str(), 60)
-        )),
+        EventKind::ApprovalRequested(request) => ink.dim(&match &request.question {
+            Some(question) => format!("? {}", shorten(&question.text, 100)),
+            None => format!(
+                "? may {} run with {}",
+                request.tool_name,
+                shorten(request.args.as_str(), 60)
+            ),
+        }),
         EventKind::ApprovalDecided { approval, by, .. } => {
             ink.dim(&format!("  {}", decided(approval, by.as_deref())))
         }

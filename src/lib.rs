@@ -168,6 +168,7 @@ pub mod prelude {
     #[cfg(feature = "openai")]
     pub use crate::openai;
     pub use crate::run::{Budget, hours, minutes, tokens};
+    pub use crate::tool::Ask;
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]

@@ -158,7 +158,13 @@ impl<W: Write> Live<W> {
             EventKind::AnswerRefused { .. } => {
                 return Some(self.answer(place, REFUSED).into_iter().collect());
             }
-            EventKind::ApprovalRequested(_) => self.note(place, "waits for approval".to_owned()),
+            EventKind::ApprovalRequested(request) => {
+                let note = match request.question {
+                    Some(_) => "waits for an answer",
+                    None => "waits for approval",
+                };
+                self.note(place, note.to_owned());
+            }
             EventKind::Escalated(escalation) => {
                 self.raised.push((**escalation).clone());
                 self.note(place, format!("escalated: {}", escalation.reason));

@@ -2,4 +2,5 @@
 
 mod approvals;
 mod prompt_injection;
+mod questions;
 mod rules;

@@ -84,7 +84,6 @@ pub struct Question {
     /// Question in words, as the model wrote it.
     pub text: String,
     /// What may be answered: the schema, the default and the time to answer.
-    #[serde(flatten)]
     pub form: AnswerForm,
 }
 
