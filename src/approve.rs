@@ -270,7 +270,11 @@ mod tests {
             ("2\n", "Aisle"),
             ("3\nby the door\n\"Aisle\"\n", "Aisle"),
         ] {
-            assert_eq!(answered(form, typed).0, Approval::answer(answer), "{typed:?}");
+            assert_eq!(
+                answered(form, typed).0,
+                Approval::answer(answer),
+                "{typed:?}"
+            );
         }
         let nobody_answers = Approval::deny("not answered at the terminal");
         assert_eq!(answered(form, "\n").0, nobody_answers);
@@ -285,7 +289,10 @@ mod tests {
     #[test]
     fn a_question_without_choices_takes_text_or_json_and_its_default() {
         let text = r#""schema": {"type": "string"}, "default": "Rome""#;
-        assert_eq!(answered(text, "Paris, 3rd\n").0, Approval::answer("Paris, 3rd"));
+        assert_eq!(
+            answered(text, "Paris, 3rd\n").0,
+            Approval::answer("Paris, 3rd")
+        );
         assert_eq!(answered(text, "\n").0, Approval::answer("Rome"));
         let number = r#""schema": {"type": "integer", "minimum": 1}"#;
         assert_eq!(answered(number, "0\ntwo\n2\n").0, Approval::answer(2));

@@ -160,6 +160,10 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
+        EventKind::Instructed(said) => ink.dim(&match &said.by {
+            Some(by) => format!("! {by}: {}", shorten(&said.text, 100)),
+            None => format!("! {}", shorten(&said.text, 100)),
+        }),
         EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
         EventKind::ApprovalRequested(request) => ink.dim(&match &request.question {
             Some(question) => format!("? {}", shorten(&question.text, 100)),

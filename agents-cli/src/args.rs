@@ -73,6 +73,13 @@ pub(crate) enum Command {
         /// Id of the run
         run: String,
     },
+    /// Give the agent of a run an instruction, which it is told before its next request to the model
+    Say {
+        /// Id of the run
+        run: String,
+        /// Instruction, in your words
+        text: String,
+    },
     /// Pause a run until it is released; no effect is interrupted
     Pause {
         /// Id of the run

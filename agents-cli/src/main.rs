@@ -55,6 +55,7 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Cancel { run } => commands::steer::cancel(&session, run, &mut out).await,
         Command::Doubts => commands::doubts::list(&session, &mut out).await,
         Command::Settle(asked) => commands::doubts::settle(&session, asked, &mut out).await,
+        Command::Say { run, text } => commands::steer::say(&session, run, text, &mut out).await,
         Command::Pause { run } => commands::steer::pause(&session, run, &mut out).await,
         Command::Release { run } => commands::steer::release(&session, run, &mut out).await,
         Command::Executions { run } => commands::undo::executions(&session, run, &mut out).await,

@@ -98,6 +98,7 @@ pub(crate) fn not_held(run: &str, state: &str) -> Failure {
 pub(crate) const HELD: &str = "is held; `agents release` lets it go on";
 pub(crate) const PAUSED: &str = "is paused; its worker puts it down when no effect is under way";
 pub(crate) const CANCELLED: &str = "cancelled; a worker ends it";
+pub(crate) const SAID: &str = "is told before its next request to the model";
 pub(crate) const RELEASED: &str = "released; a worker goes on with it";
 pub(crate) const ERASED: &str = "erased; its audit trail stays";
 

@@ -511,9 +511,9 @@ impl Approvals {
 
     /// Returns why a principal may not decide about the requests of a run, if it has written in the conversation of the run.
     async fn wrote(&self, run: &Run, by: &Principal) -> Result<Option<RuntimeError>, RuntimeError> {
-        let has_written = !by.is_operator() && self.client.wrote_in_conversation(run, by).await?;
+        let has_written = !by.is_operator() && self.client.wrote_to_the_agent(run, by).await?;
         let decide = crate::wording::DECIDE;
-        Ok(has_written.then(|| crate::wording::wrote_in_the_conversation(by.id(), decide)))
+        Ok(has_written.then(|| crate::wording::wrote_to_the_agent(by.id(), decide)))
     }
 
     fn may_see(&self, stored: &agents_store::Approval, by: &Principal) -> Result<(), RuntimeError> {
@@ -535,8 +535,8 @@ impl Approvals {
         let key = key_of(&run, &*self.client.keys()?)?;
         let detail: RequestDetail = opened(&key, &detail_of(&stored.request), &stored.detail)?;
         let question = detail.request.question;
-        let question = question
-            .ok_or_else(|| crate::wording::asks_nothing(&stored.id, &stored.tool_name))?;
+        let question =
+            question.ok_or_else(|| crate::wording::asks_nothing(&stored.id, &stored.tool_name))?;
         let checked = question.form.check(answer);
         checked.map_err(|misfit| crate::wording::answer_unfit(&question.text, &misfit))?;
         sealed(&key, &answer_of(&stored.request), answer)

@@ -259,6 +259,11 @@ pub(crate) fn reason(key: &RunKey, why: &str) -> Option<Vec<u8>> {
     sealed(key, REASON, &why).ok()
 }
 
+/// Decrypts the reason of an event.
+pub(crate) fn opened_by(key: &RunKey, detail: &[u8]) -> Result<String, RuntimeError> {
+    opened(key, REASON, detail)
+}
+
 /// Encrypts the reason of an event that is about a tenant and belongs to no run.
 pub(crate) fn sealed_reason(
     keyring: &dyn Keyring,

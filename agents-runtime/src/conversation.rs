@@ -238,16 +238,20 @@ impl Client {
         Ok(runs.pop().filter(|first| first.id != run.id))
     }
 
-    /// Returns `true` if the principal wrote in the conversation of this run.
-    pub(crate) async fn wrote_in_conversation(
+    /// Returns `true` if the principal wrote to the agent of this run: in its conversation, or with an instruction.
+    pub(crate) async fn wrote_to_the_agent(
         &self,
         run: &Run,
         by: &Principal,
     ) -> Result<bool, RuntimeError> {
+        let names = self.names_of(by, &run.tenant)?;
+        if self.has_instructed(run, &names).await? {
+            return Ok(true);
+        }
         let Some(conversation) = self.conversation_of(run) else {
             return Ok(false);
         };
-        for name in self.names_of(by, &run.tenant)? {
+        for name in names {
             let written = RunFilter {
                 started_by: Some(name),
                 limit: 1,

@@ -5,16 +5,17 @@ use crate::{
     approvals::{answer_of, check_decision, edited_of, is_question},
     data::opened,
     doubts::finding_of,
+    instructions::{instruction_of, instructions},
     keys::RunKey,
 };
-use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver, Findings};
+use agents_core::run::{Approval, ApprovalDecision, ApprovalRequest, Approver, Findings, Steering};
 use agents_store::{ApprovalFilter, ApprovalStatus, ExecutionFilter, Store, Timestamp};
 use futures_util::future::BoxFuture;
 use std::{
     collections::BTreeMap,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst},
     },
 };
 use tokio::sync::Notify;
@@ -29,6 +30,10 @@ pub(crate) struct Decisions {
     changed: Notify,
     /// Findings of people about calls in doubt.
     pub(crate) findings: Findings,
+    /// Instructions of people to the agent.
+    pub(crate) steering: Steering,
+    /// Number of the last instruction that was read, among the events of the audit trail.
+    instructed: AtomicU64,
     waiting: AtomicUsize,
 }
 
@@ -50,6 +55,8 @@ impl Decisions {
             known: Mutex::default(),
             changed: Notify::new(),
             findings: Findings::new(),
+            steering: Steering::new(),
+            instructed: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
         })
     }
@@ -85,6 +92,7 @@ impl Decisions {
         // Without a message, nobody has said anything.
         if messages > 0 {
             self.read_findings().await?;
+            self.read_instructions().await?;
         }
         *self.known() = known;
         self.changed.notify_waiters();
@@ -108,6 +116,21 @@ impl Decisions {
                     self.findings.add(call, finding);
                 }
             }
+        }
+    }
+
+    /// Reads the instructions that came since the last time. The run itself knows which of them the agent was told before.
+    async fn read_instructions(&self) -> Result<(), RuntimeError> {
+        loop {
+            let after = self.instructed.load(SeqCst);
+            let page = instructions(&*self.store, &self.run, after).await?;
+            let Some(last) = page.last() else {
+                return Ok(());
+            };
+            for event in &page {
+                self.steering.say(instruction_of(event, &self.key)?);
+            }
+            self.instructed.store(last.number, SeqCst);
         }
     }
 

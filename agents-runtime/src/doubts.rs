@@ -218,8 +218,8 @@ impl Doubts {
         let settle = crate::wording::SETTLE;
         Ok(
             match client.roles.allow_judge(Action::Settle, risk, people, by) {
-                Ok(()) if !by.is_operator() && client.wrote_in_conversation(run, by).await? => {
-                    Some(crate::wording::wrote_in_the_conversation(by.id(), settle))
+                Ok(()) if !by.is_operator() && client.wrote_to_the_agent(run, by).await? => {
+                    Some(crate::wording::wrote_to_the_agent(by.id(), settle))
                 }
                 judged => judged.err(),
             },

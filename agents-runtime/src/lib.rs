@@ -66,6 +66,7 @@ mod events;
 mod executions;
 mod failures;
 mod ids;
+mod instructions;
 mod journal;
 mod keys;
 mod lease;
@@ -116,6 +117,7 @@ pub use executions::{ExecutionRecord, Inspected};
 pub use failures::{
     ClusterStatus, FailureCluster, FailureClusterDetail, FailureQuery, Failures, LinkedFailure,
 };
+pub use instructions::Say;
 pub use keys::{FileKeyring, Keyring, TenantKey};
 pub use letters::{
     DeadLetter, DeadLetterDetail, DeadLetterKind, LetterFailureRecord, LetterQuery, Letters,

@@ -245,9 +245,8 @@ async fn until_waiting<A: Agent>(run: Run<'_, A>, with: With) -> Result<Went, Er
     let mut run = run
         .journal(journal)
         .findings(decisions.findings.clone())
-        .approver(move |request| {
-            agents_core::run::Approver::decide(&StoredDecisions(decisions.clone()), request)
-        })
+        .steering(&decisions.steering)
+        .approver(StoredDecisions(decisions))
         .confirm_repeats()
         .clock(OfRun(id))
         .cancel(cancel)

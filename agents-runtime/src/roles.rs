@@ -16,7 +16,7 @@ use std::{collections::BTreeMap, fmt};
 /// | decide, settle a doubt | everybody of the tenant | whoever has the role of the action, and that of every rule for this risk or a lower one |
 /// | answer a question | everybody of the tenant | whoever has the role, the user whom the run works for, and whoever has started it |
 /// | read exact arguments | whoever may decide about the call | only whoever has the role |
-/// | cancel, pause, release, undo, replay, triage | everybody of the tenant | whoever has the role |
+/// | cancel, pause, release, say, undo, replay, triage | everybody of the tenant | whoever has the role |
 /// | change profiles of the tenant in a control plane (give the roles to `ControlPlane::roles`) | everybody of the tenant | whoever has the role |
 /// | call a tool, vary a run, erase, rotate | the operator | whoever of the tenant has the role |
 /// | hold all runs, webhooks | the operator | the operator |
@@ -59,6 +59,8 @@ pub enum Action {
     Cancel,
     /// Pauses runs that are not over.
     Pause,
+    /// Gives instructions to the agents of runs that are not over.
+    Say,
     /// Lets runs go on that are held.
     Release,
     /// Undoes the effects of executions and of whole runs.
@@ -90,6 +92,7 @@ impl Action {
         Action::Settle,
         Action::Cancel,
         Action::Pause,
+        Action::Say,
         Action::Release,
         Action::Undo,
         Action::Call,
@@ -111,6 +114,7 @@ impl Action {
             Action::Settle => "settle",
             Action::Cancel => "cancel",
             Action::Pause => "pause",
+            Action::Say => "say",
             Action::Release => "release",
             Action::Undo => "undo",
             Action::Call => "call",

@@ -69,6 +69,10 @@ impl<Out> RunRef<Out> {
         &self.id
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Cancels the run: see [`Client::cancel`].
     ///
     /// # Errors

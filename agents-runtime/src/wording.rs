@@ -63,9 +63,9 @@ pub(crate) fn run_works_for(id: &str, what: &str) -> RuntimeError {
 }
 
 /// `what` is one of the two constants above.
-pub(crate) fn wrote_in_the_conversation(id: &str, what: &str) -> RuntimeError {
+pub(crate) fn wrote_to_the_agent(id: &str, what: &str) -> RuntimeError {
     forbidden(format!(
-        "`{id}` wrote in the conversation of the run, and may not {what}"
+        "`{id}` wrote to the agent of the run, and may not {what}"
     ))
 }
 
@@ -227,6 +227,22 @@ pub(crate) fn not_opened(name: &str, error: &RuntimeError) -> RuntimeError {
 
 // ---- approvals ----
 
+pub(crate) fn says_nothing() -> RuntimeError {
+    invalid("the instruction is empty; say what the agent is to do".to_owned())
+}
+
+pub(crate) fn says_too_much(length: usize, most: usize) -> RuntimeError {
+    invalid(format!(
+        "the instruction is {length} bytes long, and {most} are allowed; say less"
+    ))
+}
+
+pub(crate) fn cannot_be_sealed(run: &str) -> RuntimeError {
+    RuntimeError::sealed(format!(
+        "the instruction to run `{run}` cannot be encrypted"
+    ))
+}
+
 pub(crate) fn needs_an_answer(request: &str) -> RuntimeError {
     invalid(format!(
         "request `{request}` asks a question: answer it, or deny it, which tells the model that nobody answers"
@@ -240,7 +256,9 @@ pub(crate) fn asks_nothing(request: &str, tool: &str) -> RuntimeError {
 }
 
 pub(crate) fn answer_unfit(question: &str, misfit: &impl Display) -> RuntimeError {
-    invalid(format!("the answer does not fit the question \"{question}\": {misfit}"))
+    invalid(format!(
+        "the answer does not fit the question \"{question}\": {misfit}"
+    ))
 }
 
 pub(crate) fn schema_missing(tool: &str) -> RuntimeError {

@@ -364,9 +364,7 @@ fn written(field: &Field<'_>, text: &str) -> Result<Option<Box<RawValue>>, Failu
     };
     match &field.kind {
         Kind::Text => raw(Value::from(text).to_string()),
-        Kind::OneOf(values) if values.contains(&text) => {
-            raw(Value::from(text).to_string())
-        }
+        Kind::OneOf(values) if values.contains(&text) => raw(Value::from(text).to_string()),
         _ if text.trim().is_empty() => match field.is_required {
             true => Err(Failure::invalid(wording::missing_field(field.name))),
             false => Ok(None),
@@ -395,9 +393,11 @@ pub(crate) async fn steer(
     visitor: &Visitor,
     run: &str,
     action: &str,
+    text: &str,
 ) -> Result<(), Failure> {
     let (client, by) = (&room.client, &visitor.principal);
     match action {
+        "say" => client.say(run, text.trim()).by(by).await?,
         "pause" => client.pause(run, by).await?,
         "release" => client.release(run, by).await?,
         "cancel" => client.cancel(run, by).await?,

@@ -10,13 +10,12 @@ pub(crate) const OTHER_SITE: &str =
 pub(crate) const OTHER_HOST: &str =
     "this control room answers requests to this machine alone, by its own name and port";
 pub(crate) const NO_TOKEN: &str = "the form has no valid token: the server was started anew, or somebody else has signed in; load the page again";
-pub(crate) const NO_DECISION: &str =
-    "`decision` is none of `approve`, `deny`, `revise`, `answer`";
+pub(crate) const NO_DECISION: &str = "`decision` is none of `approve`, `deny`, `revise`, `answer`";
 pub(crate) const NO_QUESTION: &str = "the request asks no question: approve, deny or revise it";
 pub(crate) const NO_ANSWER: &str = "`decision` is `answer`, and the field `answer` is missing";
 pub(crate) const ANSWER_IN_VAIN: &str =
     "`answer` was given, and `decision` is not `answer`; leave one of them out";
-pub(crate) const NO_ACTION: &str = "`action` is none of `pause`, `release`, `cancel`";
+pub(crate) const NO_ACTION: &str = "`action` is none of `say`, `pause`, `release`, `cancel`";
 pub(crate) const NOTHING_CHOSEN: &str = "no request is chosen: tick those that you decide about";
 pub(crate) const EDITED_TWICE: &str = "the arguments were edited both in single fields and in the field `arguments`; edit one of them";
 pub(crate) const EDITED_UNSEEN: &str =

@@ -67,6 +67,8 @@ pub enum AuditKind {
     Held,
     /// The held run was let go on.
     Released,
+    /// A person has given the agent of the run an instruction; the particulars are its text.
+    Instructed,
     /// The run was cancelled.
     Cancelled,
     /// The run is over.
@@ -116,6 +118,7 @@ words!(AuditKind, all {
     Paused = "paused",
     Held = "held",
     Released = "released",
+    Instructed = "instructed",
     Cancelled = "cancelled",
     Finished = "finished",
     Requested = "requested",

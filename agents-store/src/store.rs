@@ -160,6 +160,15 @@ pub trait Store: Send + Sync + 'static {
     /// if the run is over.
     async fn pause(&self, run: &str, by: &str) -> Result<Run, StoreError>;
 
+    /// Stores an instruction of a person to the agent of a run that is not over, and returns the run. The instruction is an
+    /// event of the audit trail ([`Instructed`](crate::AuditKind::Instructed)), and its encrypted text the particulars of the
+    /// event. A worker that has the run looks for it.
+    ///
+    /// # Errors
+    /// With [`NotFound`](crate::ErrorKind::NotFound) if there is no such run, and with [`Over`](crate::ErrorKind::Over)
+    /// if the run is over.
+    async fn instruct(&self, run: &str, by: &str, text: &[u8]) -> Result<Run, StoreError>;
+
     /// Makes a held run ready, and returns it. A run that was paused and is still under way goes on. Any other run stays
     /// as it is.
     ///
@@ -346,6 +355,7 @@ forward! {
     texts(run: &str, after: u64) -> Vec<Text>;
     cancel(run: &str, by: &str) -> Run;
     pause(run: &str, by: &str) -> Run;
+    instruct(run: &str, by: &str, text: &[u8]) -> Run;
     unhold(run: &str, by: &str) -> Run;
     hold_all(why: &str, by: &str) -> u64;
     rewrap(run: &str, before: &[u8], after: &[u8]) -> bool;

@@ -136,6 +136,11 @@ pub(crate) fn cannot_be_paused(run: &str) -> StoreError {
     StoreError::new(ErrorKind::Over, why)
 }
 
+pub(crate) fn cannot_be_instructed(run: &str) -> StoreError {
+    let why = format!("run `{run}` is over, and its agent takes no more instructions");
+    StoreError::new(ErrorKind::Over, why)
+}
+
 /// Returns the reason for which a paused run is held.
 pub(crate) fn paused(by: &str) -> HeldReason {
     let why = format!("paused by `{by}`; release the run to let it go on");

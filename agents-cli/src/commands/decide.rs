@@ -70,10 +70,7 @@ pub(crate) async fn answer(
     out: &mut Out,
 ) -> Result<(), Failure> {
     session.request(&asked.id).await?;
-    let detail = session
-        .approvals()?
-        .detail(&asked.id, &session.who)
-        .await?;
+    let detail = session.approvals()?.detail(&asked.id, &session.who).await?;
     let Some(question) = detail.request.question else {
         return Err(crate::wording::asks_nothing(&asked.id));
     };

@@ -1,4 +1,4 @@
-//! `agents cancel`, `agents pause`, `agents release`, `agents hold-all` and `agents erase`.
+//! `agents say`, `agents cancel`, `agents pause`, `agents release`, `agents hold-all` and `agents erase`.
 
 use super::runs::{RunObject, state};
 use crate::{failure::Failure, out::Out, session::Session};
@@ -11,6 +11,17 @@ pub(crate) async fn cancel(session: &Session, run: &str, out: &mut Out) -> Resul
     }
     session.with_keys()?.cancel(run, &session.who).await?;
     print(session, run, crate::wording::CANCELLED, out).await
+}
+
+pub(crate) async fn say(
+    session: &Session,
+    run: &str,
+    text: &str,
+    out: &mut Out,
+) -> Result<(), Failure> {
+    session.run(run).await?;
+    session.with_keys()?.say(run, text).by(&session.who).await?;
+    print(session, run, crate::wording::SAID, out).await
 }
 
 pub(crate) async fn pause(session: &Session, run: &str, out: &mut Out) -> Result<(), Failure> {

@@ -33,7 +33,11 @@ impl Root {
             }
         }
         said.push(value_of(&self.said));
-        let receipts = self.node.machine().look(|state| state.receipts(0));
+        let (receipts, instructions) = self
+            .node
+            .machine()
+            .look(|state| (state.receipts(0), state.instructions.clone()));
+        said.extend(instructions.into_iter().map(|one| Value::String(one.text)));
         let answers = receipts.iter().filter(|receipt| receipt.is_answer);
         let answers = answers.filter_map(|receipt| receipt.output.as_ref()?.to_value().ok());
         said.extend(answers);

@@ -5,7 +5,9 @@ use crate::{
     Error, ErrorKind,
     journal::{Journal, Projection, RunKey},
     model::{Model, PurposeKey, Purposes},
-    run::{Approver, Budget, Clock, Findings, SystemClock, ToolCallMetadata, ToolEnvelope},
+    run::{
+        Approver, Budget, Clock, Findings, Steering, SystemClock, ToolCallMetadata, ToolEnvelope,
+    },
     secret::{Masker, Secret, SecretValue, Secrets},
     tool::Scope,
 };
@@ -31,6 +33,8 @@ pub(crate) struct Settings {
     pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Cancellation tokens; the run ends when one of them is cancelled.
     pub(crate) cancel: Vec<CancellationToken>,
+    /// Instructions of people to the run, and its pauses.
+    pub(crate) steering: Option<Steering>,
     pub(crate) budget: Option<Budget>,
     pub(crate) approver: Option<Arc<dyn Approver>>,
     pub(crate) subscribers: Vec<Subscriber>,
@@ -154,6 +158,7 @@ impl Default for Settings {
             masker: Masker::new(),
             known_models: Vec::new(),
             cancel: Vec::new(),
+            steering: None,
             budget: None,
             approver: None,
             subscribers: Vec::new(),

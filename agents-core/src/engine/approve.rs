@@ -56,11 +56,7 @@ impl RunContext {
 impl RunContext {
     /// Asks the approver. Without an approver, the answer is a denial; a run that may end while it waits for people
     /// waits instead. A question whose time to answer is over expires; `passed` is the time since it was asked first.
-    pub(crate) async fn ask(
-        &self,
-        request: ApprovalRequest,
-        passed: Duration,
-    ) -> ApprovalDecision {
+    pub(crate) async fn ask(&self, request: ApprovalRequest, passed: Duration) -> ApprovalDecision {
         let settings = &self.root.settings;
         let activity = settings.activity.as_ref();
         let question = request.question.as_ref();

@@ -92,9 +92,11 @@ pub(crate) async fn drive<O>(
     let work = Box::pin(
         async {
             loop {
+                paused(cx).await;
                 cx.find_out();
                 match cx.node.frame(|frame| frame.next(&definition.budget)) {
                     Next::Chat { turn, must_fit } => {
+                        instruct(definition, cx);
                         let offering = offering(definition, cx);
                         let definition = offering.as_ref().unwrap_or(definition);
                         model::ask(definition, cx, turn, answer.schema(), must_fit).await?;
@@ -142,6 +144,34 @@ fn judge(definition: &AgentDefinition<'_>, cx: &RunContext, fits: bool) {
     let purposes = cx.root.settings.purposes.as_ref();
     if let (Some(purpose), Some(purposes)) = (&definition.purpose, purposes) {
         purposes.judged(cx.run_id(), purpose, fits);
+    }
+}
+
+/// Waits while a person has paused the run. The agent's time stands still meanwhile.
+async fn paused(cx: &RunContext) {
+    if let Some(steering) = cx
+        .root
+        .settings
+        .steering
+        .as_ref()
+        .filter(|one| one.is_paused())
+    {
+        let _still = cx.watch().map(Stopwatch::stand_still);
+        steering.going().await;
+    }
+}
+
+/// Tells the agent that was run what people have said to it since its last request. A model that is to choose a skill is
+/// told later.
+fn instruct(definition: &AgentDefinition<'_>, cx: &RunContext) {
+    let Some(steering) = &cx.root.settings.steering else {
+        return;
+    };
+    if cx.node.depth() > 0 || !definition.open.is_empty() {
+        return;
+    }
+    for instruction in steering.left_over() {
+        cx.node.add(Fact::Instructed(instruction));
     }
 }
 

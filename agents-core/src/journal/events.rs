@@ -144,6 +144,7 @@ impl State {
                     skill: skill.to_string(),
                 }]
             }
+            Fact::Instructed(instruction) => vec![EventKind::Instructed(instruction.clone())],
             // An agent that has said nothing only passes the conversation to the agent that has it.
             Fact::HandedOff { to }
                 if frame.is_some_and(|frame| frame.handed.is_none() && !frame.is_silent()) =>

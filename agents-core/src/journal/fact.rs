@@ -6,7 +6,7 @@ use crate::{
     budget::{Cost, nanos},
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
     model::{Content, History, ModelError, Reply, Usage},
-    run::{ApprovalDecision, ApprovalRequest, Finding, Stop, Timestamp},
+    run::{ApprovalDecision, ApprovalRequest, Finding, Instruction, Stop, Timestamp},
     tool::RemoteTool,
 };
 use serde::{Deserialize, Serialize};
@@ -48,6 +48,8 @@ pub(crate) enum Fact {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         choosing: bool,
     },
+    /// A person has given the agent an instruction, while the run goes on.
+    Instructed(Instruction),
     /// The skill that answers is chosen.
     Chosen { skill: Box<str> },
     /// A source of tools, known by the pattern of their names, has listed these tools for the agent.

@@ -10,7 +10,7 @@ use crate::{
     deep::deep,
     escalation::{EscalationReceipt, Settlement},
     model::Usage,
-    run::{Finding, Stop, Timestamp, ToolEnvelope},
+    run::{Finding, Instruction, Stop, Timestamp, ToolEnvelope},
     secret::Masker,
 };
 use std::sync::Arc;
@@ -104,6 +104,15 @@ impl State {
                 let frame = self.frame_mut(id);
                 frame.choosing = choosing;
                 frame.begin(said, before, &system, task);
+            }
+            Fact::Instructed(instruction) => {
+                let is_known =
+                    |known: &Instruction| known.id.is_some() && known.id == instruction.id;
+                after.ignored = self.instructions.iter().any(is_known);
+                if !after.ignored {
+                    self.frame_mut(id).instruct(instruction.text.clone());
+                    self.instructions.push(instruction);
+                }
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
             Fact::HandedOff { to } => after.ignored = !self.frame_mut(id).hand_off(&to),

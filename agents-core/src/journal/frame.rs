@@ -273,6 +273,12 @@ impl Frame {
         }
     }
 
+    /// Adds an instruction of a person, as a message of the user.
+    pub(super) fn instruct(&mut self, text: String) {
+        let content = text.into();
+        self.say([Message::User { content }]);
+    }
+
     /// Returns `true` if a tool that writes has run.
     pub(crate) fn has_written(&self) -> bool {
         self.wrote || self.calls.iter().any(Call::has_written)

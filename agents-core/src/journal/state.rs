@@ -13,7 +13,7 @@ use crate::{
     deep::deep,
     escalation::{Escalation, EscalationReceipt},
     model::Usage,
-    run::{ApprovalDecision, Stop, Timestamp, ToolEnvelope},
+    run::{ApprovalDecision, Instruction, Stop, Timestamp, ToolEnvelope},
 };
 use serde::Serialize;
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -57,6 +57,9 @@ pub(crate) struct State {
     pub(super) since: Timestamp,
     /// Number of people who are asked at present.
     pub(super) asked: u32,
+    /// Instructions of people that the agent was told, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) instructions: Vec<Instruction>,
     /// Is `true` if the run is over.
     pub(crate) over: bool,
     /// Tools and answer formats that were offered to models. Each is kept once.

@@ -1,4 +1,4 @@
-use super::{Approval, ApprovalRequest, Stopped, Timestamp, ToolEnvelope};
+use super::{Approval, ApprovalRequest, Instruction, Stopped, Timestamp, ToolEnvelope};
 use crate::{
     error::{ErrorKind, ErrorRecord},
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
@@ -139,6 +139,8 @@ pub enum EventKind {
         /// Name of the skill.
         skill: String,
     },
+    /// A person has given the agent an instruction, which it is told with its next request to the model.
+    Instructed(Instruction),
     /// The conversation was handed to another agent, which answers in place of this one.
     HandedOff {
         /// Name of the other agent.

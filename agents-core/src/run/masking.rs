@@ -93,6 +93,7 @@ impl Masker {
                 kind,
                 reason: self.string(reason),
             },
+            EventKind::Instructed(instruction) => EventKind::Instructed(self.data(instruction)),
             EventKind::Text(text) => EventKind::Text(self.string(text)),
             EventKind::Thinking(text) => EventKind::Thinking(self.string(text)),
             EventKind::RunStarted { .. }

@@ -15,6 +15,7 @@ mod outcome;
 mod pin;
 mod repairs;
 mod serialized;
+mod steering;
 mod stop;
 pub(crate) mod trace;
 
@@ -32,6 +33,7 @@ pub use outcome::{
 };
 pub use pin::{OnMissing, PinnedHandle, Selector, Strategy};
 pub use repairs::{RepairKind, RepairStep, Repairs};
+pub use steering::{Instruction, Steering};
 
 pub(crate) use log::{log, logs};
 pub(crate) use outcome::{HANDED_UP, THROWN, WAYS_OUT};

@@ -114,7 +114,9 @@ impl AnswerForm {
     pub fn read(&self, typed: &str) -> Result<Json, ReadError> {
         let typed = typed.trim();
         let choices = self.choices();
-        let choice = choices.iter().find(|choice| choice.eq_ignore_ascii_case(typed));
+        let choice = choices
+            .iter()
+            .find(|choice| choice.eq_ignore_ascii_case(typed));
         if let Some(choice) = choice {
             return Ok(Json::string(choice));
         }

@@ -34,10 +34,12 @@ pub(super) fn no_version(key: &str) -> String {
 // ---- questions to the user ----
 
 pub(super) const ASK_USER: &str = "Asks the user one question, and waits for the answer. Ask only if you cannot go on without it, and nothing else tells you.";
-pub(super) const QUESTION: &str = "The question, in one sentence that the user understands without knowing your task.";
+pub(super) const QUESTION: &str =
+    "The question, in one sentence that the user understands without knowing your task.";
 /// Effect of the call, for people; the braces stand for the question.
 pub(super) const ASKS: &str = "Asks the user: {question}";
-pub(super) const NO_ANSWER: &str = "nobody has answered the question; go on without the answer, or say what you lack";
+pub(super) const NO_ANSWER: &str =
+    "nobody has answered the question; go on without the answer, or say what you lack";
 
 pub(super) fn answer_unfit(error: &impl std::fmt::Display) -> String {
     format!("the answer does not fit the question: {error}")

@@ -16,6 +16,7 @@ mod killed_conversations;
 mod modes;
 mod nested;
 mod office;
+mod people_speak;
 mod projections;
 mod repeats;
 mod requests;

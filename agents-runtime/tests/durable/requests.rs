@@ -388,7 +388,9 @@ async fn u2_every_request_decision_and_execution_is_in_the_trail_as_in_the_event
                     (AuditKind::Requested, None)
                 }
                 EventKind::ApprovalDecided { approval, .. } => match approval {
-                    Approval::Approve | Approval::ApproveWith { .. } => (AuditKind::Approved, None),
+                    Approval::Approve | Approval::ApproveWith { .. } | Approval::Answer { .. } => {
+                        (AuditKind::Approved, None)
+                    }
                     Approval::Deny { reason } => (AuditKind::Denied, Some(reason)),
                     Approval::Revise { note } => (AuditKind::RevisionRequested, Some(note)),
                     Approval::Expired { reason } => (AuditKind::Expired, Some(reason)),

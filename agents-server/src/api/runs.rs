@@ -40,6 +40,9 @@ struct Page {
 #[derive(Deserialize)]
 pub(crate) struct Steer {
     action: String,
+    /// Instruction to the agent, for the action `say`.
+    #[serde(default)]
+    text: String,
 }
 
 /// Finding about an execution in doubt, or an undo. The note goes with a finding; an undo has none.
@@ -103,8 +106,8 @@ pub(crate) async fn steer(
     given: Result<Json<Steer>, JsonRejection>,
 ) -> Response {
     let steered = async {
-        let action = body(given)?.action;
-        steering::steer(&room, &visitor, &id, &action).await?;
+        let Steer { action, text } = body(given)?;
+        steering::steer(&room, &visitor, &id, &action, &text).await?;
         let run = room.client.stored(&id, &visitor.principal).await?;
         Ok::<_, Failure>(Summary::from(run))
     };

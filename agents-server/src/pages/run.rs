@@ -31,6 +31,9 @@ use serde::Deserialize;
 #[derive(Deserialize)]
 pub(crate) struct Steer {
     action: String,
+    /// Instruction to the agent, for the action `say`.
+    #[serde(default)]
+    text: String,
     token: Option<String>,
 }
 
@@ -138,6 +141,15 @@ fn buttons(visitor: &Visitor, whole: &Whole) -> Markup {
             input type="hidden" name="token" value=(visitor.token);
             @for (action, name) in actions {
                 button name="action" value=(action) disabled[visitor.refusal(action).is_some()] { (name) }
+            }
+        }
+        @if visitor.refusal(Action::Say).is_none() {
+            form.say method="post" action=(address(visitor, &whole.run.id)) {
+                input type="hidden" name="token" value=(visitor.token);
+                input type="hidden" name="action" value=(Action::Say);
+                label for="say" { "Tell the agent " small { "before its next request to the model; whoever does so may not decide about its requests" } }
+                input #say type="text" name="text" required autocomplete="off" maxlength="8000";
+                button { "Tell it" }
             }
         }
         @for (action, _) in actions {
@@ -275,7 +287,7 @@ pub(crate) async fn steer(
 ) -> Response {
     let steered = async {
         check_token(given.token.as_deref(), &visitor)?;
-        steering::steer(&room, &visitor, &id, &given.action).await
+        steering::steer(&room, &visitor, &id, &given.action, &given.text).await
     };
     match steered.await {
         Ok(()) => Redirect::to(&address(&visitor, &id)).into_response(),

@@ -79,6 +79,11 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
         EventKind::AgentStarted | EventKind::ApprovalRequested(_) if is_again => return None,
         EventKind::AgentStarted => ("▸", "begin", "begins".to_owned(), None),
         EventKind::SkillChosen { skill } => ("·", "", format!("chooses the skill {skill}"), None),
+        EventKind::Instructed(said) => {
+            let by = said.by.as_deref().unwrap_or("a person");
+            let text = format!("{by} says: {}", short(&said.text));
+            ("!", "ask", text, long(&said.text))
+        }
         EventKind::HandedOff { to } => ("→", "", format!("hands the conversation to {to}"), None),
         EventKind::ModelRequested { turn, model, .. } => {
             ("·", "model", format!("turn {turn}: asks {model}"), None)

@@ -100,7 +100,7 @@ async fn whoever_wrote_in_the_conversation_gets_no_form_for_its_requests() {
     let one = format!("/approvals/{of_ada}");
     for (who, why) in [
         ("acme/ada", "`ada` started the run"),
-        ("acme/bob", "`bob` wrote in the conversation of the run"),
+        ("acme/bob", "`bob` wrote to the agent of the run"),
     ] {
         let page = house.get(who, &one).await.body;
         assert_eq!(usable(&page), [""; 0], "{who}: {page}");

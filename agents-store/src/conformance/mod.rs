@@ -23,6 +23,7 @@ mod control;
 mod conversations;
 mod deliveries;
 mod doubts;
+mod instructions;
 mod leases;
 mod letters;
 mod manifests;
@@ -107,6 +108,10 @@ cases! {
         a_release_takes_a_pause_back,
         a_run_that_is_over_is_not_paused,
         a_paused_run_can_be_cancelled,
+    };
+    instructions::{
+        an_instruction_is_an_event_that_the_worker_is_told_of,
+        a_run_that_is_over_takes_no_instruction,
     };
     doubts::{
         an_execution_in_doubt_is_settled_once,

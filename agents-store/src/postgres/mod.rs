@@ -343,6 +343,12 @@ impl Store for PostgresStore {
             .await
     }
 
+    async fn instruct(&self, run: &str, by: &str, text: &[u8]) -> Result<Run, StoreError> {
+        let (run, by, text) = (run.to_owned(), by.to_owned(), text.to_vec());
+        self.write(move |db| Box::pin(async move { runs::instruct(db, &run, &by, &text).await }))
+            .await
+    }
+
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
         self.write(move |db| Box::pin(async move { runs::unhold(db, &run, &by).await }))

@@ -240,6 +240,27 @@ pub(super) async fn pause(db: &Transaction<'_>, run: &str, by: &str) -> Result<R
     known(&db.db, run).await
 }
 
+pub(super) async fn instruct(
+    db: &Transaction<'_>,
+    run: &str,
+    by: &str,
+    text: &[u8],
+) -> Result<Run, StoreError> {
+    lock(db, run).await?;
+    let now = db.now().await?;
+    let sql = "UPDATE agent_runs SET messages = messages + 1, updated_at = $2 WHERE id = $1 AND status <> 'done'";
+    if db.execute(sql, &[&run, &signed(now)]).await? == 0 {
+        known(&db.db, run).await?;
+        return Err(wording::cannot_be_instructed(run));
+    }
+    let about = About {
+        detail: Some(text),
+        ..About::by(Some(by))
+    };
+    append(db, now, run, AuditKind::Instructed, about).await?;
+    known(&db.db, run).await
+}
+
 pub(super) async fn unhold(db: &Transaction<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     lock(db, run).await?;
     let now = db.now().await?;

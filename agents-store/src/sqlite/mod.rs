@@ -358,6 +358,12 @@ impl Store for SqliteStore {
         self.write(move |tx| runs::pause(tx, &run, &by)).await
     }
 
+    async fn instruct(&self, run: &str, by: &str, text: &[u8]) -> Result<Run, StoreError> {
+        let (run, by, text) = (run.to_owned(), by.to_owned(), text.to_vec());
+        self.write(move |tx| runs::instruct(tx, &run, &by, &text))
+            .await
+    }
+
     async fn unhold(&self, run: &str, by: &str) -> Result<Run, StoreError> {
         let (run, by) = (run.to_owned(), by.to_owned());
         self.write(move |tx| runs::unhold(tx, &run, &by)).await

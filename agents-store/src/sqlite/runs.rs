@@ -200,6 +200,22 @@ pub(super) fn pause(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError>
     known(tx, run)
 }
 
+pub(super) fn instruct(tx: &Tx<'_>, run: &str, by: &str, text: &[u8]) -> Result<Run, StoreError> {
+    let mut tell = tx.prepare_cached(
+        "UPDATE agent_runs SET messages = messages + 1, updated_at = ?2 WHERE id = ?1 AND status <> 'done'",
+    )?;
+    if tell.execute(params![run, tx.now])? == 0 {
+        known(tx, run)?;
+        return Err(wording::cannot_be_instructed(run));
+    }
+    let about = About {
+        detail: Some(text),
+        ..About::by(Some(by))
+    };
+    append(tx, run, AuditKind::Instructed, about)?;
+    known(tx, run)
+}
+
 pub(super) fn unhold(tx: &Tx<'_>, run: &str, by: &str) -> Result<Run, StoreError> {
     let mut release = tx.prepare_cached(
         "UPDATE agent_runs

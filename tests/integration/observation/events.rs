@@ -107,6 +107,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::FixerRequested { .. } => "fixer requested",
         EventKind::FixerReplied { .. } => "fixer replied",
         EventKind::CallFailed { .. } => "call failed",
+        EventKind::Instructed(_) => "instructed",
         EventKind::HandedOff { .. } => "handed off",
         EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",

@@ -83,7 +83,10 @@ async fn the_user_is_asked_and_the_answer_is_the_output() {
     assert_eq!(question.text, "Where do you want to sit?");
     assert_eq!(question.form.choices(), ["Window", "Aisle"]);
     assert_eq!(question.form.within, Some(hours(1)));
-    assert_eq!(question.form.default.as_ref().unwrap().as_str(), r#""Aisle""#);
+    assert_eq!(
+        question.form.default.as_ref().unwrap().as_str(),
+        r#""Aisle""#
+    );
     let shown = request.effect_description.as_deref();
     assert_eq!(shown, Some("Asks the user: Where do you want to sit?"));
 }
@@ -107,7 +110,10 @@ async fn an_approval_is_no_answer() {
 async fn an_answer_that_does_not_fit_is_no_answer() {
     let (outcome, model) = decided(Ask::to_user(), Approval::answer("Wing")).await;
     let told = told(&model);
-    assert!(told.contains("the answer does not fit the question"), "{told}");
+    assert!(
+        told.contains("the answer does not fit the question"),
+        "{told}"
+    );
     assert!(told.contains("Window"), "{told}");
     assert!(!outcome.outputs.receipts().next().unwrap().is_ok());
 }
@@ -116,7 +122,10 @@ async fn an_answer_that_does_not_fit_is_no_answer() {
 async fn a_denial_and_a_revision_are_told_as_what_they_are() {
     let (_, model) = decided(Ask::to_user(), Approval::deny("not now")).await;
     let denied = told(&model);
-    assert!(denied.contains("nobody has answered the question: not now"), "{denied}");
+    assert!(
+        denied.contains("nobody has answered the question: not now"),
+        "{denied}"
+    );
     let revise = Approval::Revise {
         note: "say for which flight".into(),
     };
@@ -133,7 +142,9 @@ async fn an_answer_to_a_call_that_asks_nothing_is_a_denial() {
     let spec = spec.approval(tool::NeedsApproval::Always);
     let pay = FnTool::with_spec(spec, |_, _| async { Ok::<_, std::io::Error>("paid") });
     let (model, handle) = ScriptedModel::new([Script::call("pay", "{}"), Script::text("done")]);
-    let payer = AgentBuilder::<String, String>::new("payer").tool(pay).build();
+    let payer = AgentBuilder::<String, String>::new("payer")
+        .tool(pay)
+        .build();
     let user = |_: ApprovalRequest| async { Approval::answer(true) };
     payer.run("Pay.").model(model).approver(user).await.unwrap();
     let told = told(&handle);
@@ -152,7 +163,10 @@ async fn without_an_answer_in_time_the_default_counts_and_the_model_knows_it() {
     assert!(receipt.is_ok() && !receipt.is_answer);
     let told_of_default = told(&handle);
     assert!(told_of_default.starts_with("Aisle"), "{told_of_default}");
-    assert!(told_of_default.contains("not the user's word"), "{told_of_default}");
+    assert!(
+        told_of_default.contains("not the user's word"),
+        "{told_of_default}"
+    );
 
     let (model, handle) = ScriptedModel::new([asks(), Script::text("done")]);
     let clerk = made(ask());

@@ -6,7 +6,7 @@ use crate::{
     error::ErrorRecord,
     journal::Journal,
     model::{Model, Purposes},
-    run::{Approver, Budget, Clock, Event, Findings, ToolCallMetadata, ToolEnvelope},
+    run::{Approver, Budget, Clock, Event, Findings, Steering, ToolCallMetadata, ToolEnvelope},
     secret::{SecretValue, Secrets},
     tool::Scope,
 };
@@ -171,6 +171,15 @@ impl<A: Agent> Run<'_, A> {
     /// ```
     pub fn cancel(mut self, token: CancellationToken) -> Self {
         self.settings.cancel.push(token);
+        self.root()
+    }
+
+    /// Sets the handle with which people steer the run while it goes on: with instructions to the agent, and with pauses.
+    /// The delegates of the agent pause with it. A run of its own within a tool is under way, and so ends first.
+    ///
+    /// See [`Steering`](crate::run::Steering) for an example.
+    pub fn steering(mut self, steering: &Steering) -> Self {
+        self.settings.steering = Some(steering.clone());
         self.root()
     }
 

@@ -219,9 +219,9 @@ impl Call {
 
     /// Returns `true` if an execution uses an approval that somebody gave: a default answer is none.
     pub(crate) fn uses_approval(&self) -> bool {
-        self.approved.as_ref().is_some_and(|approved| {
-            !matches!(approved.answer, Some(Answered::Default(_)))
-        })
+        self.approved
+            .as_ref()
+            .is_some_and(|approved| !matches!(approved.answer, Some(Answered::Default(_))))
     }
 
     /// Returns the time at which the approver was first asked about the current arguments, while the decision is open.
