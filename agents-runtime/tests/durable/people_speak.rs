@@ -353,7 +353,12 @@ fn slow_clerk(runtime: &Runtime) -> AgentRef<String, String> {
         .tool(look);
     runtime.agent(
         clerk
-            .budget(agents::Budget::new().max_turns(40).max_tool_calls(40))
+            .budget(
+                agents::Budget::new()
+                    .max_turns(40)
+                    .max_tool_calls(40)
+                    .max_recursion(100),
+            )
             .build(),
     )
 }
