@@ -232,6 +232,10 @@ mod pages {
     struct GivingUp;
     #[doc = include_str!("../book/src/final-answers.md")]
     struct FinalAnswers;
+    #[doc = include_str!("../book/src/questions.md")]
+    struct Questions;
+    #[doc = include_str!("../book/src/steering.md")]
+    struct Steering;
     #[doc = include_str!("../book/src/claims.md")]
     struct Claims;
     #[doc = include_str!("../book/src/approvals.md")]

@@ -81,6 +81,33 @@ fn claims() {
 }
 
 #[test]
+fn questions() {
+    check(
+        "questions",
+        &[
+            "the user is asked: Where do you want to sit?",
+            "the user is asked: Who flies?",
+            r#"ask_user: "Window" from the user"#,
+            r#"Booked for {"name":"Ada Lovelace","bags":2}."#,
+        ],
+    );
+}
+
+#[test]
+fn steering() {
+    check(
+        "steering",
+        &[
+            r#""examples: all green""#,
+            "paused: nothing else begins",
+            "ada says: Never mind the units. Test the payments.",
+            r#""payments: all green""#,
+            "The payments are green.",
+        ],
+    );
+}
+
+#[test]
 fn hybrid() {
     check(
         "hybrid",

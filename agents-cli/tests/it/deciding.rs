@@ -213,3 +213,31 @@ async fn a_held_run_is_released() {
     desk.agents(&["release", "never"])
         .fails(1, "there is no run `never`");
 }
+
+#[tokio::test]
+async fn a_question_is_shown_and_answered_and_an_agent_told_something() {
+    let desk = Desk::new("answer").await;
+    let (run, request) = desk.asking().await;
+    let shown = desk.printed(&["approval", &request]);
+    for line in [
+        "because     it asks a question",
+        "question    Where to?",
+        "answer      one of `Rome`, `Paris`",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    desk.agents(&["answer", &request, "London"])
+        .fails(2, "answer one of `Rome`, `Paris`");
+    desk.agents(&["approve", &request])
+        .fails(1, "asks a question");
+    let said = desk.printed(&["say", run.id(), "Be quick."]);
+    assert!(said.contains("is told before its next request"), "{said}");
+    desk.agents(&["say", run.id(), " "]).fails(1, "is empty");
+    let answered = desk.printed(&["answer", &request, "paris"]);
+    assert!(answered.contains(" approved: ask_user "), "{answered}");
+    assert_eq!(desk.answer(&run).await.unwrap(), "Paris, and: Be quick.");
+
+    let (_, request) = desk.waiting("acme", "pays").await;
+    desk.agents(&["answer", &request, "Rome"])
+        .fails(2, "asks no question");
+}

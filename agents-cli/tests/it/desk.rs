@@ -4,9 +4,10 @@ use agents::{
     AgentBuilder, Effects, Error,
     agent::ModelAgent,
     testing::{Script, ScriptedModel},
-    tool::{FnTool, NeedsApproval, Risk, Scope, ToolSpec},
+    tool::{Ask, FnTool, NeedsApproval, Risk, Scope, ToolSpec},
 };
 use agents_runtime::{AgentRef, Principal, Progress, RunRef, Runtime, SqliteStore};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::{
     fs,
@@ -85,6 +86,12 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
+enum Town {
+    Rome,
+    Paris,
 }
 
 /// A store in a file, and the runtime of an application.
@@ -181,6 +188,12 @@ impl Desk {
     /// Starts a run, and works on it until it waits. Returns the run and the id of its request.
     pub(crate) async fn waiting(&self, tenant: &str, key: &str) -> (RunRef<String>, String) {
         let run = self.start(tenant, key).await;
+        let request = self.asked(&run).await;
+        (run, request)
+    }
+
+    /// Works on a run until it waits, and returns the id of its request.
+    async fn asked(&self, run: &RunRef<String>) -> String {
         let working = self.work();
         let request = loop {
             match run.progress().await.unwrap() {
@@ -193,6 +206,22 @@ impl Desk {
             }
         };
         working.stop().await;
+        request
+    }
+
+    /// Starts a run that asks where to go, and works on it until it waits. Returns the run and the id of its request. The
+    /// answer of the run is what it was told.
+    pub(crate) async fn asking(&self) -> (RunRef<String>, String) {
+        let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
+            [] => Script::call("ask_user", r#"{"question": "Where to?"}"#),
+            [(_, told), ..] => Script::text(format!("{told}, and: {}", asked.last())),
+        });
+        let guide = AgentBuilder::<String, String>::new("guide").model(model);
+        let guide = self
+            .runtime
+            .agent(guide.tool(Ask::<Town>::to_user()).build());
+        let run = guide.run("A holiday.").scope("acme").start().await.unwrap();
+        let request = self.asked(&run).await;
         (run, request)
     }
 

@@ -20,6 +20,7 @@ mod refusing;
 mod room;
 mod runs;
 mod showing;
+mod speaking;
 mod teams;
 mod tools;
 mod usable;
