@@ -3,6 +3,7 @@
 use agents::{
     AgentBuilder, Effects, Error,
     agent::ModelAgent,
+    model::Message,
     testing::{Script, ScriptedModel},
     tool::{Ask, FnTool, NeedsApproval, Risk, Scope, ToolSpec},
 };
@@ -212,9 +213,15 @@ impl Desk {
     /// Starts a run that asks where to go, and works on it until it waits. Returns the run and the id of its request. The
     /// answer of the run is what it was told.
     pub(crate) async fn asking(&self) -> (RunRef<String>, String) {
-        let (model, _) = ScriptedModel::from_fn(|asked| match asked.results()[..] {
-            [] => Script::call("ask_user", r#"{"question": "Where to?"}"#),
-            [(_, told), ..] => Script::text(format!("{told}, and: {}", asked.last())),
+        let (model, _) = ScriptedModel::from_fn(|asked| {
+            let told = asked.messages.iter().find_map(|message| match message {
+                Message::Tool { content, .. } => Some(content.text.clone()),
+                _ => None,
+            });
+            match told {
+                None => Script::call("ask_user", r#"{"question": "Where to?"}"#),
+                Some(told) => Script::text(format!("{told}, and: {}", asked.last())),
+            }
         });
         let guide = AgentBuilder::<String, String>::new("guide").model(model);
         let guide = self
