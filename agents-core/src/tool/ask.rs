@@ -214,9 +214,8 @@ where
     /// If the value cannot be written as JSON, for instance because a key of a map is no text.
     #[must_use]
     pub fn default(mut self, answer: T) -> Self {
-        let answer = Json::of(&answer).unwrap_or_else(|error| {
-            panic!("the default of `ask_user` cannot be written as JSON: {error}")
-        });
+        let answer = Json::of(&answer)
+            .unwrap_or_else(|error| panic!("{}", wording::default_unwritable(&error)));
         if let Some(form) = &mut self.spec.answers {
             form.default = Some(answer);
         }

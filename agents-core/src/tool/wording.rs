@@ -41,6 +41,10 @@ pub(super) const ASKS: &str = "Asks the user: {question}";
 pub(super) const NO_ANSWER: &str =
     "nobody has answered the question; go on without the answer, or say what you lack";
 
+pub(super) fn default_unwritable(error: &impl std::fmt::Display) -> String {
+    format!("the default of `ask_user` cannot be written as JSON: {error}")
+}
+
 pub(super) fn answer_unfit(error: &impl std::fmt::Display) -> String {
     format!("the answer does not fit the question: {error}")
 }

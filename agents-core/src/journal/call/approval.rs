@@ -22,7 +22,7 @@ pub(super) struct Approved {
     /// Id of the request that was approved.
     pub(super) request: Option<Arc<str>>,
     /// Answer to the question of the call, if it asks one.
-    pub(super) answer: Option<Answered>,
+    pub(super) answer: Option<Box<Answered>>,
 }
 
 /// Answer to the question of a call.
@@ -123,12 +123,12 @@ impl Call {
                 return After::default();
             }
             (Approval::Answer { answer }, true) => {
-                approved.answer = Some(Answered::Given(answer));
+                approved.answer = Some(Box::new(Answered::Given(answer)));
                 return self.answered(args, approved);
             }
             (Approval::Expired { reason }, true) => match default {
                 Some(default) => {
-                    approved.answer = Some(Answered::Default(default));
+                    approved.answer = Some(Box::new(Answered::Default(default)));
                     self.remark = Some(wording::BY_DEFAULT.to_owned());
                     return self.answered(args, approved);
                 }
@@ -205,7 +205,7 @@ impl Call {
 
     /// Returns the answer to the question of the call: the one that a person gave, else the default.
     pub(crate) fn answer(&self) -> Option<Json> {
-        match self.approved.as_ref()?.answer.as_ref()? {
+        match self.approved.as_ref()?.answer.as_deref()? {
             Answered::Given(answer) | Answered::Default(answer) => Some(answer.clone()),
         }
     }
@@ -213,15 +213,15 @@ impl Call {
     /// Returns `true` if a person has answered the question of the call.
     pub(crate) fn is_answered(&self) -> bool {
         let approved = self.approved.as_ref();
-        let answer = approved.and_then(|approved| approved.answer.as_ref());
+        let answer = approved.and_then(|approved| approved.answer.as_deref());
         matches!(answer, Some(Answered::Given(_)))
     }
 
     /// Returns `true` if an execution uses an approval that somebody gave: a default answer is none.
     pub(crate) fn uses_approval(&self) -> bool {
-        self.approved
-            .as_ref()
-            .is_some_and(|approved| !matches!(approved.answer, Some(Answered::Default(_))))
+        self.approved.as_ref().is_some_and(|approved| {
+            !matches!(approved.answer.as_deref(), Some(Answered::Default(_)))
+        })
     }
 
     /// Returns the time at which the approver was first asked about the current arguments, while the decision is open.
