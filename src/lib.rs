@@ -211,6 +211,8 @@ mod pages {
     struct TheFlow;
     #[doc = include_str!("../book/src/tools.md")]
     struct Tools;
+    #[doc = include_str!("../book/src/tools-on-demand.md")]
+    struct ToolsOnDemand;
     #[doc = include_str!("../book/src/words.md")]
     struct Words;
     #[doc = include_str!("../book/src/models.md")]

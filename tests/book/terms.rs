@@ -128,4 +128,5 @@ use agents::tool::Scope as _;
 use agents::tool::ToolSource as _;
 use agents::tool::ToolSpec as _;
 use agents::tool::Undone as _;
+use agents::tool::deferred as _;
 use agents::undo as _;

@@ -6,6 +6,7 @@
 
 mod alias;
 mod context;
+mod deferred;
 mod description;
 mod erased;
 mod error_text;
@@ -36,6 +37,7 @@ mod wording;
 pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
 pub use context::ToolContext;
+pub use deferred::deferred;
 pub use description::ToolDescription;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};

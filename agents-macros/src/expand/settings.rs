@@ -6,10 +6,11 @@ use crate::{
     model::{Agent, Budget, Call, Knowledge, Make, Settings},
     names::plain,
     paths::here,
+    syntax::deferring,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprLit, Ident, Lit, spanned::Spanned};
+use syn::{Expr, ExprCall, ExprLit, Ident, Lit, spanned::Spanned};
 
 /// Prints the calls on the builder:
 ///
@@ -133,10 +134,21 @@ fn element(element: &Element) -> TokenStream {
         Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),
         Element::Spread(dots, tools) => {
             let with_all = quote_spanned!(here(dots.span())=> .with_all);
-            // A source of tools is borrowed, so that it may be a static.
-            let spread = quote_spanned!(tools.span()=> (#tools).__spread());
+            let spread = spread(tools);
             quote!(#with_all(#spread))
         }
+    }
+}
+
+/// Prints `(more).__spread()`, or `(deferred((more).__spread())).__spread()`. A source of tools is borrowed, so that it
+/// may be a static.
+fn spread(tools: &Expr) -> TokenStream {
+    match deferring(tools) {
+        Some(ExprCall { func, args, .. }) => {
+            let inner = args.iter().map(spread);
+            quote_spanned!(tools.span()=> (#func(#(#inner),*)).__spread())
+        }
+        None => quote_spanned!(tools.span()=> (#tools).__spread()),
     }
 }
 
