@@ -208,6 +208,17 @@ fn tools_on_demand() {
 }
 
 #[test]
+fn skill_folders() {
+    check(
+        "skill_folders",
+        &[
+            "= We pay 42 euros back. They arrive on Friday.",
+            "offered at first: pay_back refunds tone-of-voice",
+        ],
+    );
+}
+
+#[test]
 fn quickstart() {
     check(
         "quickstart",

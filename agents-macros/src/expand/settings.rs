@@ -32,6 +32,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         tools,
         budget,
         memory,
+        knowledge: folders,
         policies,
         strict,
         on_tool_use,
@@ -68,6 +69,10 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         }
     });
     let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
+    let folders = folders.as_ref().map(|(key, folders)| {
+        let method = Ident::new("knowledge_from", here(key.span()));
+        quote!(.#method(#folders))
+    });
     let policies = policies.iter().flat_map(|(_, policies)| policies);
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
@@ -80,7 +85,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #input #description #prompt #model #purpose #tools #budget #memory #strict #on_tool_use #validate
+            #input #description #prompt #model #purpose #tools #budget #memory #folders #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

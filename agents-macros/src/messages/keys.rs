@@ -123,7 +123,7 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     (
         "agent",
         &["skill", "skills"],
-        "a skill is a method of the `impl`: write `#[skill]` above it",
+        "a skill is a method of the `impl`: write `#[skill]` above it; a folder with a `SKILL.md` is knowledge: write `knowledge = dir!(\"skills/\")`",
     ),
     (
         "agent",
