@@ -126,8 +126,8 @@ pub use agents_core::testing;
 pub use agents_gemini::{self as gemini, Gemini, gemini};
 #[cfg(feature = "macros")]
 pub use agents_macros::{
-    agent, branch, example, in_doubt, on_error, on_escalation, structure, tool_attribute as tool,
-    undo,
+    agent, branch, dir, example, in_doubt, on_error, on_escalation, structure,
+    tool_attribute as tool, undo,
 };
 #[cfg(feature = "ollama")]
 pub use agents_ollama::{self as ollama, Ollama, ollama};
@@ -172,7 +172,7 @@ pub mod prelude {
     pub use crate::{Agent, AgentBuilder, Error, Model, Outcome, Tool, ToolContext, ToolFailure};
     // One name cannot be exported twice from one module: `tool!` is here, `#[tool]` at the root.
     #[cfg(feature = "macros")]
-    pub use agents_macros::{agent, branch, in_doubt, on_error, structure, tool, undo};
+    pub use agents_macros::{agent, branch, dir, in_doubt, on_error, structure, tool, undo};
     // `#[tool]` reads `#[example]`. The export is for code with `#[example]` above `#[tool]`, which gets an error
     // that explains the order.
     #[cfg(feature = "macros")]
@@ -212,6 +212,10 @@ mod pages {
     struct TheFlow;
     #[doc = include_str!("../book/src/tools.md")]
     struct Tools;
+    #[doc = include_str!("../book/src/tools-on-demand.md")]
+    struct ToolsOnDemand;
+    #[doc = include_str!("../book/src/skill-folders.md")]
+    struct SkillFolders;
     #[doc = include_str!("../book/src/words.md")]
     struct Words;
     #[doc = include_str!("../book/src/models.md")]

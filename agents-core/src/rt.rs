@@ -3,7 +3,8 @@
 pub use crate::{
     Error, Json,
     agent::{
-        Agent, AgentBuilder, AgentData, AgentFault, Data, ModelAgent, ModelAnswer, Profile, Skill,
+        Agent, AgentBuilder, AgentData, AgentFault, Data, KnowledgeFolder, ModelAgent, ModelAnswer,
+        Profile, Skill,
     },
     compose::{branch, go_on},
     error::{AnyError, Code, Failure, Severity, ToolError, ToolFailure},

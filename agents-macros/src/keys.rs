@@ -166,6 +166,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("tools", Takes::List, "tools = [ReadFile, ..more]"),
     key("budget", Takes::Bounds, "budget(max_turns = 10)"),
     key("memory", Takes::Value, "memory = self.bank.clone()"),
+    key("knowledge", Takes::Value, "knowledge = dir!(\"skills/\")"),
     key(
         "policies",
         Takes::List,

@@ -59,6 +59,7 @@ use parse::Item;
 use proc_macro::TokenStream;
 use proc_macro2::TokenStream as Tokens;
 use quote::quote;
+use std::path::Path;
 use syn::Receiver;
 
 #[doc = include_str!("docs/tool_attribute.md")]
@@ -121,6 +122,13 @@ pub fn structure(tokens: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn branch(tokens: TokenStream) -> TokenStream {
     expression_branch(tokens.into()).into()
+}
+
+#[doc = include_str!("docs/dir.md")]
+#[proc_macro]
+pub fn dir(tokens: TokenStream) -> TokenStream {
+    let root = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    expression_dir(tokens.into(), Path::new(&root)).into()
 }
 
 fn attribute_tool(arguments: Tokens, item: &Tokens) -> Tokens {
@@ -260,4 +268,15 @@ fn expression_branch(tokens: Tokens) -> Tokens {
         return expand::no_expression(errors);
     }
     expand::expression(errors, &expand::branch(&branch, &rt))
+}
+
+/// Prints the folders below a path, which is relative to `root`.
+fn expression_dir(tokens: Tokens, root: &Path) -> Tokens {
+    let errors = Errors::new();
+    let Some((rt, dir)) = parse::dir(tokens, root, &errors) else {
+        return expand::no_expression(errors);
+    };
+    check::dir(&dir, &errors);
+    let folders = lower::dir(dir);
+    expand::expression(errors, &expand::dir(&folders, &rt))
 }

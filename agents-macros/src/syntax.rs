@@ -4,9 +4,9 @@ use crate::{keys::is_verb, names::plain};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
-    Attribute, Expr, FnArg, GenericArgument, Ident, Macro, Meta, Pat, PatType, Path, PathArguments,
-    ReceiverKind, Signature, Token, Type, TypeReference, ext::IdentExt, parse::Parser,
-    punctuated::Punctuated, visit::Visit,
+    Attribute, Expr, ExprCall, FnArg, GenericArgument, Ident, Macro, Meta, Pat, PatType, Path,
+    PathArguments, ReceiverKind, Signature, Token, Type, TypeReference, ext::IdentExt,
+    parse::Parser, punctuated::Punctuated, visit::Visit,
 };
 
 /// Returns tokens as a person would write them: `Vec<String>` and not `Vec < String >`.
@@ -63,6 +63,13 @@ pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
     let name = &path.path.segments.last()?.ident;
     let is_function = name != "self" && plain(name).starts_with(char::is_lowercase);
     is_function.then_some(name)
+}
+
+/// Returns the call in `deferred(GITHUB)`, whether the function is imported or not.
+pub(crate) fn deferring(expr: &Expr) -> Option<&ExprCall> {
+    let Expr::Call(call) = expr else { return None };
+    let is_it = function(&call.func).is_some_and(|name| name == "deferred");
+    (is_it && call.args.len() == 1).then_some(call)
 }
 
 /// Returns the path in `Self::by_hand`.

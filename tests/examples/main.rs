@@ -219,6 +219,33 @@ fn shared_policy() {
 }
 
 #[test]
+fn tools_on_demand() {
+    check(
+        "tools_on_demand",
+        &[
+            "approved: tracker_delete_label",
+            "= Label 7 is gone.",
+            "= There are two milestones.",
+            "offered to the model, request by request:",
+            "read_clock search_tools",
+            "read_clock search_tools tracker_delete_label",
+            "read_clock search_tools tracker_delete_label tracker_list_milestone",
+        ],
+    );
+}
+
+#[test]
+fn skill_folders() {
+    check(
+        "skill_folders",
+        &[
+            "= We pay 42 euros back. They arrive on Friday.",
+            "offered at first: pay_back refunds tone-of-voice",
+        ],
+    );
+}
+
+#[test]
 fn quickstart() {
     check(
         "quickstart",

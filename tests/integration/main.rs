@@ -18,6 +18,7 @@ mod hand_offs;
 mod http;
 mod journals;
 mod knowledge;
+mod knowledge_folders;
 mod laws;
 mod memory;
 mod models;

@@ -1,5 +1,6 @@
 //! Tools from lists, and versions of tools.
 
+mod deferred;
 mod remote;
 mod sources;
 mod statuses;

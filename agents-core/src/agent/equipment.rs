@@ -18,6 +18,9 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             self.defects = self.definition.loosened(&tools);
             self.definition.tools = self.definition.governed(tools);
         }
+        if self.definition.tools.defers_any() {
+            self.definition.tools = std::mem::take(&mut self.definition.tools).with_search();
+        }
         let known: Vec<_> = self
             .definition
             .knowledge

@@ -28,6 +28,7 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
             name: name.into(),
             description: description.into(),
             text: Arc::new(move || text().into_text()),
+            files: Arc::default(),
         });
         self
     }

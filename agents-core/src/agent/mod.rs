@@ -11,6 +11,7 @@ mod hand_off;
 mod held;
 mod io;
 mod knowledge;
+mod knowledge_folder;
 mod policies;
 mod repair_agent;
 mod run;
@@ -32,6 +33,7 @@ pub use chat::{Chat, Conversation};
 pub(crate) use io::prompt_of;
 pub use io::{Data, IntoInput};
 pub use knowledge::KnowledgeText;
+pub use knowledge_folder::KnowledgeFolder;
 pub use run::{
     Partial, PartialStream, Progress, Run, RunStream, TextDelta, TextFollower, TextStream,
 };

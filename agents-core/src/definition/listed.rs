@@ -4,7 +4,7 @@ use super::{AgentDefinition, wording};
 use crate::{
     Error, ErrorKind, panics,
     place::OwnTool,
-    tool::{Pattern, RemoteTool, SharedSource, ToolSet, ToolSpec},
+    tool::{Pattern, RemoteTool, SharedSource, ToolSet, ToolSpec, deferred},
 };
 
 impl AgentDefinition<'_> {
@@ -46,7 +46,10 @@ impl AgentDefinition<'_> {
                     wording::stray_in_list(&names, stray),
                 ));
             }
-            listed = listed.with_all(made);
+            listed = match self.tools.is_deferred(names.as_str()) {
+                true => listed.with_all(deferred(made)),
+                false => listed.with_all(made),
+            };
         }
         let loosened = self.loosened(&listed);
         if !loosened.is_empty() {

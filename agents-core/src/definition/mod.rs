@@ -97,6 +97,16 @@ impl AgentDefinition<'_> {
         definition
     }
 
+    /// Returns this definition with the tool that searches its deferred tools; `None` if it defers none and needs no such
+    /// tool.
+    pub(crate) fn searchable(&self) -> Option<Self> {
+        self.tools.defers_any().then(|| {
+            let mut definition = self.clone();
+            definition.tools = definition.tools.with_search();
+            definition
+        })
+    }
+
     /// Returns this definition at its place in a team: with the tools that the place admits, and with the delegates. If the
     /// skill lists tools, only the delegates that it lists are added.
     ///

@@ -55,3 +55,8 @@ pub(super) fn loosened(agent: &str, pattern: &Pattern, tools: &[String]) -> Stri
         "the policy of agent `{agent}` for `{pattern}` asks for less approval than {tools} demands; a policy can only ask for more, so change the tool or remove the policy"
     )
 }
+
+// ---- folders of knowledge ----
+
+pub(super) const FURTHER_FILE: &str =
+    "A further file, by its name. Leave it out for the text that says what the files are for.";

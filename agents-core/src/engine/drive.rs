@@ -12,7 +12,7 @@ use crate::{
     definition::{AgentDefinition, Answer, Validators},
     engine::climb::given,
     journal::{Fact, Frame, Next},
-    model::Content,
+    model::{Content, Message},
     observe::spans,
     run::Limit,
     tool::ToolSpec,
@@ -54,6 +54,8 @@ pub(crate) async fn drive<O>(
     let listed = Box::pin(list::listed(definition, cx));
     let listed = within(cx, watch, time, listed).await?;
     let definition = listed.as_ref().unwrap_or(definition);
+    let searchable = definition.searchable();
+    let definition = searchable.as_ref().unwrap_or(definition);
     definition
         .tools
         .check()
@@ -205,15 +207,31 @@ fn fitted<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<Agent
     own
 }
 
-/// Returns the definition without the tools that a policy of the run withholds; `None` if it withholds none.
+/// Returns the definition without the tools that a policy of the run withholds, and with the deferred tools that the
+/// conversation has loaded; `None` if no policy withholds a tool, and none is deferred.
 fn offering<'a>(definition: &AgentDefinition<'a>, cx: &RunContext) -> Option<AgentDefinition<'a>> {
     let policies = &cx.root.settings.executor.policies;
     let withheld = |spec: &ToolSpec| policies.withhold(spec);
-    if policies.is_empty() || !definition.tools.specs().any(withheld) {
+    let withholds = !policies.is_empty() && definition.tools.specs().any(withheld);
+    let defers = definition.tools.defers_any();
+    if !withholds && !defers {
         return None;
     }
     let mut own = definition.clone();
-    own.tools = definition.tools.only(|spec| !withheld(spec));
+    if withholds {
+        own.tools = own.tools.only(|spec| !withheld(spec));
+    }
+    if defers {
+        let history = cx.node.frame(|frame| frame.history.clone());
+        let results = history
+            .messages()
+            .iter()
+            .filter_map(|message| match message {
+                Message::Tool { name, content, .. } => Some((&**name, &**content)),
+                _ => None,
+            });
+        own.tools = own.tools.with_loaded(results);
+    }
     Some(own)
 }
 

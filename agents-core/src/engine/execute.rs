@@ -191,7 +191,7 @@ async fn run(
         let inside = context.cx.clone();
         let body = async {
             match knowledge {
-                Some(knowledge) => Ok(knowledge.text()),
+                Some(knowledge) => Ok(knowledge.told(&prepared)),
                 None => tool.execute(prepared, context).await,
             }
         };

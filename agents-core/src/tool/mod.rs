@@ -7,6 +7,7 @@
 mod alias;
 mod ask;
 mod context;
+mod deferred;
 mod description;
 mod erased;
 mod error_text;
@@ -38,6 +39,7 @@ pub use crate::{error::ReadError, scope::Scope};
 pub use alias::alias;
 pub use ask::{AnswerForm, Ask, AskError, Asking, choices_of};
 pub use context::ToolContext;
+pub use deferred::deferred;
 pub use description::ToolDescription;
 pub(crate) use erased::read;
 pub use erased::{DynTool, ErrorType, Prepared};

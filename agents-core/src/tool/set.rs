@@ -69,6 +69,10 @@ impl IntoTool for SharedTool {
 pub struct ToolSet {
     tools: Vec<SharedTool>,
     sources: Vec<SharedSource>,
+    /// Names of the tools, and patterns of the sources, that are offered once they are loaded.
+    deferred: BTreeSet<Box<str>>,
+    /// Names of the deferred tools that are loaded, in the order of loading.
+    loaded: Vec<Box<str>>,
     /// Declarations of the offered tools as one JSON array, made on first use; clones of the set share them.
     declarations: Arc<OnceLock<String>>,
 }
@@ -106,6 +110,7 @@ impl ToolSet {
     pub(super) fn append(&mut self, other: ToolSet) {
         self.tools.extend(other.tools);
         self.sources.extend(other.sources);
+        self.deferred.extend(other.deferred);
         self.declarations = Arc::default();
     }
 
@@ -135,8 +140,8 @@ impl ToolSet {
     pub(crate) fn mapped(self, change: impl FnMut(SharedTool) -> SharedTool) -> ToolSet {
         ToolSet {
             tools: self.tools.into_iter().map(change).collect(),
-            sources: self.sources,
             declarations: Arc::default(),
+            ..self
         }
     }
 
@@ -153,8 +158,72 @@ impl ToolSet {
         ToolSet {
             tools: kept.cloned().collect(),
             sources: self.sources.clone(),
+            deferred: self.deferred.clone(),
+            loaded: self.loaded.clone(),
             declarations: Arc::default(),
         }
+    }
+
+    /// Returns the set with all of its tools and sources deferred.
+    pub(super) fn all_deferred(mut self) -> Self {
+        let names = self.tools.iter().map(|tool| Box::from(&*tool.spec().name));
+        let sources = self
+            .sources
+            .iter()
+            .map(|source| Box::from(source.names().as_str()));
+        self.deferred.extend(names.chain(sources));
+        self
+    }
+
+    /// Returns `true` if the tool of this name, or the source with this pattern, is deferred.
+    pub(crate) fn is_deferred(&self, name: &str) -> bool {
+        self.deferred.contains(name)
+    }
+
+    /// Returns `true` if tools of the set, or tools that are not in it any more, were deferred.
+    pub(crate) fn defers_any(&self) -> bool {
+        !self.deferred.is_empty()
+    }
+
+    /// Returns `true` if the set has a deferred tool, or a deferred source.
+    pub(crate) fn defers(&self) -> bool {
+        let mut sources = self.sources.iter();
+        self.later().next().is_some()
+            || sources.any(|source| self.is_deferred(source.names().as_str()))
+    }
+
+    /// Returns the deferred tools, loaded or not.
+    pub(super) fn later(&self) -> impl Iterator<Item = &SharedTool> {
+        let tools = self.tools.iter();
+        tools.filter(|tool| self.is_deferred(&tool.spec().name))
+    }
+
+    /// Returns the set with `tool` at the place of the tool that `is_old` is true for, or at the end.
+    pub(super) fn with_in_place_of(
+        mut self,
+        is_old: impl Fn(&SharedTool) -> bool,
+        tool: SharedTool,
+    ) -> Self {
+        match self.tools.iter().position(is_old) {
+            Some(at) => self.tools[at] = tool,
+            None => self.tools.push(tool),
+        }
+        self.declarations = Arc::default();
+        self
+    }
+
+    /// Returns the set without the tools that `is_left_out` is true for.
+    pub(super) fn without(mut self, is_left_out: impl Fn(&SharedTool) -> bool) -> Self {
+        self.tools.retain(|tool| !is_left_out(tool));
+        self.declarations = Arc::default();
+        self
+    }
+
+    /// Returns the set with these of its deferred tools offered, in this order, behind all others.
+    pub(super) fn offering(mut self, loaded: Vec<Box<str>>) -> Self {
+        self.loaded = loaded;
+        self.declarations = Arc::default();
+        self
     }
 
     /// Returns `true` if there are neither tools nor sources of tools.
@@ -177,9 +246,18 @@ impl ToolSet {
         self.tools.iter().map(|tool| tool.spec())
     }
 
-    /// Returns the specifications of the tools that a model is offered: all but the blocked ones.
-    pub(crate) fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
+    /// Returns the specifications of the tools that a model may call: all but the blocked ones.
+    fn callable(&self) -> impl Iterator<Item = &ToolSpec> {
         self.specs().filter(|spec| spec.status.blocked().is_none())
+    }
+
+    /// Returns the specifications of the tools that a model is offered: all but the blocked ones, and of the deferred ones
+    /// those that are loaded. Loaded tools come last, in the order of loading.
+    pub(crate) fn offered(&self) -> impl Iterator<Item = &ToolSpec> {
+        let is_loaded = |name: &str| self.callable().find(move |spec| spec.name == name);
+        self.callable()
+            .filter(|spec| !self.is_deferred(&spec.name))
+            .chain(self.loaded.iter().filter_map(move |name| is_loaded(name)))
     }
 
     /// Returns the declarations of all offered tools as one JSON array, serialized once.
@@ -190,9 +268,10 @@ impl ToolSet {
         })
     }
 
-    /// Returns the offered name that `name` was probably meant to be, or `None` if none is similar.
+    /// Returns the name of a tool that `name` was probably meant to be, or `None` if none is similar. Blocked tools are
+    /// never meant; deferred tools may be.
     pub fn suggest(&self, name: &str) -> Option<&str> {
-        nearest(name, self.offered().map(|spec| &*spec.name))
+        nearest(name, self.callable().map(|spec| &*spec.name))
     }
 
     /// Checks that no two tools, and no two sources, have the same name: neither a model nor a stored run could tell them

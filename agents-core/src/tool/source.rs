@@ -96,7 +96,8 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` holds no tools",
     label = "neither an iterator of tools nor a source of tools",
-    note = "after `..` comes what can be iterated over, such as a `Vec<SharedTool>`, or a `ToolSet`, or a source that lists its tools, such as an MCP server"
+    note = "after `..` comes what can be iterated over, such as a `Vec<SharedTool>`, or a `ToolSet`, or a source that lists its tools, such as an MCP server",
+    note = "one tool is listed without `..`: `tools = [ReadFile]`; to defer one, write `..deferred([ReadFile])`"
 )]
 pub trait IntoTools<Kind> {
     /// Adds the tools to the set.

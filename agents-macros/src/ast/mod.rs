@@ -4,8 +4,11 @@
 //! completion inside it.
 
 pub(crate) mod bound;
+mod dir;
 pub(crate) mod ends;
 pub(crate) mod failure;
+
+pub(crate) use dir::{Dir, Field, Folder, Header};
 
 use proc_macro2::{Group, TokenStream};
 use quote::{ToTokens, TokenStreamExt, quote};

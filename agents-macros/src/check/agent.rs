@@ -352,6 +352,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         tools,
         budget,
         memory,
+        knowledge,
         policies,
         strict,
         on_tool_use,
@@ -369,6 +370,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
     let memory = memory.iter().map(|(key, _)| key);
+    let knowledge = knowledge.iter().map(|(key, _)| key);
     let policies = policies.iter().map(|(key, _)| key);
     prompt
         .chain(model)
@@ -376,6 +378,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(tools)
         .chain(budget)
         .chain(memory)
+        .chain(knowledge)
         .chain(policies)
         .chain(strict)
         .chain(on_tool_use)

@@ -6,6 +6,7 @@
 
 mod agent;
 mod branch;
+mod dir;
 mod in_doubt;
 mod keys;
 mod on_error;
@@ -19,6 +20,7 @@ mod undo;
 
 pub(crate) use agent::{agent, function_as_written, skills_as_written};
 pub(crate) use branch::{branch, branch_as_written};
+pub(crate) use dir::dir;
 pub(crate) use in_doubt::in_doubt_as_written;
 pub(crate) use on_error::{Of, arms_as_written, on_error_alone};
 pub(crate) use on_escalation::handler_as_written;

@@ -9,7 +9,7 @@ use crate::{
     model::Budget,
     names::{plain, type_name},
     suggest,
-    syntax::{function, pair, written},
+    syntax::{deferring, function, pair, written},
 };
 use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 
@@ -74,6 +74,11 @@ fn tool(element: &Element, errors: &Errors) -> bool {
     };
     if let Some(function) = function(tool) {
         let message = messages::function_in_list(function, &type_name(function));
+        errors.at(tool, message);
+        return false;
+    }
+    if let Some(call) = deferring(tool) {
+        let message = messages::deferred_without_dots(written(&call.args));
         errors.at(tool, message);
         return false;
     }

@@ -3,6 +3,7 @@
 mod agent;
 mod arguments;
 mod asserts;
+mod dir;
 mod edges;
 mod fallback;
 mod generated_type;
@@ -17,6 +18,7 @@ mod tool;
 mod undo;
 
 pub(crate) use agent::agent;
+pub(crate) use dir::dir;
 pub(crate) use fallback::{expression, no_expression, untouched};
 pub(crate) use in_doubt::alone as in_doubt;
 pub(crate) use on_error::alone as on_error;

@@ -6,10 +6,11 @@ use crate::{
     model::{Agent, Budget, Call, Knowledge, Make, Settings},
     names::plain,
     paths::here,
+    syntax::deferring,
 };
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::{Expr, ExprLit, Ident, Lit, spanned::Spanned};
+use syn::{Expr, ExprCall, ExprLit, Ident, Lit, spanned::Spanned};
 
 /// Prints the calls on the builder:
 ///
@@ -31,6 +32,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         tools,
         budget,
         memory,
+        knowledge: folders,
         policies,
         strict,
         on_tool_use,
@@ -67,6 +69,10 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         }
     });
     let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
+    let folders = folders.as_ref().map(|(key, folders)| {
+        let method = Ident::new("knowledge_from", here(key.span()));
+        quote!(.#method(#folders))
+    });
     let policies = policies.iter().flat_map(|(_, policies)| policies);
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
     let strict = strict.as_ref().map(|key| quote!(.#key()));
@@ -79,7 +85,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #input #description #prompt #model #purpose #tools #budget #memory #strict #on_tool_use #validate
+            #input #description #prompt #model #purpose #tools #budget #memory #folders #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);
@@ -133,10 +139,21 @@ fn element(element: &Element) -> TokenStream {
         Element::One(tool) => quote_spanned!(here(tool.span())=> .with(#tool)),
         Element::Spread(dots, tools) => {
             let with_all = quote_spanned!(here(dots.span())=> .with_all);
-            // A source of tools is borrowed, so that it may be a static.
-            let spread = quote_spanned!(tools.span()=> (#tools).__spread());
+            let spread = spread(tools);
             quote!(#with_all(#spread))
         }
+    }
+}
+
+/// Prints `(more).__spread()`, or `(deferred((more).__spread())).__spread()`. A source of tools is borrowed, so that it
+/// may be a static.
+fn spread(tools: &Expr) -> TokenStream {
+    match deferring(tools) {
+        Some(ExprCall { func, args, .. }) => {
+            let inner = args.iter().map(spread);
+            quote_spanned!(tools.span()=> (#func(#(#inner),*)).__spread())
+        }
+        None => quote_spanned!(tools.span()=> (#tools).__spread()),
     }
 }
 

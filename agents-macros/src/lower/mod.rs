@@ -2,6 +2,7 @@
 
 mod agent;
 mod branch;
+mod dir;
 mod in_doubt;
 mod keys;
 mod on_error;
@@ -14,6 +15,7 @@ mod undo;
 
 pub(crate) use agent::{function_agent, skill_agent};
 pub(crate) use branch::branch;
+pub(crate) use dir::dir;
 pub(crate) use in_doubt::in_doubt;
 pub(crate) use on_error::on_error;
 pub(crate) use structure::member;

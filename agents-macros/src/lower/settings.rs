@@ -21,6 +21,7 @@ pub(super) fn settings(keys: &mut Keys) -> Settings {
             .group_or_value("budget")
             .map(|(key, bounds)| (key, budget(bounds))),
         memory: keys.value("memory"),
+        knowledge: keys.value("knowledge"),
         policies: keys
             .list("policies")
             .map(|(key, elements)| (key, policies(elements))),

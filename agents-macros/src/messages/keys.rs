@@ -56,6 +56,10 @@ pub(crate) fn spread_of_a_list(found: impl Display) -> String {
     format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
 }
 
+pub(crate) fn deferred_without_dots(found: impl Display) -> String {
+    format!("`deferred` takes several tools and gives several: write `..deferred({found})`")
+}
+
 /// Returns the message about a word that is no key of `attribute`, but has another place.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let (.., instead) = ELSEWHERE
@@ -119,7 +123,7 @@ const ELSEWHERE: &[(&str, &[&str], &str)] = &[
     (
         "agent",
         &["skill", "skills"],
-        "a skill is a method of the `impl`: write `#[skill]` above it",
+        "a skill is a method of the `impl`: write `#[skill]` above it; a folder with a `SKILL.md` is knowledge: write `knowledge = dir!(\"skills/\")`",
     ),
     (
         "agent",

@@ -5,6 +5,7 @@
 
 mod agent;
 mod arms;
+mod dir;
 mod in_doubt;
 mod keys;
 mod syntax;
@@ -14,6 +15,7 @@ mod undo;
 
 pub(crate) use agent::*;
 pub(crate) use arms::*;
+pub(crate) use dir::*;
 pub(crate) use in_doubt::*;
 pub(crate) use keys::*;
 pub(crate) use syntax::*;

@@ -2,10 +2,12 @@
 //!
 //! Methods answer questions about the model, so that [`expand`](crate::expand) only prints.
 
+mod dir;
 mod docs;
 mod placeholders;
 mod team;
 
+pub(crate) use dir::KnowledgeFolder;
 pub(crate) use docs::Docs;
 pub(crate) use placeholders::{Placeholder, placeholders};
 pub(crate) use team::{Branch, Member, Said, ToolRef};
@@ -191,6 +193,8 @@ pub(crate) struct Settings {
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
     pub(crate) memory: Option<(Ident, Expr)>,
+    /// `knowledge = dir!("skills/")`
+    pub(crate) knowledge: Option<(Ident, Expr)>,
     /// Patterns of names, and the policies of the tools that fit.
     pub(crate) policies: Option<(Ident, Vec<(Expr, Expr)>)>,
     pub(crate) strict: Option<Ident>,

@@ -4,6 +4,7 @@
 
 mod agent;
 mod branch;
+mod dir;
 mod entries;
 mod function;
 mod in_doubt;
@@ -14,6 +15,7 @@ mod undo;
 
 pub(crate) use agent::{Item, agent, on_escalation_outside};
 pub(crate) use branch::branch;
+pub(crate) use dir::dir;
 pub(crate) use in_doubt::in_doubt_block;
 pub(crate) use on_error::on_error_block;
 pub(crate) use structure::structure;

@@ -1,6 +1,7 @@
 //! The expansions of macros, as a person reads them. `UPDATE_EXPECT=1` blesses.
 
 mod agent;
+mod dir;
 mod layers;
 mod names;
 mod structure;
