@@ -193,6 +193,23 @@ impl Anthropic {
         self.set(|config| config.set_field(name.into(), value.into()))
     }
 
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
+    /// of Claude for 200,000, which the newer models exceed.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_anthropic::anthropic; }
+    /// use agents::{anthropic, model::Model};
+    ///
+    /// let model = anthropic("my-model").window(100_000);
+    /// assert_eq!(model.capabilities().window, Some(100_000));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
+    }
+
     /// Sets what the model can do. By default it can do everything, and an older model cannot follow a schema.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without

@@ -167,6 +167,23 @@ impl Gemini {
         self.set(|config| config.set_field(name.into(), value.into()))
     }
 
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
+    /// of Gemini for 1,000,000, from version 1.5 on.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_gemini::gemini; }
+    /// use agents::{gemini, model::Model};
+    ///
+    /// let model = gemini("my-model").window(100_000);
+    /// assert_eq!(model.capabilities().window, Some(100_000));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
+    }
+
     /// Sets what the model can do. By default it can do everything, and a Gemma model has neither tools nor schemas.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without

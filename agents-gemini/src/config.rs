@@ -52,6 +52,13 @@ pub(crate) struct RequestTemplate {
     pub(crate) settings: Vec<u8>,
 }
 
+/// Returns `true` for the models since Gemini 1.5.
+fn has_large_window(name: &str) -> bool {
+    name.strip_prefix("gemini-").is_some_and(|version| {
+        version.starts_with(|c: char| c.is_ascii_digit()) && !version.starts_with("1.0")
+    })
+}
+
 impl Config {
     pub(crate) fn new(name: String) -> Self {
         let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -78,6 +85,7 @@ impl Config {
                 structured_output: is_gemini,
                 images: true,
                 files: is_gemini,
+                window: has_large_window(bare).then_some(1_000_000),
                 ..Capabilities::default()
             },
             limits: Limits::default(),

@@ -14,7 +14,7 @@ use std::{sync::Arc, time::Duration};
 /// # mod agents { pub use agents_ollama::ollama; }
 /// use agents::ollama;
 ///
-/// let model = ollama("qwen3:4b").temperature(0.0).num_ctx(8192);
+/// let model = ollama("qwen3:4b").temperature(0.0).window(8192);
 /// ```
 #[must_use]
 pub fn ollama(name: impl Into<String>) -> Ollama {
@@ -63,19 +63,24 @@ impl Ollama {
         self.option("seed", seed)
     }
 
-    /// Sets the size of the context window in tokens.
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. It is the option
+    /// `num_ctx`; without it, the server decides, and often for as little as 4096.
     ///
-    /// Ollama silently drops the oldest messages that do not fit. With tools, its default size may be too small.
+    /// A request that does not fit into the window is an error, which [`ModelError::overflow`] tells the sizes of. Agents
+    /// with `context = ..` shorten their conversation by a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
     /// use agents::ollama;
     ///
     /// // Room for the prompt, ten tools and a few long results.
-    /// let model = ollama("qwen3:4b").num_ctx(16_384);
+    /// let model = ollama("qwen3:4b").window(16_384);
     /// ```
+    ///
+    /// [`ModelError::overflow`]: agents_core::model::ModelError::overflow
+    #[doc(alias = "num_ctx")]
     #[must_use]
-    pub fn num_ctx(self, tokens: u32) -> Self {
+    pub fn window(self, tokens: u32) -> Self {
         self.option("num_ctx", tokens)
     }
 

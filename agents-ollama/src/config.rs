@@ -103,8 +103,15 @@ impl Config {
         })
     }
 
+    /// Returns the window that each request asks for.
+    pub(crate) fn window(&self) -> Option<u32> {
+        let (_, value) = self.options.iter().find(|(name, _)| name == "num_ctx")?;
+        u32::try_from(value.as_u64()?).ok()
+    }
+
     fn settings(&self) -> Vec<u8> {
-        let mut out = String::new();
+        // Without these two, Ollama leaves out the beginning of what is too long, and answers all the same.
+        let mut out = String::from(",\"truncate\":false,\"shift\":false");
         if !self.options.is_empty() {
             let each = self
                 .options

@@ -179,6 +179,23 @@ impl OpenAi {
         self.set(|config| config.set_field(name.into(), value.into()))
     }
 
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client knows that of
+    /// some families of models, by their names.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_openai::openai; }
+    /// use agents::{openai, model::Model};
+    ///
+    /// let model = openai("my-model").window(32_768);
+    /// assert_eq!(model.capabilities().window, Some(32_768));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
+    }
+
     /// Sets what the model can do; everything by default.
     ///
     /// Without `tools`, tools are described in the prompt, and calls are read from the text. Without

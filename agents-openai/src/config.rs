@@ -61,6 +61,20 @@ impl Api {
     }
 }
 
+/// Returns the window of the model of this name, if its family is known: the smallest one of the family.
+fn window(name: &str) -> Option<u32> {
+    const FAMILIES: [(&str, u32); 6] = [
+        ("gpt-4o", 128_000),
+        ("gpt-4-turbo", 128_000),
+        ("gpt-4.1", 1_000_000),
+        ("gpt-5.3", 128_000),
+        ("gpt-5", 400_000),
+        ("o1", 128_000),
+    ];
+    let family = FAMILIES.iter().find(|(family, _)| name.starts_with(family));
+    family.map(|(_, window)| *window)
+}
+
 impl Config {
     pub(crate) fn new(name: String) -> Self {
         let variable = |name| env::var(name).ok().filter(|value| !value.trim().is_empty());
@@ -77,7 +91,6 @@ impl Config {
         let base = variable("OPENAI_BASE_URL");
         Config {
             id: format!("openai/{name}"),
-            name,
             base: parse(base.as_deref().unwrap_or(OPENAI)),
             default_headers,
             headers: Headers::default(),
@@ -88,11 +101,13 @@ impl Config {
             capabilities: Capabilities {
                 images: true,
                 files: true,
+                window: window(&name),
                 ..Capabilities::default()
             },
             limits: Limits::default(),
             credential: None,
             template: OnceLock::new(),
+            name,
         }
     }
 

@@ -1,3 +1,4 @@
+use super::ContextOverflow;
 use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
@@ -25,7 +26,7 @@ pub enum ModelErrorKind {
     NotFound,
     /// The server refused the request, or reported an error of its own.
     Refused,
-    /// The conversation is longer than the model can read.
+    /// The conversation is longer than the model can read: [`ModelError::overflow`] has the sizes.
     TooLong,
     /// A filter of the provider refused the request because of its content.
     Filtered,
@@ -63,6 +64,8 @@ pub struct ModelError {
     status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overflow: Option<ContextOverflow>,
 }
 
 impl ModelError {
@@ -73,6 +76,16 @@ impl ModelError {
             message: message.into(),
             status: None,
             retry_after: None,
+            overflow: None,
+        }
+    }
+
+    /// Creates the error of a request that is longer than the model can read, of the kind
+    /// [`TooLong`](ModelErrorKind::TooLong).
+    pub fn too_long(message: impl Into<String>, overflow: ContextOverflow) -> Self {
+        ModelError {
+            overflow: Some(overflow),
+            ..ModelError::new(ModelErrorKind::TooLong, message)
         }
     }
 
@@ -103,6 +116,20 @@ impl ModelError {
     /// Returns how long the server asked clients to wait, or `None` if it did not.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Returns what is known of a request that is longer than the model can read; `None` for other errors.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{ContextOverflow, ModelError, ModelErrorKind};
+    ///
+    /// let error = ModelError::new(ModelErrorKind::TooLong, "shorten the conversation");
+    /// assert_eq!(error.overflow(), Some(ContextOverflow::default()), "the server told no sizes");
+    /// assert_eq!(ModelError::new(ModelErrorKind::Refused, "no key").overflow(), None);
+    /// ```
+    pub fn overflow(&self) -> Option<ContextOverflow> {
+        (self.kind == ModelErrorKind::TooLong).then(|| self.overflow.unwrap_or_default())
     }
 
     /// Returns `true` if the same request may succeed when it is repeated.

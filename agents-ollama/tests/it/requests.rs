@@ -27,7 +27,7 @@ async fn a_minimal_request() {
     let body = sent(|model| model, [user("hi")]).await;
     assert_eq!(
         body,
-        r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#
+        r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}]}"#
     );
 }
 
@@ -40,7 +40,7 @@ async fn every_setting_is_sent() {
             .option("top_k", 40)
             .option("min_p", 0.05)
             .seed(7)
-            .num_ctx(8192)
+            .window(8192)
             .num_predict(-1)
             .option("repeat_penalty", 1.1)
             .stop(["\n\n", "END"])
@@ -53,7 +53,7 @@ async fn every_setting_is_sent() {
     assert_eq!(
         body,
         concat!(
-            r#"{"model":"m","stream":false,"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"#,
             r#""options":{"temperature":0.0,"top_p":0.9,"top_k":40,"min_p":0.05,"seed":8,"num_ctx":8192,"#,
             r#""num_predict":-1,"repeat_penalty":1.1,"stop":["\n\n","END"],"mirostat":2},"#,
             r#""keep_alive":"600s","think":"low","messages":[{"role":"user","content":"hi"}]}"#,
@@ -109,7 +109,7 @@ async fn a_conversation_with_calls() {
     assert_eq!(
         body,
         concat!(
-            r#"{"model":"m","stream":false,"messages":["#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":["#,
             r#"{"role":"system","content":"You add."},"#,
             r#"{"role":"user","content":"1 + 90071992547409931, \"now\"?\n"},"#,
             r#"{"role":"assistant","content":"","thinking":"two calls","tool_calls":["#,
@@ -173,8 +173,8 @@ async fn t8_tools_as_declared_and_no_format_beside_them() {
     assert_eq!(
         server.bodies(),
         [
-            format!(r#"{{"model":"m","stream":false,"tools":{declared},"messages":[{{"role":"user","content":"hi"}}]}}"#),
-            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}],"format":{"type":"object"}}"#.into(),
+            format!(r#"{{"model":"m","stream":false,"truncate":false,"shift":false,"tools":{declared},"messages":[{{"role":"user","content":"hi"}}]}}"#),
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}],"format":{"type":"object"}}"#.into(),
         ]
     );
 }
@@ -229,9 +229,9 @@ async fn one_history_serves_clients_of_other_settings() {
     assert_eq!(
         server.bodies(),
         [
-            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#,
-            r#"{"model":"m","stream":false,"options":{"seed":1},"messages":[{"role":"user","content":"hi"}]}"#,
-            r#"{"model":"m","stream":false,"think":true,"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"options":{"seed":1},"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"think":true,"messages":[{"role":"user","content":"hi"}]}"#,
         ]
     );
 }
