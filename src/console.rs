@@ -160,6 +160,11 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             ..
         } => ink.dim(&format!("? {model} chooses a skill")),
         EventKind::SkillChosen { skill } => ink.dim(&format!("· answers with the skill {skill}")),
+        EventKind::Shortened {
+            left_out, tokens, ..
+        } => ink.dim(&format!(
+            "· shortens the conversation: {left_out} messages of {tokens} tokens in all"
+        )),
         EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
         EventKind::ApprovalRequested(request) => ink.dim(&format!(
             "? may {} run with {}",

@@ -8,3 +8,4 @@ mod longer_conversations;
 mod nesting;
 mod prompts;
 mod put_down;
+mod shortened;

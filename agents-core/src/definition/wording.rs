@@ -55,3 +55,10 @@ pub(super) fn loosened(agent: &str, pattern: &Pattern, tools: &[String]) -> Stri
         "the policy of agent `{agent}` for `{pattern}` asks for less approval than {tools} demands; a policy can only ask for more, so change the tool or remove the policy"
     )
 }
+
+/// `share` is not more than 0, or more than 1.
+pub(super) fn no_share(agent: &str, share: f64) -> String {
+    format!(
+        "the `context` of {agent} is shortened at {share} of the window; give a share of more than 0 and at most 1, such as `.at(0.75)`"
+    )
+}

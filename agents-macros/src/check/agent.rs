@@ -351,6 +351,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         purpose,
         tools,
         budget,
+        context,
         memory,
         policies,
         strict,
@@ -368,6 +369,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let purpose = purpose.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
+    let context = context.iter().map(|(key, _)| key);
     let memory = memory.iter().map(|(key, _)| key);
     let policies = policies.iter().map(|(key, _)| key);
     prompt
@@ -375,6 +377,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(purpose)
         .chain(tools)
         .chain(budget)
+        .chain(context)
         .chain(memory)
         .chain(policies)
         .chain(strict)

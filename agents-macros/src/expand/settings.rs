@@ -3,7 +3,7 @@
 use super::Step;
 use crate::{
     ast::Element,
-    model::{Agent, Budget, Call, Knowledge, Make, Settings},
+    model::{Agent, Budget, Call, Context, Knowledge, Make, Settings},
     names::plain,
     paths::here,
 };
@@ -30,6 +30,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         purpose,
         tools,
         budget,
+        context,
         memory,
         policies,
         strict,
@@ -66,6 +67,15 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
             quote!(.#key(__rt::Budget::new() #(#bounds)*))
         }
     });
+    let context = context.as_ref().map(|(key, context)| match context {
+        Context::Value(value) => quote!(.#key(#value)),
+        Context::Policy { verb, by, calls } => {
+            let calls = calls
+                .iter()
+                .map(|Call { method, argument }| quote!(.#method(#argument)));
+            quote!(.#key(__rt::#verb(#by) #(#calls)*))
+        }
+    });
     let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
     let policies = policies.iter().flat_map(|(_, policies)| policies);
     let policies = policies.map(|(pattern, policy)| quote!(.policy(#pattern, #policy)));
@@ -79,7 +89,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #input #description #prompt #model #purpose #tools #budget #memory #strict #on_tool_use #validate
+            #input #description #prompt #model #purpose #tools #budget #context #memory #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

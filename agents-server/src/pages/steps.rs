@@ -79,6 +79,17 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
         EventKind::AgentStarted | EventKind::ApprovalRequested(_) if is_again => return None,
         EventKind::AgentStarted => ("▸", "begin", "begins".to_owned(), None),
         EventKind::SkillChosen { skill } => ("·", "", format!("chooses the skill {skill}"), None),
+        EventKind::Shortened {
+            left_out,
+            tokens,
+            window,
+            ..
+        } => {
+            let text = format!(
+                "shortens its conversation of {tokens} tokens, for a window of {window}: {left_out} messages are replaced"
+            );
+            ("✂", "", text, None)
+        }
         EventKind::HandedOff { to } => ("→", "", format!("hands the conversation to {to}"), None),
         EventKind::ModelRequested { turn, model, .. } => {
             ("·", "model", format!("turn {turn}: asks {model}"), None)

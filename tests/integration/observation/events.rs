@@ -108,6 +108,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::FixerReplied { .. } => "fixer replied",
         EventKind::CallFailed { .. } => "call failed",
         EventKind::HandedOff { .. } => "handed off",
+        EventKind::Shortened { .. } => "shortened",
         EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",
