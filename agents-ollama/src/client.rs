@@ -160,6 +160,7 @@ impl Ollama {
 
         let (body, sent) = body(template, request, mode, stream);
         let post = template.server.post(&template.chat, body);
+        let post = post.with_hook(self.config.hook.as_ref());
         let credential = self.config.credential.as_ref();
         let post = post
             .authorized(credential, request, KeyHeader::BEARER)

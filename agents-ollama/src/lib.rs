@@ -74,7 +74,9 @@ mod tokens;
 mod tool_support;
 mod wire;
 
-pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+pub use agents_http::{
+    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+};
 pub use builder::ollama;
 pub use client::Ollama;
 pub use settings::{KeepAlive, Think, ToolMode};

@@ -5,7 +5,7 @@ use crate::{
     Error, ErrorKind,
     context::RunContext,
     definition::{AgentDefinition, ContextPolicy},
-    journal::Fact,
+    journal::{Fact, Frame},
     model::{Message, Model, ModelError, check_results},
 };
 
@@ -52,7 +52,7 @@ pub(super) async fn after_overflow(
     let window = window(definition, policy, model)?;
     let tokens = overflow
         .sent
-        .unwrap_or_else(|| cx.node.frame(|frame| frame.tokens()));
+        .unwrap_or_else(|| cx.node.frame(Frame::tokens));
     shorten(policy, cx, turn, tokens, window).await
 }
 

@@ -66,6 +66,8 @@ pub struct ModelError {
     retry_after: Option<Duration>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     overflow: Option<ContextOverflow>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 impl ModelError {
@@ -77,6 +79,7 @@ impl ModelError {
             status: None,
             retry_after: None,
             overflow: None,
+            request_id: None,
         }
     }
 
@@ -101,6 +104,29 @@ impl ModelError {
     pub fn with_retry_after(mut self, wait: Duration) -> Self {
         self.retry_after = Some(wait);
         self
+    }
+
+    /// Sets the id by which the provider knows the request, and adds it to the message.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        let id = id.into();
+        self.message = format!("{} (request {id})", self.message);
+        self.request_id = Some(id);
+        self
+    }
+
+    /// Returns the id by which the provider knows the request, for its support; `None` if it has sent none.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{ModelError, ModelErrorKind};
+    ///
+    /// let error = ModelError::new(ModelErrorKind::Overloaded, "too busy").with_request_id("req_7");
+    /// assert_eq!(error.request_id(), Some("req_7"));
+    /// assert_eq!(error.to_string(), "too busy (request req_7)");
+    /// ```
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
     }
 
     /// Returns the kind of error, by which callers decide what to do.
