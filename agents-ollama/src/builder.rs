@@ -15,14 +15,8 @@ const OWN: [(&str, &str); 10] = [
     ("options", "`.option(..)`"),
     ("keep_alive", "`.keep_alive(..)`"),
     ("think", "`.think(..)`"),
-    (
-        "truncate",
-        "the client, since a model that has not read the beginning answers all the same",
-    ),
-    (
-        "shift",
-        "the client, since a model that forgets the beginning answers all the same",
-    ),
+    ("truncate", "the client"),
+    ("shift", "the client"),
 ];
 
 /// Creates a client for a model, by the name that `ollama list` shows.

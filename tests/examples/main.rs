@@ -86,9 +86,9 @@ fn long_conversation() {
         "long_conversation",
         &[
             "without `context`",
-            "agent `forgetful`, turn 6: the agent can shorten its conversation by itself: `context = trim(at = 0.75)`: prompt is too long: 2034 tokens > 2000 maximum",
+            "agent `forgetful`, turn 8: the agent can shorten its conversation by itself: `context = trim(at = 0.75)`: prompt is too long: 2021 tokens > 2000 maximum",
             "context = trim(at = 0.75)",
-            "tokens for a window of 2000: 4 messages are replaced by 1",
+            "1763 tokens for a window of 2000: 6 messages are replaced by 1",
             "Sales grow. (8 receipts)",
             "context = compact(at = 0.75, by = Summariser)",
             "Sales grow. (11 requests, those for summaries included)",
