@@ -164,6 +164,11 @@ pub fn line(event: &Event, colour: bool) -> Option<String> {
             Some(by) => format!("! {by}: {}", shorten(&said.text, 100)),
             None => format!("! {}", shorten(&said.text, 100)),
         }),
+        EventKind::Shortened {
+            left_out, tokens, ..
+        } => ink.dim(&format!(
+            "· shortens the conversation: {left_out} messages of {tokens} tokens in all"
+        )),
         EventKind::HandedOff { to } => ink.dim(&format!("→ hands the conversation to {to}")),
         EventKind::ApprovalRequested(request) => ink.dim(&match &request.question {
             Some(question) => format!("? {}", shorten(&question.text, 100)),

@@ -194,6 +194,8 @@ mod pages {
     struct RecoveryByExample;
     #[doc = include_str!("../book/src/conversations.md")]
     struct Conversations;
+    #[doc = include_str!("../book/src/context.md")]
+    struct Context;
     #[doc = include_str!("../book/src/streams.md")]
     struct Streams;
     #[doc = include_str!("../book/src/composition.md")]

@@ -2,9 +2,20 @@
 
 use crate::{Anthropic, PromptCache, config::Config};
 use agents_core::model::Capabilities;
-use agents_http::Credential;
+use agents_http::{Credential, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
+
+/// Fields of a request that the client sets itself, each with whatever sets it.
+const OWN: [(&str, &str); 7] = [
+    ("model", "`anthropic(..)`"),
+    ("messages", "the conversation"),
+    ("system", "the prompt of the agent"),
+    ("stream", "whoever asks the model"),
+    ("max_tokens", "`.max_tokens(..)`"),
+    ("temperature", "`.temperature(..)`"),
+    ("stop_sequences", "`.stop(..)`"),
+];
 
 /// Creates a client for a model, by the name that its server knows.
 ///
@@ -109,7 +120,7 @@ impl Anthropic {
     ///
     /// let model = anthropic("claude-sonnet-5")
     ///     .beta("context-management-2025-06-27")
-    ///     .extra("context_management", json!({ "edits": [{ "type": "clear_tool_uses_20250919" }] }));
+    ///     .body("context_management", json!({ "edits": [{ "type": "clear_tool_uses_20250919" }] }));
     /// ```
     #[must_use]
     pub fn beta(self, feature: impl Into<String>) -> Self {
@@ -133,22 +144,26 @@ impl Anthropic {
     /// Sets the sampling temperature, from 0 to 1. Models from 2026 on take none.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
-        self.extra("temperature", temperature)
+        self.set(|config| config.set_field("temperature".into(), (temperature).into()))
     }
 
     /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts = texts.into_iter().map(|text| Value::from(text.into()));
-        self.extra("stop_sequences", texts.collect::<Vec<_>>())
+        self.set(|config| {
+            config.set_field("stop_sequences".into(), (texts.collect::<Vec<_>>()).into())
+        })
     }
 
     /// Lets the model think before it replies, as much as it finds useful. Newer models do so by themselves.
     ///
-    /// To prevent it, write `.extra("thinking", json!({ "type": "disabled" }))`.
+    /// To prevent it, write `.body("thinking", json!({ "type": "disabled" }))`.
     #[must_use]
     pub fn adaptive_thinking(self) -> Self {
-        self.extra("thinking", serde_json::json!({ "type": "adaptive" }))
+        self.set(|config| {
+            config.set_field("thinking".into(), serde_json::json!({ "type": "adaptive" }))
+        })
     }
 
     /// Lets the model think before it replies, with at most this many tokens: at least 1,024. Newer models take
@@ -176,7 +191,9 @@ impl Anthropic {
         self.set(|config| config.cache = cache)
     }
 
-    /// Sets any other field of the request; the last value for a name applies. Tools of the server are added to the
+    /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
+    /// by the first request, which names what sets it. For one run, give the run a clone of the client:
+    /// `.model(model.clone().body(..))`. Tools of the server are added to the
     /// agent's own.
     ///
     /// ```
@@ -185,12 +202,51 @@ impl Anthropic {
     /// use serde_json::json;
     ///
     /// let model = anthropic("claude-sonnet-5")
-    ///     .extra("metadata", json!({ "user_id": "u-17" }))
-    ///     .extra("tools", json!([{ "type": "web_search_20250305", "name": "web_search", "max_uses": 5 }]));
+    ///     .body("metadata", json!({ "user_id": "u-17" }))
+    ///     .body("tools", json!([{ "type": "web_search_20250305", "name": "web_search", "max_uses": 5 }]));
+    /// ```
+    #[doc(alias = "extra")]
+    #[must_use]
+    pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let name = name.into();
+        self.set(|config| match own_field(&name, &OWN) {
+            Some(why) => config.refused = Some(why),
+            None => config.set_field(name, value.into()),
+        })
+    }
+
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
+    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
+    /// for a refusal and for a reply that broke off.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_anthropic::anthropic; }
+    /// use agents::anthropic;
+    ///
+    /// let model = anthropic("claude-sonnet-5")
+    ///     .on_raw_reply(|reply| eprintln!("{:?} {}", reply.request_id, reply.body));
+    /// # let _ = model;
     /// ```
     #[must_use]
-    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.set(|config| config.set_field(name.into(), value.into()))
+    pub fn on_raw_reply(self, hook: impl Fn(&RawReply) + Send + Sync + 'static) -> Self {
+        self.set(|config| config.hook = Some(RawHook::new(hook)))
+    }
+
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
+    /// of Claude for 200,000, which the newer models exceed.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_anthropic::anthropic; }
+    /// use agents::{anthropic, model::Model};
+    ///
+    /// let model = anthropic("my-model").window(100_000);
+    /// assert_eq!(model.capabilities().window, Some(100_000));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
     }
 
     /// Sets what the model can do. By default it can do everything, and an older model cannot follow a schema.

@@ -56,6 +56,7 @@ impl Model for Anthropic {
         for _ in 0..=MAX_PAUSES {
             let body = body(template, &self.config, &request, stream, paused.as_ref());
             let call = template.server.post(&template.messages, body);
+            let call = call.with_hook(self.config.hook.as_ref());
             let call = call.authorized(credential, &request, KEY_HEADER).await?;
             let reply = ask(
                 call,

@@ -3,7 +3,8 @@
 use crate::{cache::PromptCache, names};
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, Server, TransportError,
+    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, RawHook, Server,
+    TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -42,6 +43,10 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
+    /// Code that is given each reply as it arrives.
+    pub(crate) hook: Option<RawHook>,
+    /// Reason why a field that the program has set cannot be sent.
+    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -85,6 +90,8 @@ impl Config {
             capabilities: names::capabilities(&name),
             limits: Limits::default(),
             credential: None,
+            hook: None,
+            refused: None,
             template: OnceLock::new(),
             name,
         }
@@ -145,6 +152,9 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        if let Some(why) = &self.refused {
+            return Err(ModelError::new(Kind::Setup, why.clone()));
+        }
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -241,6 +251,8 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            hook,
+            refused,
             template: _,
         } = self;
         Config {
@@ -259,6 +271,8 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            hook: hook.clone(),
+            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

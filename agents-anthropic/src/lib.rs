@@ -43,7 +43,9 @@ mod messages;
 mod names;
 mod schema;
 
-pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+pub use agents_http::{
+    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+};
 pub use builder::anthropic;
 pub use cache::PromptCache;
 pub use client::Anthropic;

@@ -12,6 +12,7 @@ pub(crate) fn capabilities(name: &str) -> Capabilities {
         structured_output: name.contains("claude") && !is_old,
         images: true,
         files: true,
+        window: name.contains("claude").then_some(200_000),
         ..Capabilities::default()
     }
 }
@@ -43,6 +44,8 @@ mod tests {
         ] {
             assert_eq!(capabilities(name).structured_output, structured, "{name}");
             assert_eq!(max_tokens(name), tokens, "{name}");
+            let window = (name != "kimi-k2").then_some(200_000);
+            assert_eq!(capabilities(name).window, window, "{name}");
         }
     }
 }

@@ -4,7 +4,7 @@ pub use crate::{
     Error, Json,
     agent::{
         Agent, AgentBuilder, AgentData, AgentFault, Data, KnowledgeFolder, ModelAgent, ModelAnswer,
-        Profile, Skill,
+        Profile, Skill, compact, trim,
     },
     compose::{branch, go_on},
     error::{AnyError, Code, Failure, Severity, ToolError, ToolFailure},

@@ -5,9 +5,15 @@ use crate::{
     config::{Config, KEY_HEADER},
 };
 use agents_core::model::Capabilities;
-use agents_http::Credential;
+use agents_http::{Credential, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
+
+/// Fields of a request that the client sets itself, each with whatever sets it.
+const OWN: [(&str, &str); 2] = [
+    ("contents", "the conversation"),
+    ("systemInstruction", "the prompt of the agent"),
+];
 
 /// Creates a client for a model, by the name that its server knows.
 ///
@@ -150,7 +156,9 @@ impl Gemini {
         self.generation("stopSequences", texts.collect::<Vec<_>>())
     }
 
-    /// Sets any other field of the request; the last value for a name applies. Fields of `generationConfig` join the
+    /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
+    /// by the first request, which names what sets it. For one run, give the run a clone of the client:
+    /// `.model(model.clone().body(..))`. Fields of `generationConfig` join the
     /// fields that are set already. Tools of the server join the agent's own.
     ///
     /// ```
@@ -159,12 +167,51 @@ impl Gemini {
     /// use serde_json::json;
     ///
     /// let model = gemini("gemini-3-flash")
-    ///     .extra("generationConfig", json!({ "topP": 0.9 }))
-    ///     .extra("tools", json!([{ "googleSearch": {} }]));
+    ///     .body("generationConfig", json!({ "topP": 0.9 }))
+    ///     .body("tools", json!([{ "googleSearch": {} }]));
+    /// ```
+    #[doc(alias = "extra")]
+    #[must_use]
+    pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let name = name.into();
+        self.set(|config| match own_field(&name, &OWN) {
+            Some(why) => config.refused = Some(why),
+            None => config.set_field(name, value.into()),
+        })
+    }
+
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
+    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
+    /// for a refusal and for a reply that broke off.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_gemini::gemini; }
+    /// use agents::gemini;
+    ///
+    /// let model = gemini("gemini-3-flash")
+    ///     .on_raw_reply(|reply| eprintln!("{:?} {}", reply.request_id, reply.body));
+    /// # let _ = model;
     /// ```
     #[must_use]
-    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.set(|config| config.set_field(name.into(), value.into()))
+    pub fn on_raw_reply(self, hook: impl Fn(&RawReply) + Send + Sync + 'static) -> Self {
+        self.set(|config| config.hook = Some(RawHook::new(hook)))
+    }
+
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client takes that
+    /// of Gemini for 1,000,000, from version 1.5 on.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_gemini::gemini; }
+    /// use agents::{gemini, model::Model};
+    ///
+    /// let model = gemini("my-model").window(100_000);
+    /// assert_eq!(model.capabilities().window, Some(100_000));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
     }
 
     /// Sets what the model can do. By default it can do everything, and a Gemma model has neither tools nor schemas.

@@ -57,6 +57,7 @@ impl Model for Gemini {
             key: KEY,
         };
         let call = template.server.post(endpoint, body);
+        let call = call.with_hook(self.config.hook.as_ref());
         let call = call.authorized(credential, &request, KEY_HEADER).await?;
         let reply = ask(
             call,

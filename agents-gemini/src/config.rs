@@ -2,7 +2,8 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, Server, TransportError,
+    Address, AddressError, Credential, Endpoint, Headers, KeyHeader, Limits, RawHook, Server,
+    TransportError,
 };
 use serde_json::{Map, Value};
 use std::{env, sync::OnceLock};
@@ -35,6 +36,10 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
+    /// Code that is given each reply as it arrives.
+    pub(crate) hook: Option<RawHook>,
+    /// Reason why a field that the program has set cannot be sent.
+    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -50,6 +55,13 @@ pub(crate) struct RequestTemplate {
     pub(crate) server_tools: Vec<u8>,
     /// Other settings, each with a comma before it.
     pub(crate) settings: Vec<u8>,
+}
+
+/// Returns `true` for the models since Gemini 1.5.
+fn has_large_window(name: &str) -> bool {
+    name.strip_prefix("gemini-").is_some_and(|version| {
+        version.starts_with(|c: char| c.is_ascii_digit()) && !version.starts_with("1.0")
+    })
 }
 
 impl Config {
@@ -78,10 +90,13 @@ impl Config {
                 structured_output: is_gemini,
                 images: true,
                 files: is_gemini,
+                window: has_large_window(bare).then_some(1_000_000),
                 ..Capabilities::default()
             },
             limits: Limits::default(),
             credential: None,
+            hook: None,
+            refused: None,
             template: OnceLock::new(),
             name,
         }
@@ -129,6 +144,9 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        if let Some(why) = &self.refused {
+            return Err(ModelError::new(Kind::Setup, why.clone()));
+        }
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -210,6 +228,8 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            hook,
+            refused,
             template: _,
         } = self;
         Config {
@@ -224,6 +244,8 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            hook: hook.clone(),
+            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

@@ -39,7 +39,9 @@ mod config;
 mod content;
 mod schema;
 
-pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+pub use agents_http::{
+    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+};
 pub use builder::gemini;
 pub use client::Gemini;
 pub use content::ContentReply;

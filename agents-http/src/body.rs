@@ -5,6 +5,7 @@ use crate::{
     connection::{Connection, HttpRequest, Unanswered},
     limits::Clock,
     pool::Pool,
+    raw::Tap,
 };
 use http::Response;
 use hyper::body::{Body as _, Bytes, Frame, Incoming};
@@ -56,6 +57,7 @@ pub struct Body {
     clock: Clock,
     taken: usize,
     max_size: usize,
+    tap: Option<Tap>,
 }
 
 impl Body {
@@ -72,7 +74,14 @@ impl Body {
             clock,
             taken: 0,
             max_size,
+            tap: None,
         }
+    }
+
+    /// Collects the body for a hook as well.
+    pub(crate) fn with_tap(mut self, tap: Option<Tap>) -> Self {
+        self.tap = tap;
+        self
     }
 
     /// Returns the number of missing bytes, if the server declared the length.
@@ -107,6 +116,9 @@ impl Body {
                 continue;
             };
             self.taken += piece.len();
+            if let Some(tap) = &mut self.tap {
+                tap.push(&piece);
+            }
             return if self.taken > self.max_size {
                 Err(TransportError::TooLong(self.max_size))
             } else {

@@ -15,14 +15,15 @@ pub struct Hidden<'a> {
 impl Hidden<'_> {
     /// Returns the text with `***` in the place of each secret.
     pub fn in_text(&self, text: &str) -> String {
-        let mut text = text.to_owned();
-        for value in self.server.secrets().chain(&self.own) {
-            let Ok(value) = value.to_str() else { continue };
-            let bare = value.split_once(' ').map_or(value, |(_, bare)| bare);
-            if bare.len() > 3 {
-                text = text.replace(bare, "***");
-            }
-        }
-        text
+        let hide = |text: String, secret: &str| text.replace(secret, "***");
+        self.secrets().fold(text.to_owned(), hide)
+    }
+
+    /// Returns the secrets. A value of up to three characters is none.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = &str> {
+        let values = self.server.secrets().chain(&self.own);
+        let values = values.filter_map(|value| value.to_str().ok());
+        let bare = values.map(|value| value.split_once(' ').map_or(value, |(_, bare)| bare));
+        bare.filter(|bare| bare.len() > 3)
     }
 }

@@ -24,11 +24,13 @@ mod body;
 mod connection;
 mod credential;
 mod error;
+mod field;
 mod frames;
 mod headers;
 mod hidden;
 mod limits;
 mod pool;
+mod raw;
 mod reply;
 mod route;
 mod server;
@@ -42,10 +44,12 @@ pub use credential::{
     Bundle, BundleStore, Credential, KeyHeader, MemoryBundles, OAuth, StoreError,
 };
 pub use error::{TimeLimit, TransportError};
+pub use field::own_field;
 pub use frames::{Event, Events, FrameTooLong, Lines};
 pub use headers::Headers;
 pub use hidden::Hidden;
 pub use limits::Limits;
+pub use raw::{RawHook, RawReply, request_id};
 pub use reply::{
     Decoder, Ending, Format, Framing, Problem, Progress, Sink, Words, ask, error_text, excerpt,
     get_json, retry_after,

@@ -1,8 +1,14 @@
 //! A server, and requests to it.
 
 use crate::{
-    Address, Body, Headers, Hidden, Limits, TransportError, body::exchange,
-    connection::HttpRequest, limits::Clock, pool::Pool, route::Route, wording,
+    Address, Body, Headers, Hidden, Limits, RawHook, TransportError,
+    body::exchange,
+    connection::HttpRequest,
+    limits::Clock,
+    pool::Pool,
+    raw::{Tap, request_id},
+    route::Route,
+    wording,
 };
 use http::{
     Method, Response, Uri,
@@ -138,6 +144,7 @@ impl Server {
             endpoint,
             request,
             own: Vec::new(),
+            hook: None,
         }
     }
 }
@@ -150,9 +157,17 @@ pub struct Call<'a> {
     request: HttpRequest,
     /// Values of the headers that were set for this request alone.
     own: Vec<HeaderValue>,
+    /// Code that is given the reply as it arrives.
+    hook: Option<RawHook>,
 }
 
 impl<'a> Call<'a> {
+    /// Gives the reply to this code, once it is read.
+    pub fn with_hook(mut self, hook: Option<&RawHook>) -> Self {
+        self.hook = hook.cloned();
+        self
+    }
+
     /// Sets a header of this request alone, whose value no error message shows.
     pub fn header(mut self, name: HeaderName, mut value: HeaderValue) -> Self {
         value.set_sensitive(true);
@@ -183,8 +198,19 @@ impl<'a> Call<'a> {
     pub async fn send(self, limits: &Limits) -> Result<Response<Body>, TransportError> {
         let pool = Pool::of(&self.server.route)?;
         let clock = Clock::start(limits);
+        let secrets = || -> Vec<String> { self.hidden().secrets().map(str::to_owned).collect() };
+        let hook = self.hook.clone().map(|hook| (hook, secrets()));
         let (response, connection) = clock.within(exchange(&pool, self.request)).await??;
-        Ok(response.map(|incoming| Body::new(incoming, connection, pool, clock, limits.max_body)))
+        tracing::debug!(
+            server = self.server.name(),
+            status = response.status().as_u16(),
+            request_id = request_id(response.headers()),
+            "a server has replied"
+        );
+        let tap = hook.map(|(hook, secrets)| Tap::new(hook, secrets, &response));
+        Ok(response.map(|incoming| {
+            Body::new(incoming, connection, pool, clock, limits.max_body).with_tap(tap)
+        }))
     }
 }
 

@@ -41,3 +41,8 @@ pub(crate) fn no_tls(error: &impl Display) -> String {
 pub(crate) fn built_without_tls(address: &impl Display) -> String {
     format!("{address} asks for HTTPS, which this build does not speak: enable the feature `tls`")
 }
+
+/// `by` is what sets the field.
+pub(crate) fn own_field(name: &str, by: &str) -> String {
+    format!("the field `{name}` of a request is set by {by}: leave out `.body(\"{name}\", ..)`")
+}

@@ -165,6 +165,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("purpose", Takes::Value, "purpose = PurposeKey::Reasoning"),
     key("tools", Takes::List, "tools = [ReadFile, ..more]"),
     key("budget", Takes::Bounds, "budget(max_turns = 10)"),
+    key("context", Takes::Value, "context = trim(at = 0.75)"),
     key("memory", Takes::Value, "memory = self.bank.clone()"),
     key("knowledge", Takes::Value, "knowledge = dir!(\"skills/\")"),
     key(
@@ -200,6 +201,12 @@ pub(crate) const BUDGET: &[&str] = &[
     "time",
     "depth",
 ];
+
+/// `context = trim(..)`, `context = compact(..)`
+pub(crate) const CONTEXTS: &[&str] = &["compact", "trim"];
+
+/// What stands in `trim(..)` and in `compact(..)`.
+pub(crate) const CONTEXT: &[&str] = &["at", "by", "window"];
 
 /// `#[skill(..)]`
 pub(crate) const SKILL: &[Key] = &[

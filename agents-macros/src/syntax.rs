@@ -1,6 +1,9 @@
 //! Questions about the user's tokens, without any knowledge of agents.
 
-use crate::{keys::is_verb, names::plain};
+use crate::{
+    keys::{CONTEXTS, is_verb},
+    names::plain,
+};
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{
@@ -55,6 +58,22 @@ pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
         },
         _ => None,
     }
+}
+
+/// Splits `trim`, `trim(at = 0.75)` and `compact(by = Summariser)` into the verb and what stands in the brackets; `None`
+/// for any other value.
+pub(crate) fn policy_of_context(value: &Expr) -> Option<(Ident, Vec<Expr>)> {
+    let (path, parts) = match value {
+        Expr::Path(path) => (path, Vec::new()),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) => (path, call.args.iter().cloned().collect()),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let verb = path.path.get_ident()?;
+    let is_known = CONTEXTS.contains(&plain(verb).as_str());
+    is_known.then(|| (verb.clone(), parts))
 }
 
 /// Returns the name of a function that an expression leads to. No type is written in lower case.

@@ -7,6 +7,7 @@
 //! ```
 
 use crate::config::RequestTemplate;
+use crate::tokens::at_least;
 use agents_core::model::{Media, Message, Request, ToolCall, prompted};
 use serde::Serialize;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,6 +26,8 @@ struct Encoded {
     key: CacheKey,
     message_count: usize,
     messages: Vec<u8>,
+    /// Number of tokens that the texts of these messages have at least.
+    tokens: u64,
     /// Schema of the grammar in constrained mode; otherwise empty.
     format: String,
 }
@@ -38,13 +41,13 @@ enum CacheKey {
     Constrained(u64),
 }
 
-/// Encodes the body of a request.
+/// Encodes the body of a request. Also returns the number of tokens that its messages have at least.
 pub(crate) fn body(
     template: &RequestTemplate,
     request: &Request<'_>,
     mode: Mode,
     stream: bool,
-) -> Vec<u8> {
+) -> (Vec<u8>, u64) {
     request.history().wire(|encoded: &mut Encoded, messages| {
         encoded.encode_new(request, messages, mode);
         let RequestTemplate { head, settings, .. } = template;
@@ -78,7 +81,7 @@ pub(crate) fn body(
             _ => {}
         }
         body.push(b'}');
-        body
+        (body, encoded.tokens)
     })
 }
 
@@ -93,6 +96,8 @@ impl Encoded {
                 ..Encoded::default()
             };
         }
+        let new = messages[self.message_count..].iter();
+        self.tokens += new.map(|message| at_least(message.text())).sum::<u64>();
         if mode == Mode::Native {
             messages[self.message_count..]
                 .iter()

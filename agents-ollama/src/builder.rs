@@ -1,9 +1,23 @@
 //! Builder methods for the settings of a client.
 
 use crate::{KeepAlive, Ollama, Think, ToolMode, config::Config, host};
-use agents_http::Credential;
+use agents_http::{Credential, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
+
+/// Fields of a request that the client sets itself, each with whatever sets it.
+const OWN: [(&str, &str); 10] = [
+    ("model", "`ollama(..)`"),
+    ("messages", "the conversation"),
+    ("stream", "`.streaming(..)`"),
+    ("tools", "the tools of the agent"),
+    ("format", "the type of the answer"),
+    ("options", "`.option(..)`"),
+    ("keep_alive", "`.keep_alive(..)`"),
+    ("think", "`.think(..)`"),
+    ("truncate", "the client"),
+    ("shift", "the client"),
+];
 
 /// Creates a client for a model, by the name that `ollama list` shows.
 ///
@@ -14,7 +28,7 @@ use std::{sync::Arc, time::Duration};
 /// # mod agents { pub use agents_ollama::ollama; }
 /// use agents::ollama;
 ///
-/// let model = ollama("qwen3:4b").temperature(0.0).num_ctx(8192);
+/// let model = ollama("qwen3:4b").temperature(0.0).window(8192);
 /// ```
 #[must_use]
 pub fn ollama(name: impl Into<String>) -> Ollama {
@@ -63,19 +77,24 @@ impl Ollama {
         self.option("seed", seed)
     }
 
-    /// Sets the size of the context window in tokens.
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. It is the option
+    /// `num_ctx`; without it, the server decides, and often for as little as 4096.
     ///
-    /// Ollama silently drops the oldest messages that do not fit. With tools, its default size may be too small.
+    /// A request that does not fit into the window is an error, which [`ModelError::overflow`] tells the sizes of. Agents
+    /// with `context = ..` shorten their conversation by a share of the window.
     ///
     /// ```
     /// # mod agents { pub use agents_ollama::ollama; }
     /// use agents::ollama;
     ///
     /// // Room for the prompt, ten tools and a few long results.
-    /// let model = ollama("qwen3:4b").num_ctx(16_384);
+    /// let model = ollama("qwen3:4b").window(16_384);
     /// ```
+    ///
+    /// [`ModelError::overflow`]: agents_core::model::ModelError::overflow
+    #[doc(alias = "num_ctx")]
     #[must_use]
-    pub fn num_ctx(self, tokens: u32) -> Self {
+    pub fn window(self, tokens: u32) -> Self {
         self.option("num_ctx", tokens)
     }
 
@@ -115,6 +134,26 @@ impl Ollama {
         self.set(|config| config.set_option(name.into(), value.into()))
     }
 
+    /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
+    /// by the first request, which names what sets it. For one run, give the run a clone of the client:
+    /// `.model(model.clone().body(..))`.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// let model = ollama("qwen3:4b").body("logprobs", true);
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let name = name.into();
+        self.set(|config| match own_field(&name, &OWN) {
+            Some(why) => config.refused = Some(why),
+            None => config.set_field(name, value.into()),
+        })
+    }
+
     /// Sets how long the server keeps the model in memory after an answer; left to the server by
     /// default.
     ///
@@ -136,6 +175,23 @@ impl Ollama {
     #[must_use]
     pub fn think(self, think: impl Into<Think>) -> Self {
         self.set(|config| config.think = Some(think.into()))
+    }
+
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
+    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
+    /// for a refusal and for a reply that broke off.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_ollama::ollama; }
+    /// use agents::ollama;
+    ///
+    /// let model = ollama("qwen3:4b")
+    ///     .on_raw_reply(|reply| eprintln!("{:?} {}", reply.request_id, reply.body));
+    /// # let _ = model;
+    /// ```
+    #[must_use]
+    pub fn on_raw_reply(self, hook: impl Fn(&RawReply) + Send + Sync + 'static) -> Self {
+        self.set(|config| config.hook = Some(RawHook::new(hook)))
     }
 
     /// Sets how long to wait for the next byte; five minutes by default.

@@ -11,7 +11,8 @@ use crate::{
     tool_support,
 };
 use agents_core::model::{
-    Capabilities, Message, Model, ModelError, ModelErrorKind, Reply, Request, prompted,
+    Capabilities, ContextOverflow, Message, Model, ModelError, ModelErrorKind, Reply, Request,
+    prompted,
 };
 use agents_http::{
     Body, Hidden, KeyHeader, Limits, TransportError,
@@ -28,6 +29,9 @@ use std::{
 /// Time after which [`Ollama::is_up`] takes the server for down.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
+/// Window that any server gives to a model by itself, in tokens; the newer ones give more.
+const SMALLEST_WINDOW: u64 = 2_048;
+
 /// A model on an Ollama server, made by [`ollama`](crate::ollama).
 ///
 /// Cloning is cheap. A server's report that a model has no tools is remembered for the process. Clones know of it, and
@@ -38,7 +42,7 @@ const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 /// use agents::{AgentBuilder, model::Model, ollama};
 /// use std::time::Duration;
 ///
-/// let base = ollama("qwen3:4b").temperature(0.0).num_ctx(16_384).timeout(Duration::from_secs(120));
+/// let base = ollama("qwen3:4b").temperature(0.0).window(16_384).timeout(Duration::from_secs(120));
 /// // A clone with one thing changed is another client of the same server.
 /// let creative = base.clone().temperature(0.9);
 /// let planner = AgentBuilder::<String, String>::new("planner").model(base.retry(3)).build();
@@ -55,10 +59,12 @@ impl Model for Ollama {
         &self.config.id
     }
 
-    /// Returns the abilities of a model with vision. Ollama reports it if the model has none.
+    /// Returns the abilities of a model with vision. Ollama reports it if the model has none. The window is that of
+    /// [`window`](Ollama::window).
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             images: true,
+            window: self.config.window(),
             ..Capabilities::default()
         }
     }
@@ -137,6 +143,7 @@ impl Ollama {
             model: &self.config.name,
             server: template.server.name(),
             path,
+            window: self.config.window(),
         }
     }
 
@@ -151,8 +158,9 @@ impl Ollama {
         // A constrained reply is JSON around the answer, so its text is not streamed.
         let sink = if grammar { None } else { request.sink() };
 
-        let body = body(template, request, mode, stream);
+        let (body, sent) = body(template, request, mode, stream);
         let post = template.server.post(&template.chat, body);
+        let post = post.with_hook(self.config.hook.as_ref());
         let credential = self.config.credential.as_ref();
         let post = post
             .authorized(credential, request, KeyHeader::BEARER)
@@ -173,6 +181,7 @@ impl Ollama {
         } else {
             complete(&context, body, request, sink).await?
         };
+        self.check_read(template, &context, sent, &reply).await?;
         Ok(if grammar {
             unwrap_constrained(reply, request.sink())
         } else {
@@ -181,6 +190,62 @@ impl Ollama {
                 ..reply
             }
         })
+    }
+
+    /// Checks that the model has read all of a request, of which `sent` is a low estimate in tokens.
+    ///
+    /// A server that knows `truncate` has refused a request that is too long. An older one cuts it off without a word, and
+    /// counts what is left. A smaller count alone proves nothing, since some versions leave out what was cached. It is
+    /// proved if the estimate exceeds the window.
+    async fn check_read(
+        &self,
+        template: &RequestTemplate,
+        context: &ErrorContext<'_>,
+        sent: u64,
+        reply: &Reply,
+    ) -> Result<(), ModelError> {
+        let read = reply.usage.input_tokens;
+        if read == 0 || read >= sent {
+            return Ok(());
+        }
+        let window = match self.config.window() {
+            Some(window) => Some(window.into()),
+            None if sent <= SMALLEST_WINDOW => None,
+            None => self.loaded_window(template).await,
+        };
+        match window {
+            Some(window) if sent > window => Err(context.too_long(ContextOverflow {
+                sent: Some(sent),
+                read: Some(read),
+                window: Some(window),
+            })),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the window with which the server has loaded the model, if it tells.
+    async fn loaded_window(&self, template: &RequestTemplate) -> Option<u64> {
+        #[derive(Deserialize)]
+        struct Loaded {
+            models: Vec<LoadedModel>,
+        }
+        #[derive(Deserialize)]
+        struct LoadedModel {
+            name: String,
+            context_length: Option<u64>,
+        }
+        let limits = Limits {
+            idle: PROBE_TIMEOUT,
+            ..Limits::default()
+        };
+        let response = self.get(template, "api/ps", &limits).await.ok()?;
+        let read = |bytes: &[u8], _| serde_json::from_slice::<Loaded>(bytes).ok();
+        let loaded = response.into_body().read_all(read).await?;
+        let name = &self.config.name;
+        let is_it = |model: &LoadedModel| {
+            model.name == *name || model.name.strip_suffix(":latest") == Some(name)
+        };
+        loaded.models.into_iter().find(is_it)?.context_length
     }
 
     /// Turns a response with another status than 200 into an error, or into the call that it reports.

@@ -6,7 +6,9 @@ use crate::{
     tool_support,
 };
 use agents_core::model::{ModelError, ModelErrorKind as Kind};
-use agents_http::{Address, Credential, Endpoint, Headers, Limits, Server, TransportError};
+use agents_http::{
+    Address, Credential, Endpoint, Headers, Limits, RawHook, Server, TransportError,
+};
 use serde_json::Value;
 use std::{
     sync::{OnceLock, atomic::AtomicBool},
@@ -20,6 +22,8 @@ pub(crate) struct Config {
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
+    /// Other fields of the request that the program has set.
+    fields: Vec<(String, Value)>,
     pub(crate) keep_alive: Option<KeepAlive>,
     pub(crate) think: Option<Think>,
     pub(crate) wait: Duration,
@@ -28,6 +32,10 @@ pub(crate) struct Config {
     pub(crate) headers: Headers,
     /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
+    /// Code that is given each reply as it arrives.
+    pub(crate) hook: Option<RawHook>,
+    /// Reason why a field that the program has set cannot be sent.
+    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -52,6 +60,7 @@ impl Config {
             name,
             base: host::from_env(),
             options: Vec::new(),
+            fields: Vec::new(),
             keep_alive: None,
             think: None,
             wait: Limits::default().idle,
@@ -59,6 +68,8 @@ impl Config {
             tools: ToolMode::Auto,
             headers: Headers::default(),
             credential: None,
+            hook: None,
+            refused: None,
             template: OnceLock::new(),
         }
     }
@@ -69,6 +80,12 @@ impl Config {
             Some((_, held)) => *held = value,
             None => self.options.push((name, value)),
         }
+    }
+
+    /// Sets a field of the request; the last value for a name applies.
+    pub(crate) fn set_field(&mut self, name: String, value: Value) {
+        self.fields.retain(|(known, _)| *known != name);
+        self.fields.push((name, value));
     }
 
     /// Returns the request template, and makes it at the first request.
@@ -84,6 +101,9 @@ impl Config {
             .base
             .as_ref()
             .map_err(|why| ModelError::new(Kind::Setup, why.clone()))?;
+        if let Some(why) = &self.refused {
+            return Err(ModelError::new(Kind::Setup, why.clone()));
+        }
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let server = Server::new(base.clone(), &self.headers).map_err(setup)?;
         Ok(RequestTemplate {
@@ -103,8 +123,15 @@ impl Config {
         })
     }
 
+    /// Returns the window that each request asks for.
+    pub(crate) fn window(&self) -> Option<u32> {
+        let (_, value) = self.options.iter().find(|(name, _)| name == "num_ctx")?;
+        u32::try_from(value.as_u64()?).ok()
+    }
+
     fn settings(&self) -> Vec<u8> {
-        let mut out = String::new();
+        // Without these two, Ollama leaves out the beginning of what is too long, and answers all the same.
+        let mut out = String::from(",\"truncate\":false,\"shift\":false");
         if !self.options.is_empty() {
             let each = self
                 .options
@@ -118,6 +145,9 @@ impl Config {
         if let Some(Think(value)) = &self.think {
             out += &format!(",\"think\":{value}");
         }
+        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_null()) {
+            out += &format!(",{}:{value}", Value::from(name.as_str()));
+        }
         out.into_bytes()
     }
 }
@@ -130,6 +160,7 @@ impl Clone for Config {
             id,
             base,
             options,
+            fields,
             keep_alive,
             think,
             wait,
@@ -137,6 +168,8 @@ impl Clone for Config {
             tools,
             headers,
             credential,
+            hook,
+            refused,
             template: _,
         } = self;
         Config {
@@ -144,6 +177,7 @@ impl Clone for Config {
             id: id.clone(),
             base: base.clone(),
             options: options.clone(),
+            fields: fields.clone(),
             keep_alive: keep_alive.clone(),
             think: think.clone(),
             wait: *wait,
@@ -151,6 +185,8 @@ impl Clone for Config {
             tools: *tools,
             headers: headers.clone(),
             credential: credential.clone(),
+            hook: hook.clone(),
+            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

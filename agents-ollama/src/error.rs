@@ -1,7 +1,7 @@
 //! Converts failures into a [`ModelError`] that says what to do.
 
 use crate::{answer::AnswerError, wire::error_text};
-use agents_core::model::{ModelError, ModelErrorKind as Kind};
+use agents_core::model::{ContextOverflow, ModelError, ModelErrorKind as Kind};
 use agents_http::{
     Hidden, TransportError, excerpt,
     http::{
@@ -20,6 +20,8 @@ pub(crate) struct ErrorContext<'a> {
     /// Path of the request, such as `api/chat`.
     pub(crate) path: &'static str,
     pub(crate) hidden: Hidden<'a>,
+    /// Window that the request asks for.
+    pub(crate) window: Option<u32>,
 }
 
 /// The head of a response with another status than 200.
@@ -148,6 +150,28 @@ impl ErrorContext<'_> {
         )
     }
 
+    /// Describes a request that the model could not read as a whole.
+    pub(crate) fn too_long(&self, overflow: ContextOverflow) -> ModelError {
+        let ErrorContext { server, model, .. } = self;
+        let ContextOverflow { sent, read, window } = overflow;
+        let sizes = match (sent, window) {
+            (Some(sent), Some(window)) => {
+                format!(" ({sent} tokens or more, for a window of {window})")
+            }
+            (None, Some(window)) => format!(" (its window is {window} tokens)"),
+            _ => String::new(),
+        };
+        let read = match read {
+            Some(read) => format!(", which read only {read} tokens of it"),
+            None => String::new(),
+        };
+        let message = format!(
+            "the conversation is too long for `{model}`{sizes} at {server}{read}: give the model a larger window with \
+             `.window(..)`, or have the agent shorten the conversation with `context = trim(..)`"
+        );
+        ModelError::too_long(self.hidden.in_text(&message), overflow)
+    }
+
     /// Describes a response with another status than 200.
     pub(crate) fn refused(&self, refusal: &Refusal, body: &[u8]) -> ModelError {
         let ErrorContext {
@@ -160,6 +184,14 @@ impl ErrorContext<'_> {
         let of_model = said.as_deref().is_some_and(|text| text.contains("model"));
         let text = said.unwrap_or_else(|| excerpt(body));
         let code = refusal.status.as_u16();
+        if is_too_long(&text) && *path == "api/chat" {
+            let told = ContextOverflow::in_words(&text);
+            let overflow = ContextOverflow {
+                window: told.window.or(self.window.map(Into::into)),
+                ..told
+            };
+            return self.too_long(overflow).with_status(code);
+        }
         let (kind, message) = match code {
             404 if of_model && *path == "api/chat" => (
                 Kind::NotFound,
@@ -224,6 +256,19 @@ impl ErrorContext<'_> {
             None => error,
         }
     }
+}
+
+/// Returns `true` for the messages of Ollama, and of the servers within it, that a prompt does not fit. The last one is
+/// that of a server which has left out the user's words, since they did not fit.
+fn is_too_long(text: &str) -> bool {
+    [
+        "longer than the context length",
+        "exceeds the context length",
+        "exceeds the available context size",
+        "no user query found in messages",
+    ]
+    .iter()
+    .any(|words| text.contains(words))
 }
 
 /// Returns `true` for Ollama's message that a model has no template for tools.

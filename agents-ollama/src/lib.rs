@@ -31,6 +31,15 @@
 //! clients of the process. From then on it describes the tools in the prompt: see [`ToolMode::Auto`].
 //! [`ToolMode::Constrained`] is for models too small to follow a format on their own.
 //!
+//! # The window
+//!
+//! Ollama leaves out the beginning of a conversation that does not fit into the model's window, and answers all the same.
+//! The client has the server refuse such a request instead (`"truncate": false`, `"shift": false`). A server that is too
+//! old for that tells how many tokens the model has read. If that is less than was sent, and what was sent is more than
+//! the window, then the reply is an error, too. What was sent is estimated low, by the words of the messages. The window is
+//! that of [`Ollama::window`], or the one that `/api/ps` tells. A reply to a cached prompt, of which some servers count a
+//! part, is never taken for one to a prompt that was cut off.
+//!
 //! # Errors
 //!
 //! Every error says what to do about it. Examples are a missing server (`ollama serve`) or model (`ollama pull`), a
@@ -61,10 +70,13 @@ mod host;
 mod receive;
 mod salvage;
 mod settings;
+mod tokens;
 mod tool_support;
 mod wire;
 
-pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+pub use agents_http::{
+    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+};
 pub use builder::ollama;
 pub use client::Ollama;
 pub use settings::{KeepAlive, Think, ToolMode};

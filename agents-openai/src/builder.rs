@@ -5,9 +5,27 @@ use crate::{
     config::{Api, Config},
 };
 use agents_core::model::Capabilities;
-use agents_http::Credential;
+use agents_http::{Credential, RawHook, RawReply, own_field};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
+
+/// Fields of a request that the client sets itself, each with whatever sets it.
+const OWN: [(&str, &str); 14] = [
+    ("model", "`openai(..)`"),
+    ("messages", "the conversation"),
+    ("input", "the conversation"),
+    ("stream", "whoever asks the model"),
+    ("response_format", "the type of the answer"),
+    ("text", "the type of the answer"),
+    ("temperature", "`.temperature(..)`"),
+    ("seed", "`.seed(..)`"),
+    ("stop", "`.stop(..)`"),
+    ("max_tokens", "`.max_tokens(..)`"),
+    ("max_completion_tokens", "`.max_tokens(..)`"),
+    ("max_output_tokens", "`.max_tokens(..)`"),
+    ("reasoning_effort", "`.reasoning_effort(..)`"),
+    ("reasoning", "`.reasoning_effort(..)`"),
+];
 
 /// Creates a client for a model, by the name that its server knows.
 ///
@@ -131,7 +149,7 @@ impl OpenAi {
     /// Sets the sampling temperature; 0 makes the model (nearly) deterministic. Reasoning models take none.
     #[must_use]
     pub fn temperature(self, temperature: f64) -> Self {
-        self.extra("temperature", temperature)
+        self.set(|config| config.set_field("temperature".into(), (temperature).into()))
     }
 
     /// Sets how many tokens a reply may have, reasoning included.
@@ -151,17 +169,19 @@ impl OpenAi {
     /// Sets the random seed: the same seed mostly gives the same reply to the same request.
     #[must_use]
     pub fn seed(self, seed: i64) -> Self {
-        self.extra("seed", seed)
+        self.set(|config| config.set_field("seed".into(), (seed).into()))
     }
 
     /// Sets the texts at which the server ends a reply.
     #[must_use]
     pub fn stop<S: Into<String>>(self, texts: impl IntoIterator<Item = S>) -> Self {
         let texts = texts.into_iter().map(|text| Value::from(text.into()));
-        self.extra("stop", texts.collect::<Vec<_>>())
+        self.set(|config| config.set_field("stop".into(), (texts.collect::<Vec<_>>()).into()))
     }
 
-    /// Sets any other field of the request; the last value for a name applies. `null` leaves out a field that the client
+    /// Sets any other field of the request; the last value for a name applies. A field that the client sets itself is refused
+    /// by the first request, which names what sets it. For one run, give the run a clone of the client:
+    /// `.model(model.clone().body(..))`. `null` leaves out a field that the client
     /// would send, such as `stream_options`.
     ///
     /// ```
@@ -171,12 +191,51 @@ impl OpenAi {
     ///
     /// let model = openai("qwen3-8b")
     ///     .base_url("http://localhost:8000/v1")
-    ///     .extra("chat_template_kwargs", json!({ "enable_thinking": false }))
-    ///     .extra("stream_options", Value::Null);
+    ///     .body("chat_template_kwargs", json!({ "enable_thinking": false }))
+    ///     .body("stream_options", Value::Null);
+    /// ```
+    #[doc(alias = "extra")]
+    #[must_use]
+    pub fn body(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        let name = name.into();
+        self.set(|config| match own_field(&name, &OWN) {
+            Some(why) => config.refused = Some(why),
+            None => config.set_field(name, value.into()),
+        })
+    }
+
+    /// Gives each reply of the server to this code, as it has arrived: its status, the provider's id of the request, and the
+    /// body with `***` in the place of keys. The code is called once for each request, before the reply is used, and also
+    /// for a refusal and for a reply that broke off.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_openai::openai; }
+    /// use agents::openai;
+    ///
+    /// let model = openai("gpt-6-mini")
+    ///     .on_raw_reply(|reply| eprintln!("{:?} {}", reply.request_id, reply.body));
+    /// # let _ = model;
     /// ```
     #[must_use]
-    pub fn extra(self, name: impl Into<String>, value: impl Into<Value>) -> Self {
-        self.set(|config| config.set_field(name.into(), value.into()))
+    pub fn on_raw_reply(self, hook: impl Fn(&RawReply) + Send + Sync + 'static) -> Self {
+        self.set(|config| config.hook = Some(RawHook::new(hook)))
+    }
+
+    /// Sets the size of the model's window in tokens: what it can read and write in one request. The client knows that of
+    /// some families of models, by their names.
+    ///
+    /// Agents with `context = ..` shorten their conversation by a share of it.
+    ///
+    /// ```
+    /// # mod agents { pub use agents_core::*; pub use agents_openai::openai; }
+    /// use agents::{openai, model::Model};
+    ///
+    /// let model = openai("my-model").window(32_768);
+    /// assert_eq!(model.capabilities().window, Some(32_768));
+    /// ```
+    #[must_use]
+    pub fn window(self, tokens: u32) -> Self {
+        self.set(|config| config.capabilities.window = Some(tokens))
     }
 
     /// Sets what the model can do; everything by default.

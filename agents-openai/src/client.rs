@@ -57,6 +57,7 @@ impl Model for OpenAi {
             false => chat::body(template, &request, able, stream),
         };
         let call = template.server.post(&template.endpoint, body);
+        let call = call.with_hook(self.config.hook.as_ref());
         let call = call
             .authorized(credential, &request, KeyHeader::BEARER)
             .await?;

@@ -2,7 +2,7 @@
 
 use agents_core::model::{Capabilities, ModelError, ModelErrorKind as Kind};
 use agents_http::{
-    Address, AddressError, Credential, Endpoint, Headers, Limits, Server, TransportError,
+    Address, AddressError, Credential, Endpoint, Headers, Limits, RawHook, Server, TransportError,
 };
 use serde_json::Value;
 use std::{env, sync::OnceLock};
@@ -27,6 +27,10 @@ pub(crate) struct Config {
     pub(crate) limits: Limits,
     /// Credential that is looked up again for each request.
     pub(crate) credential: Option<Credential>,
+    /// Code that is given each reply as it arrives.
+    pub(crate) hook: Option<RawHook>,
+    /// Reason why a field that the program has set cannot be sent.
+    pub(crate) refused: Option<String>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
 
@@ -50,6 +54,8 @@ pub(crate) struct RequestTemplate {
     pub(crate) stream_settings: &'static str,
     /// Settings of a request with tools, each with a comma before it.
     pub(crate) tool_settings: &'static str,
+    /// Tools that the server runs itself, separated by commas.
+    pub(crate) server_tools: String,
 }
 
 impl Api {
@@ -59,6 +65,20 @@ impl Api {
             Api::Responses => "responses",
         }
     }
+}
+
+/// Returns the window of the model of this name, if its family is known: the smallest one of the family.
+fn window(name: &str) -> Option<u32> {
+    const FAMILIES: [(&str, u32); 6] = [
+        ("gpt-4o", 128_000),
+        ("gpt-4-turbo", 128_000),
+        ("gpt-4.1", 1_000_000),
+        ("gpt-5.3", 128_000),
+        ("gpt-5", 400_000),
+        ("o1", 128_000),
+    ];
+    let family = FAMILIES.iter().find(|(family, _)| name.starts_with(family));
+    family.map(|(_, window)| *window)
 }
 
 impl Config {
@@ -77,7 +97,6 @@ impl Config {
         let base = variable("OPENAI_BASE_URL");
         Config {
             id: format!("openai/{name}"),
-            name,
             base: parse(base.as_deref().unwrap_or(OPENAI)),
             default_headers,
             headers: Headers::default(),
@@ -88,11 +107,15 @@ impl Config {
             capabilities: Capabilities {
                 images: true,
                 files: true,
+                window: window(&name),
                 ..Capabilities::default()
             },
             limits: Limits::default(),
             credential: None,
+            hook: None,
+            refused: None,
             template: OnceLock::new(),
+            name,
         }
     }
 
@@ -125,6 +148,9 @@ impl Config {
     }
 
     fn prepare(&self) -> Result<RequestTemplate, ModelError> {
+        if let Some(why) = &self.refused {
+            return Err(ModelError::new(Kind::Setup, why.clone()));
+        }
         let setup = |error: TransportError| ModelError::new(Kind::Setup, error.to_string());
         let base = self
             .base
@@ -147,6 +173,7 @@ impl Config {
                 Value::from(self.name.as_str())
             )
             .into_bytes(),
+            server_tools: self.server_tools()?,
             settings: self.settings(server.name()),
             stream_settings: match self.sends("stream_options") {
                 true => ",\"stream_options\":{\"include_usage\":true}",
@@ -160,6 +187,19 @@ impl Config {
             },
             server,
         })
+    }
+
+    /// Returns the tools of the server that the program has set.
+    fn server_tools(&self) -> Result<String, ModelError> {
+        let tools = self.fields.iter().find(|(field, _)| field == "tools");
+        let tools = tools.and_then(|(_, tools)| tools.as_array());
+        let tools = tools.into_iter().flatten().map(Value::to_string);
+        let tools = tools.collect::<Vec<_>>().join(",");
+        if self.api == Api::ChatCompletions && !tools.is_empty() {
+            let message = "OpenAI runs tools of its own in Responses alone: add `.responses()`";
+            return Err(ModelError::new(Kind::Setup, message));
+        }
+        Ok(tools)
     }
 
     /// Returns `true` if the program has not set this field itself.
@@ -194,7 +234,11 @@ impl Config {
                 out += &format!(",\"{field}\":{value}");
             }
         }
-        for (name, value) in self.fields.iter().filter(|(_, value)| !value.is_null()) {
+        for (name, value) in self
+            .fields
+            .iter()
+            .filter(|(name, value)| name != "tools" && !value.is_null())
+        {
             out += &format!(",{}:{value}", Value::from(name.as_str()));
         }
         out.into_bytes()
@@ -230,6 +274,8 @@ impl Clone for Config {
             capabilities,
             limits,
             credential,
+            hook,
+            refused,
             template: _,
         } = self;
         Config {
@@ -245,6 +291,8 @@ impl Clone for Config {
             capabilities: *capabilities,
             limits: *limits,
             credential: credential.clone(),
+            hook: hook.clone(),
+            refused: refused.clone(),
             template: OnceLock::new(),
         }
     }

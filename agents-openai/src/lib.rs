@@ -55,7 +55,9 @@ mod reported;
 mod responses;
 mod schema;
 
-pub use agents_http::{Bundle, BundleStore, Credential, MemoryBundles, OAuth, StoreError};
+pub use agents_http::{
+    Bundle, BundleStore, Credential, MemoryBundles, OAuth, RawReply, StoreError,
+};
 pub use builder::openai;
 pub use chat::ChatReply;
 pub use client::OpenAi;

@@ -108,6 +108,22 @@ fn steering() {
 }
 
 #[test]
+fn long_conversation() {
+    check(
+        "long_conversation",
+        &[
+            "without `context`",
+            "agent `forgetful`, turn 8: the agent can shorten its conversation by itself: `context = trim(at = 0.75)`: prompt is too long: 2021 tokens > 2000 maximum",
+            "context = trim(at = 0.75)",
+            "1763 tokens for a window of 2000: 6 messages are replaced by 1",
+            "Sales grow. (8 receipts)",
+            "context = compact(at = 0.75, by = Summariser)",
+            "Sales grow. (11 requests, those for summaries included)",
+        ],
+    );
+}
+
+#[test]
 fn hybrid() {
     check(
         "hybrid",

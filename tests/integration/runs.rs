@@ -8,4 +8,5 @@ mod longer_conversations;
 mod nesting;
 mod prompts;
 mod put_down;
+mod shortened;
 mod steering;

@@ -64,8 +64,8 @@ async fn settings_of_a_model() {
         .adaptive_thinking()
         .effort("low")
         .header("x-title", "mine")
-        .extra("top_p", 0.9)
-        .extra("top_p", 0.8);
+        .body("top_p", 0.9)
+        .body("top_p", 0.8);
     ask(&model).await.unwrap();
     let expect = json!({
         "model": "claude-sonnet-5", "max_tokens": 100, "temperature": 0.5, "stop_sequences": ["END"], "top_p": 0.8,
@@ -145,7 +145,7 @@ async fn t8_tools_and_one_call_at_a_time() {
     let model = client(&server)
         .capable_of(able)
         .prompt_cache(PromptCache::Off)
-        .extra("tools", json!([search]));
+        .body("tools", json!([search]));
     model
         .chat(Request::new(&history).with_tools(&tools))
         .await

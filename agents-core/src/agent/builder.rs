@@ -1,7 +1,7 @@
 use super::{Data, Skill, hand_off::Successor};
 use crate::{
     Json,
-    definition::{AgentDefinition, Answer, IntoPrompt, IntoVerdict, Validators},
+    definition::{AgentDefinition, Answer, ContextPolicy, IntoPrompt, IntoVerdict, Validators},
     error::{AnyError, ErrorRecord},
     escalation::{Escalation, IntoResolution, SharedHandler, TakesOver},
     memory::Memory,
@@ -140,6 +140,37 @@ impl<'a, I: Data, O: Data + JsonSchema> AgentBuilder<'a, I, O> {
     /// Sets the agent's own budget; [`Budget::new`] by default. The budget of a run bounds the agent as well.
     pub fn budget(mut self, budget: Budget) -> Self {
         self.agent.definition.budget = budget;
+        self
+    }
+
+    /// Shortens the conversation before a request that would pass a share of the model's window: [`trim`](super::trim())
+    /// leaves the older half out, and [`compact`](super::compact()) has an agent sum it up.
+    ///
+    /// Calls stay with their results, and the prompt, the user's last words and the last reply stay as they are. Receipts
+    /// keep everything, so claims and known values of the run are checked as before. What is replaced is a part of the
+    /// run, and [`EventKind::Shortened`](crate::run::EventKind::Shortened) tells of it. The size of the conversation is the
+    /// count of the last reply, with an estimate of what was added: a token for every four bytes.
+    ///
+    /// If the model refuses a request because it is too long, the conversation is shortened once, and the model is asked
+    /// once more.
+    ///
+    /// The size of the window is that of the model's [`Capabilities`](crate::model::Capabilities), or of
+    /// [`ContextPolicy::window`](super::ContextPolicy::window). Without either, the first request is an error of the kind
+    /// [`Build`](crate::ErrorKind::Build).
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::{AgentBuilder, agent::{compact, trim}};
+    ///
+    /// let reader = AgentBuilder::<String, String>::new("reader").context(trim().at(0.5)).build();
+    /// let summariser = AgentBuilder::<String, String>::new("summariser")
+    ///     .prompt("Sum up the conversation. Keep names, numbers and decisions.")
+    ///     .build();
+    /// let writer = AgentBuilder::<String, String>::new("writer").context(compact(summariser)).build();
+    /// # let _ = (reader, writer);
+    /// ```
+    pub fn context(mut self, policy: ContextPolicy) -> Self {
+        self.agent.definition.context = Some(policy);
         self
     }
 

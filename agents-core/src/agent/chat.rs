@@ -3,7 +3,7 @@ use crate::{
     Error, ErrorKind, Json,
     context::{Earlier, Exchange, Talk, Unfinished},
     engine::turn_of,
-    model::{History, Message, Model, Shorten, check_results},
+    model::{History, Message, Model, Shorten, mended},
 };
 use serde::{Deserialize, Serialize};
 use std::{
@@ -201,21 +201,26 @@ impl<'a, A: Agent> Chat<'a, A> {
         last.unwrap_or(self.agent.name()).to_owned()
     }
 
-    /// Continues a stored conversation.
+    /// Continues a stored conversation. A call without a result gets one which says that nobody knows whether it was carried
+    /// out.
     ///
     /// # Errors
-    /// When the conversation was had with another agent, or was stored in a format that this version cannot read.
+    /// When the conversation was had with another agent, was stored in a format that this version cannot read, or has a
+    /// result without its call.
     pub fn resume(self, stored: Conversation) -> Result<Self, Error> {
         stored.check(self.agent.name())?;
-        let unfinished = stored.unfinished.map(|one| Unfinished {
-            input: one.input,
-            until: Earlier {
-                is_said: true,
-                ..one.until.restored()
-            },
-        });
+        let unfinished = match stored.unfinished {
+            Some(one) => Some(Unfinished {
+                input: one.input,
+                until: Earlier {
+                    is_said: true,
+                    ..one.until.restored()?
+                },
+            }),
+            None => None,
+        };
         *self.talk() = Talk {
-            earlier: stored.kept.restored(),
+            earlier: stored.kept.restored()?,
             unfinished,
         };
         Ok(self)
@@ -224,8 +229,9 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// Starts from messages that were exchanged elsewhere, in place of the messages so far. They may come from another
     /// agent or another program, or be written by hand as examples.
     ///
-    /// System messages are left out, since the agent says its own prompt. Each call of a tool needs its result right
-    /// behind the message that makes it, as every provider demands.
+    /// System messages are left out, since the agent says its own prompt. Every provider demands that each call of a tool has
+    /// its result right behind the message that makes it. A call without a result gets one which says that nobody knows
+    /// whether it was carried out.
     ///
     /// ```
     /// # use agents_core as agents;
@@ -246,10 +252,10 @@ impl<'a, A: Agent> Chat<'a, A> {
     /// ```
     ///
     /// # Errors
-    /// When a call has no result, or a result no call. The error names the message by its number, from 1.
+    /// When a result has no call. The error names the message by its number, from 1.
     pub fn with_messages(self, messages: impl IntoIterator<Item = Message>) -> Result<Self, Error> {
         let messages: Vec<_> = messages.into_iter().collect();
-        check_results(&messages).map_err(|problem| Error::new(ErrorKind::Build, problem))?;
+        let messages = mended(messages).map_err(|problem| Error::new(ErrorKind::Build, problem))?;
         let is_system = |message: &Message| matches!(message, Message::System { .. });
         let messages: Vec<_> = messages.into_iter().filter(|one| !is_system(one)).collect();
         let turns = turns_of(&messages);
@@ -338,13 +344,15 @@ impl Kept {
         }
     }
 
-    fn restored(self) -> Earlier {
-        Earlier {
-            history: Arc::new(History::from(self.messages)),
+    fn restored(self) -> Result<Earlier, Error> {
+        let messages = mended(self.messages);
+        let messages = messages.map_err(|problem| Error::new(ErrorKind::Build, problem))?;
+        Ok(Earlier {
+            history: Arc::new(History::from(messages)),
             turns: self.turns,
             handed_to: self.handed_to,
             is_said: false,
-        }
+        })
     }
 }
 

@@ -81,6 +81,10 @@ impl<'a, I: Data, O: Data> ModelAgent<'a, I, O> {
             .budget
             .defect(&wording::of_agent(&self.definition.name));
         defects.extend(of_budget.map(Defect::from));
+        let context = self.definition.context.as_ref();
+        let of_context =
+            context.and_then(|context| context.defect(&wording::of_agent(&self.definition.name)));
+        defects.extend(of_context.map(Defect::from));
         defects.extend(self.stray_arms());
         defects.extend(self.idle_patterns());
         defects.extend(self.idle_memory().map(Defect::from));

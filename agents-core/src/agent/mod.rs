@@ -24,7 +24,7 @@ mod wording;
 mod work;
 
 pub use crate::{
-    definition::{IntoPrompt, IntoVerdict},
+    definition::{ContextPolicy, IntoPrompt, IntoVerdict},
     model::{KeepLast, Shorten},
     place::{KnownTool, Profile},
 };
@@ -41,7 +41,7 @@ pub use runner::AgentRunner;
 pub(crate) use signature::IntoSource;
 pub use signature::{AgentData, AgentFault, ModelAnswer};
 pub use skill::Skill;
-pub use summarize::Summarize;
+pub use summarize::{Summarize, compact, trim};
 
 use crate::{
     Error, ErrorKind, Json,

@@ -3,7 +3,8 @@
 use super::{Agent, wording};
 use crate::{
     Error, ErrorKind,
-    model::{Content, Message, Shorten, last_exchanges},
+    definition::ContextPolicy,
+    model::{Content, Halves, Message, Shorten, last_exchanges},
 };
 use async_trait::async_trait;
 use std::fmt;
@@ -75,11 +76,7 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
         if messages.len() <= self.after || older.is_empty() {
             return Ok(None);
         }
-        let summary = self.agent.run(transcript(older)).await?;
-        if summary.trim().is_empty() {
-            let why = wording::empty_summary(self.agent.name());
-            return Err(Error::new(ErrorKind::InvalidOutput, why));
-        }
+        let summary = summary(&self.agent, older).await?;
         let asked = Message::User {
             content: Content::told(wording::SUMMARY_ASKED),
         };
@@ -95,6 +92,73 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
                 .collect(),
         ))
     }
+}
+
+/// Leaves out the older half of an agent's conversation while the agent works.
+///
+/// ```
+/// # use agents_core as agents;
+/// # use agents::{Agent, AgentBuilder, model::{Reply, Usage}, testing::{Script, ScriptedModel}};
+/// use agents::agent::trim;
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), agents::Error> {
+/// # let (model, _) = ScriptedModel::new([Script::text("done")]);
+/// // From half of a window of 8192 tokens on.
+/// let reader = AgentBuilder::<String, String>::new("reader").model(model).context(trim().at(0.5).window(8192)).build();
+/// reader.run("Read all of it.").await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use]
+pub fn trim() -> ContextPolicy {
+    ContextPolicy::trim()
+}
+
+/// Has an agent sum up the older half of an agent's conversation while that agent works.
+///
+/// The agent that sums up is given the messages as text, and works as a part of the run: within its budget, and with its
+/// model, unless it has a model of its own.
+///
+/// ```
+/// # use agents_core as agents;
+/// use agents::{AgentBuilder, agent::compact};
+///
+/// let summariser = AgentBuilder::<String, String>::new("summariser")
+///     .prompt("Sum up the conversation. Keep names, numbers and decisions.")
+///     .build();
+/// let clerk = AgentBuilder::<String, String>::new("clerk").context(compact(summariser).at(0.75)).build();
+/// # let _ = clerk;
+/// ```
+#[must_use]
+pub fn compact(by: impl Agent<In = String, Out = String> + 'static) -> ContextPolicy {
+    ContextPolicy::by(Compact(by))
+}
+
+/// Policy that has an agent sum up the older half of a conversation.
+struct Compact<A>(A);
+
+#[async_trait]
+impl<A: Agent<In = String, Out = String>> Shorten for Compact<A> {
+    async fn shorten(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Error> {
+        let Some(halves) = Halves::of(messages) else {
+            return Ok(None);
+        };
+        let summary = summary(&self.0, &halves.older).await?;
+        Ok(Some(halves.with(wording::summed_up(&summary))))
+    }
+}
+
+/// Has an agent sum up messages.
+async fn summary(
+    agent: &impl Agent<In = String, Out = String>,
+    messages: &[Message],
+) -> Result<String, Error> {
+    let summary = agent.run(transcript(messages)).await?;
+    if summary.trim().is_empty() {
+        let why = wording::empty_summary(agent.name());
+        return Err(Error::new(ErrorKind::InvalidOutput, why));
+    }
+    Ok(summary)
 }
 
 /// Writes messages as text, one a line.

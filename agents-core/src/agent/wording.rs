@@ -35,6 +35,12 @@ pub(super) const WHY_HANDED_OFF: &str = "Why, in one sentence.";
 pub(super) const HANDED_OFF_ALREADY: &str = "the conversation was handed to another agent already";
 pub(super) const SUMMARY_ASKED: &str = "What have we said so far, in short?";
 
+pub(super) fn summed_up(summary: &str) -> String {
+    format!(
+        "[Earlier messages of this conversation were left out here. Summed up, they said:]\n{summary}"
+    )
+}
+
 /// `description` is that of the agent `to`, and may be empty.
 pub(super) fn hands_off(to: &str, description: &str) -> String {
     match description {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod arms;
+mod context;
 mod hooks;
 mod knowledge;
 mod listed;
@@ -12,6 +13,7 @@ mod wording;
 
 pub(crate) use answer::Answer;
 pub(crate) use arms::Arms;
+pub use context::ContextPolicy;
 pub(crate) use hooks::Hooks;
 pub(crate) use knowledge::Knowledge;
 pub use prompt::IntoPrompt;
@@ -44,6 +46,8 @@ pub(crate) struct AgentDefinition<'a> {
     /// Policies for tools by their names, in the order in which they apply.
     pub(crate) policies: Vec<(Pattern, ToolPolicy)>,
     pub(crate) budget: Budget,
+    /// Policy that shortens the conversation while the agent works.
+    pub(crate) context: Option<ContextPolicy>,
     pub(crate) strict: bool,
     pub(crate) arms: Arms<'a>,
     pub(crate) fixers: Vec<SharedFixer>,
@@ -71,6 +75,7 @@ impl AgentDefinition<'_> {
             tools: ToolSet::new(),
             policies: Vec::new(),
             budget: Budget::new(),
+            context: None,
             strict: false,
             arms: Arms::default(),
             fixers: Vec::new(),

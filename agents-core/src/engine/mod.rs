@@ -29,6 +29,7 @@ pub(crate) mod receipt;
 pub(crate) mod repair;
 mod repeats;
 mod rules;
+mod shorten;
 mod wording;
 
 pub(crate) use drive::{Driven, drive};

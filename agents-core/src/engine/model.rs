@@ -1,6 +1,6 @@
 //! Requests to the model, whose reply becomes calls or an answer.
 
-use super::{attach, wording};
+use super::{attach, shorten, wording};
 use crate::{
     Error, ErrorKind,
     context::{Activity, RunContext},
@@ -29,6 +29,9 @@ use tracing::Instrument;
 
 /// Asks the model for the next message. `schema` is the schema of the answer; with `must_fit`, the model may only
 /// answer and not call.
+///
+/// If the conversation is too long for the model, it is shortened and sent once more, provided that the agent has a policy
+/// for that.
 pub(crate) async fn ask(
     definition: &AgentDefinition<'_>,
     cx: &RunContext,
@@ -36,6 +39,31 @@ pub(crate) async fn ask(
     schema: Option<&Value>,
     must_fit: bool,
 ) -> Result<(), Error> {
+    match asked(definition, cx, turn, schema, must_fit, true).await? {
+        Asked::Replied => Ok(()),
+        // A second refusal is an error.
+        Asked::Shortened => {
+            let again = asked(definition, cx, turn, schema, must_fit, false);
+            Box::pin(again).await.map(|_| ())
+        }
+    }
+}
+
+/// End of a request.
+enum Asked {
+    Replied,
+    /// The model refused the conversation, which is shorter now.
+    Shortened,
+}
+
+async fn asked(
+    definition: &AgentDefinition<'_>,
+    cx: &RunContext,
+    turn: u32,
+    schema: Option<&Value>,
+    must_fit: bool,
+    may_shorten: bool,
+) -> Result<Asked, Error> {
     let settings = &cx.root.settings;
     let own = cx
         .node
@@ -51,6 +79,19 @@ pub(crate) async fn ask(
     if let Some(reason) = another(definition, cx, &**model) {
         match cx.put_down(reason).await {}
     }
+    // A model that must follow a schema cannot call, so the two are never asked for together.
+    let format = schema.filter(|_| must_fit || definition.tools.offered().next().is_none());
+    let offered = match format {
+        Some(_) => "[]",
+        None => definition.tools.declarations(),
+    };
+    if may_shorten {
+        let size = offered.len();
+        Box::pin(shorten::before_request(
+            definition, cx, &**model, turn, size,
+        ))
+        .await?;
+    }
     let prices = &cx.root.settings.executor.prices;
     if cx.node.has_cost_bound()
         && !model.knows_cost()
@@ -64,12 +105,6 @@ pub(crate) async fn ask(
     if let Some(stop) = admit::ask_model(definition, cx, turn, model.id()) {
         match cx.stop(stop).await {}
     }
-    // A model that must follow a schema cannot call, so the two are never asked for together.
-    let format = schema.filter(|_| must_fit || definition.tools.offered().next().is_none());
-    let offered = match format {
-        Some(_) => "[]",
-        None => definition.tools.declarations(),
-    };
     let offer = cx.node.offer(offered, format);
     let id = model.id();
     let name = cx.node.machine().look(|state| state.model_name(id));
@@ -93,7 +128,19 @@ pub(crate) async fn ask(
                 match cx.stop(Stop::Diverged { reason }).await {}
             }
             asking.failed(error.clone());
-            return Err(Error::from(error).context(at));
+            if may_shorten {
+                let shortened = shorten::after_overflow(definition, cx, &**model, turn, &error);
+                if Box::pin(shortened).await? {
+                    return Ok(Asked::Shortened);
+                }
+            }
+            let is_long = error.kind() == ModelErrorKind::TooLong;
+            let error = Error::from(error);
+            let error = match is_long && definition.context.is_none() {
+                true => error.context(wording::SHORTEN_CONTEXT),
+                false => error,
+            };
+            return Err(error.context(at));
         }
     };
     // A client of one's own may report no usage; the request was made all the same.
@@ -114,7 +161,7 @@ pub(crate) async fn ask(
         tracing::warn!(agent = %definition.name, turn, model = model.id(), limit, "a reply was cut off");
     }
     asking.replied(reply, cost, cx.root.settings.max_argument_bytes);
-    Ok(())
+    Ok(Asked::Replied)
 }
 
 /// Returns the reason why the agent may not use this model: its conversation was with another model, and nobody asked

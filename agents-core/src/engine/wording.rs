@@ -161,6 +161,16 @@ pub(super) fn model_denied(model: &str, reason: &str) -> String {
     format!("the model `{model}` may not be asked: {reason}")
 }
 
+pub(super) fn no_window(model: &str) -> String {
+    format!(
+        "its `context` is shortened by a share of the model's window, and the window of `{model}` is not known: give it with `.window(..)` of the model's client, or `window = ..` in the `context`"
+    )
+}
+
+/// Remedy for a conversation that is too long.
+pub(super) const SHORTEN_CONTEXT: &str =
+    "the agent can shorten its conversation by itself: `context = trim(at = 0.75)`";
+
 pub(super) fn no_price(model: &str) -> String {
     format!(
         "the model `{model}` has no price, so that its cost cannot be bounded; say what it costs with `.run(..).price(\"{model}\", input, output)`"

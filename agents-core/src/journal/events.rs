@@ -151,6 +151,18 @@ impl State {
             {
                 vec![EventKind::HandedOff { to: to.to_string() }]
             }
+            Fact::Shortened {
+                left_out,
+                put,
+                tokens,
+                window,
+                ..
+            } => vec![EventKind::Shortened {
+                left_out: *left_out,
+                put: put.len(),
+                tokens: *tokens,
+                window: *window,
+            }],
             Fact::Asked { model, .. } => vec![EventKind::ModelRequested {
                 turn: frame.map_or(0, |frame| frame.turns) + 1,
                 model: model.to_string(),

@@ -5,7 +5,7 @@ use crate::{
     ErrorKind, Json,
     budget::{Cost, nanos},
     escalation::{Escalation, EscalationReceipt, RefusedResolution},
-    model::{Content, History, ModelError, Reply, Usage},
+    model::{Content, History, Message, ModelError, Reply, Usage},
     run::{ApprovalDecision, ApprovalRequest, Finding, Instruction, Stop, Timestamp},
     tool::RemoteTool,
 };
@@ -56,6 +56,15 @@ pub(crate) enum Fact {
     Listed {
         from: Box<str>,
         tools: Arc<[RemoteTool]>,
+    },
+    /// The conversation is shortened: this many messages, from the one at this index on, are replaced by others.
+    Shortened {
+        from: usize,
+        left_out: usize,
+        put: Vec<Message>,
+        /// Tokens that the conversation had, by count and by estimate, and those of the window.
+        tokens: u64,
+        window: u32,
     },
     /// Tools and an answer format that are offered to models from here on, by their number in the run.
     Offered(Offer),

@@ -116,6 +116,12 @@ impl State {
             }
             Fact::Chosen { skill } => self.frame_mut(id).chosen(&skill),
             Fact::HandedOff { to } => after.ignored = !self.frame_mut(id).hand_off(&to),
+            Fact::Shortened {
+                from,
+                left_out,
+                put,
+                ..
+            } => after.ignored = !self.frame_mut(id).shorten(from, left_out, put),
             Fact::Listed { from, tools } => self.frame_mut(id).listed.push((from, tools)),
             Fact::Offered(offer) => self.offers.push(offer),
             // These facts change nothing; they are for subscribers.

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     error::shorten,
     escalation::{Escalation, EscalationReceipt, Settlement},
-    model::{Content, FinishReason, History, Message, Reply},
+    model::{Content, FinishReason, History, Message, Reply, estimated},
     run::{Budget, Finding, Limit, Repairs, Timestamp, ToolEnvelope},
     secret::Masker,
     tool::{ReadError, RemoteTool},
@@ -58,6 +58,13 @@ pub(crate) struct Frame {
     /// Messages to the model about what happened meanwhile. They follow the results of its calls.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     news: Vec<String>,
+    /// Tokens of the conversation up to the last reply, as the model has counted them, and the number of messages then;
+    /// both are 0 if the model has counted nothing.
+    #[serde(default, skip_serializing_if = "is_unmeasured")]
+    measured: (u64, usize),
+    /// Number of times that the conversation was shortened.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) cuts: u32,
     /// Number of turns that the conversation took before this run.
     pub(crate) before: u32,
     /// Time at which the model was asked, until it has replied.
@@ -127,6 +134,36 @@ impl Frame {
         self.before = before;
         self.history = History::with_system(said, system);
         self.say(task.map(|content| Message::User { content }));
+    }
+
+    /// Returns the tokens of the conversation: the model's count at its last reply, and an estimate of what was added.
+    pub(crate) fn tokens(&self) -> u64 {
+        let (counted, messages) = self.measured;
+        let new = self.history.messages().get(messages..).unwrap_or_default();
+        counted.saturating_add(estimated(new))
+    }
+
+    /// Replaces messages by others. Returns `false` if there are no such messages.
+    pub(super) fn shorten(&mut self, from: usize, left_out: usize, put: Vec<Message>) -> bool {
+        let messages = self.history.messages();
+        let Some(to) = from
+            .checked_add(left_out)
+            .filter(|to| *to <= messages.len())
+        else {
+            return false;
+        };
+        let (counted, of) = self.measured;
+        let gone = estimated(&messages[from..to]);
+        let counted = counted.saturating_sub(gone).saturating_add(estimated(&put));
+        let all = [&messages[..from], &put, &messages[to..]].concat();
+        self.measured = match of >= to {
+            true => (counted, of - left_out + put.len()),
+            // What the model has counted was replaced.
+            false => (0, 0),
+        };
+        self.history = Arc::new(History::from(all));
+        self.cuts = self.cuts.saturating_add(1);
+        true
     }
 
     /// Records the agent to which the conversation is handed; returns `false` if it was handed to a different agent
@@ -329,6 +366,7 @@ impl Frame {
             thinking,
             mut calls,
             finish,
+            usage,
             ..
         } = reply;
         self.turns += 1;
@@ -357,6 +395,9 @@ impl Frame {
             thinking,
             calls,
         }]);
+        if usage.input_tokens > 0 {
+            self.measured = (usage.tokens(), self.history.messages().len());
+        }
     }
 
     /// Adds messages to the history. If the history has another holder, such as a request under way, that holder keeps
@@ -375,6 +416,10 @@ impl Frame {
 
 fn is_zero(count: &u32) -> bool {
     *count == 0
+}
+
+fn is_unmeasured(measured: &(u64, usize)) -> bool {
+    *measured == (0, 0)
 }
 
 fn told(text: String) -> Message {

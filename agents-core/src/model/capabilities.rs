@@ -24,10 +24,14 @@ pub struct Capabilities {
     pub images: bool,
     /// Is `true` if the model can read files, such as PDF documents.
     pub files: bool,
+    /// Size of the model's window: the number of tokens that it can read and write in one request; `None` if the client
+    /// does not know it.
+    pub window: Option<u32>,
 }
 
 impl Default for Capabilities {
-    /// Returns the abilities of a model that reads text: everything except images and files.
+    /// Returns the abilities of a model that reads text: everything except images and files. Their window is
+    /// not known.
     fn default() -> Self {
         Capabilities {
             tools: true,
@@ -36,6 +40,7 @@ impl Default for Capabilities {
             streaming: true,
             images: false,
             files: false,
+            window: None,
         }
     }
 }

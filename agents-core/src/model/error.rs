@@ -1,3 +1,4 @@
+use super::ContextOverflow;
 use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
@@ -25,7 +26,7 @@ pub enum ModelErrorKind {
     NotFound,
     /// The server refused the request, or reported an error of its own.
     Refused,
-    /// The conversation is longer than the model can read.
+    /// The conversation is longer than the model can read: [`ModelError::overflow`] has the sizes.
     TooLong,
     /// A filter of the provider refused the request because of its content.
     Filtered,
@@ -63,6 +64,10 @@ pub struct ModelError {
     status: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     retry_after: Option<Duration>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    overflow: Option<ContextOverflow>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
 }
 
 impl ModelError {
@@ -73,6 +78,17 @@ impl ModelError {
             message: message.into(),
             status: None,
             retry_after: None,
+            overflow: None,
+            request_id: None,
+        }
+    }
+
+    /// Creates the error of a request that is longer than the model can read, of the kind
+    /// [`TooLong`](ModelErrorKind::TooLong).
+    pub fn too_long(message: impl Into<String>, overflow: ContextOverflow) -> Self {
+        ModelError {
+            overflow: Some(overflow),
+            ..ModelError::new(ModelErrorKind::TooLong, message)
         }
     }
 
@@ -90,6 +106,29 @@ impl ModelError {
         self
     }
 
+    /// Sets the id by which the provider knows the request, and adds it to the message.
+    #[must_use]
+    pub fn with_request_id(mut self, id: impl Into<String>) -> Self {
+        let id = id.into();
+        self.message = format!("{} (request {id})", self.message);
+        self.request_id = Some(id);
+        self
+    }
+
+    /// Returns the id by which the provider knows the request, for its support; `None` if it has sent none.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{ModelError, ModelErrorKind};
+    ///
+    /// let error = ModelError::new(ModelErrorKind::Overloaded, "too busy").with_request_id("req_7");
+    /// assert_eq!(error.request_id(), Some("req_7"));
+    /// assert_eq!(error.to_string(), "too busy (request req_7)");
+    /// ```
+    pub fn request_id(&self) -> Option<&str> {
+        self.request_id.as_deref()
+    }
+
     /// Returns the kind of error, by which callers decide what to do.
     pub fn kind(&self) -> ModelErrorKind {
         self.kind
@@ -103,6 +142,20 @@ impl ModelError {
     /// Returns how long the server asked clients to wait, or `None` if it did not.
     pub fn retry_after(&self) -> Option<Duration> {
         self.retry_after
+    }
+
+    /// Returns what is known of a request that is longer than the model can read; `None` for other errors.
+    ///
+    /// ```
+    /// # use agents_core as agents;
+    /// use agents::model::{ContextOverflow, ModelError, ModelErrorKind};
+    ///
+    /// let error = ModelError::new(ModelErrorKind::TooLong, "shorten the conversation");
+    /// assert_eq!(error.overflow(), Some(ContextOverflow::default()), "the server told no sizes");
+    /// assert_eq!(ModelError::new(ModelErrorKind::Refused, "no key").overflow(), None);
+    /// ```
+    pub fn overflow(&self) -> Option<ContextOverflow> {
+        (self.kind == ModelErrorKind::TooLong).then(|| self.overflow.unwrap_or_default())
     }
 
     /// Returns `true` if the same request may succeed when it is repeated.

@@ -64,6 +64,8 @@ impl<A: Model, B: Model> Model for Fallback<A, B> {
             streaming: first.streaming || second.streaming,
             images: first.images || second.images,
             files: first.files || second.files,
+            // What one model can read, the other one has to read as well.
+            window: first.window.into_iter().chain(second.window).min(),
         }
     }
 

@@ -5,13 +5,14 @@
 //! ```
 //!
 //! The history grows and is never rewritten, so a client can keep the messages that it has already
-//! encoded: see [`History::wire`].
+//! encoded: see [`History::wire`]. A conversation that is shortened is another history.
 
 mod capabilities;
 mod error;
 mod fallback;
 mod history;
 mod message;
+mod overflow;
 pub mod prompted;
 mod purpose;
 mod reply;
@@ -30,13 +31,14 @@ pub use error::{ModelError, ModelErrorKind};
 pub use fallback::Fallback;
 pub use history::History;
 pub use message::{Message, ToolCall};
+pub use overflow::ContextOverflow;
 pub use purpose::{PurposeKey, Purposes};
 pub use reply::{FinishReason, RateLimits, Reply, Usage};
 pub(crate) use request::OfRun;
 pub use request::{Delta, Patience, Request};
 pub use retry::Retry;
+pub(crate) use shorten::{Halves, Trim, check_results, estimated, last_exchanges, mended};
 pub use shorten::{KeepLast, Shorten};
-pub(crate) use shorten::{check_results, last_exchanges};
 pub use thinking::Thinking;
 pub(crate) use wording::REFUSED;
 

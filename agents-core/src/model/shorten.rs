@@ -1,7 +1,7 @@
 //! Conversations that are shortened, and what a conversation has to keep.
 
 use super::{
-    Message, ToolCall,
+    Content, Message, ToolCall,
     wording::{self, REFUSED},
 };
 use crate::Error;
@@ -98,6 +98,118 @@ pub(crate) fn last_exchanges(messages: &[Message], number: usize) -> &[Message] 
         Some(left_out) => starts.get(left_out).copied().unwrap_or(messages.len()),
     };
     &messages[from..]
+}
+
+/// Returns an estimate of the tokens of messages: one for every four bytes of text, four more for each message, and 1,000
+/// for an image or a file.
+pub(crate) fn estimated(messages: &[Message]) -> u64 {
+    let of = |message: &Message| {
+        let beside = match message {
+            Message::Assistant {
+                thinking, calls, ..
+            } => {
+                let calls = calls.iter();
+                let calls = calls.map(|call| call.name.len() + call.arguments.len());
+                calls.sum::<usize>() + thinking.as_ref().map_or(0, |thinking| thinking.len())
+            }
+            Message::Tool { name, .. } => name.len(),
+            Message::System { .. } | Message::User { .. } => 0,
+        };
+        (message.text().len() + beside).div_ceil(4) + 4 + 1_000 * message.media().len()
+    };
+    u64::try_from(messages.iter().map(of).sum::<usize>()).unwrap_or(u64::MAX)
+}
+
+/// Conversation that is divided into what is left out and what stays.
+pub(crate) struct Halves<'a> {
+    /// Messages that are left out, oldest first.
+    pub(crate) older: Vec<Message>,
+    /// Last words of the user, if they are older than `newer`; they stay.
+    pub(crate) task: Option<&'a Message>,
+    /// Newest messages, which stay as they are. They have at most half of the tokens, or are only the last reply and what
+    /// follows it.
+    pub(crate) newer: &'a [Message],
+}
+
+impl<'a> Halves<'a> {
+    /// Divides a conversation between two rounds, so that a call stays with its result; `None` if no reply can be left out.
+    pub(crate) fn of(messages: &'a [Message]) -> Option<Self> {
+        let begins = |at: &usize| !matches!(messages[*at], Message::Tool { .. });
+        let is_reply = |message: &Message| matches!(message, Message::Assistant { .. });
+        let last = messages.iter().rposition(is_reply)?;
+        let half = estimated(messages) / 2;
+        let fits = |at: &usize| *at == last || estimated(&messages[*at..]) <= half;
+        let starts = (0..=last).filter(begins);
+        let cut = starts.rev().take_while(fits).last()?;
+        let (older, newer) = messages.split_at(cut);
+        let is_said =
+            |message: &Message| matches!(message, Message::User { content } if !content.is_told());
+        let task = messages.iter().rposition(is_said).filter(|at| *at < cut);
+        let left_out = older.iter().enumerate();
+        let left_out = left_out.filter(|(at, _)| Some(*at) != task);
+        let older: Vec<_> = left_out.map(|(_, message)| message.clone()).collect();
+        older.iter().any(is_reply).then_some(Halves {
+            older,
+            task: task.map(|at| &messages[at]),
+            newer,
+        })
+    }
+
+    /// Returns the conversation with this remark in place of the older messages.
+    pub(crate) fn with(self, remark: String) -> Vec<Message> {
+        let remark = Message::User {
+            content: Content::told(remark),
+        };
+        let kept = self.task.cloned().into_iter().chain([remark]);
+        kept.chain(self.newer.iter().cloned()).collect()
+    }
+}
+
+/// Policy that leaves out the older half of a conversation.
+pub(crate) struct Trim;
+
+#[async_trait]
+impl Shorten for Trim {
+    async fn shorten(&self, messages: &[Message]) -> Result<Option<Vec<Message>>, Error> {
+        let halves = Halves::of(messages);
+        Ok(halves.map(|halves| halves.with(wording::LEFT_OUT.to_owned())))
+    }
+}
+
+/// Mends a conversation that was loaded: each call without a result gets one that says so, right behind the results of the
+/// other calls. Providers refuse a conversation with a call that has no result.
+///
+/// # Errors
+/// When a result has no call.
+pub(crate) fn mended(messages: Vec<Message>) -> Result<Vec<Message>, String> {
+    let mut mended = Vec::with_capacity(messages.len());
+    let mut open: Vec<ToolCall> = Vec::new();
+    let close = |open: &mut Vec<ToolCall>, mended: &mut Vec<Message>| {
+        mended.extend(open.drain(..).map(|call| Message::Tool {
+            tool_call_id: call.id,
+            name: call.name,
+            content: Content::told(wording::RESULT_LOST),
+        }));
+    };
+    for (number, message) in (1..).zip(messages) {
+        match &message {
+            Message::Tool { tool_call_id, .. } => {
+                let answered = open.iter().position(|call| call.id == *tool_call_id);
+                let answered = answered.ok_or_else(|| {
+                    wording::unfit_message(number, &wording::no_call(tool_call_id))
+                })?;
+                open.remove(answered);
+            }
+            Message::Assistant { calls, .. } => {
+                close(&mut open, &mut mended);
+                open.clone_from(calls);
+            }
+            Message::System { .. } | Message::User { .. } => close(&mut open, &mut mended),
+        }
+        mended.push(message);
+    }
+    close(&mut open, &mut mended);
+    Ok(mended)
 }
 
 /// Checks that each call has one result, before any other message.

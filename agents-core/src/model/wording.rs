@@ -48,6 +48,12 @@ pub(super) fn asked_often(asked: u32) -> String {
 /// Beginning of the message by which a model is told that its answer does not fit.
 pub(crate) const REFUSED: &str = "Your answer cannot be used: ";
 
+/// Result of a call in a conversation that was loaded without the result.
+pub(super) const RESULT_LOST: &str = "[the result of this call is lost: it is not known whether the call was carried out, so find that out before making it again]";
+
+/// Message in place of those that were left out.
+pub(super) const LEFT_OUT: &str = "[Earlier messages of this conversation were left out here.]";
+
 pub(super) fn unfit_message(number: usize, problem: &str) -> String {
     format!("message {number} does not fit: {problem}")
 }

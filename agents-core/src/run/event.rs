@@ -146,6 +146,17 @@ pub enum EventKind {
         /// Name of the other agent.
         to: String,
     },
+    /// The conversation was shortened before a request, by the `context` of the agent.
+    Shortened {
+        /// Number of messages that were replaced.
+        left_out: usize,
+        /// Number of messages that took their place.
+        put: usize,
+        /// Number of tokens that the conversation had, partly estimated.
+        tokens: u64,
+        /// Size of the model's window in tokens.
+        window: u32,
+    },
     /// A request is sent to a model.
     ModelRequested {
         /// Number of the agent's turn, from 1.

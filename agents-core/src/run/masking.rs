@@ -102,6 +102,7 @@ impl Masker {
             | EventKind::ModelRequested { .. }
             | EventKind::SkillChosen { .. }
             | EventKind::HandedOff { .. }
+            | EventKind::Shortened { .. }
             | EventKind::KnowledgeUsed { .. }
             | EventKind::ModelReplied { .. }
             | EventKind::AttemptStarted { .. }

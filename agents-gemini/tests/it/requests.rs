@@ -77,8 +77,8 @@ async fn settings_of_a_model() {
         .seed(7)
         .stop(["END"])
         .header("x-title", "mine")
-        .extra("generationConfig", json!({ "topP": 0.9 }))
-        .extra("cachedContent", "cachedContents/1");
+        .body("generationConfig", json!({ "topP": 0.9 }))
+        .body("cachedContent", "cachedContents/1");
     ask(&model).await.unwrap();
     let expect = json!({
         "contents": [{ "role": "user", "parts": [{ "text": "hi" }] }],
@@ -182,7 +182,7 @@ async fn t8_tools_are_function_declarations() {
 
     let server = replies(Answer::json(200, HELLO)).await;
     let search = json!({ "googleSearch": {} });
-    let model = client(&server).extra("tools", json!([search]));
+    let model = client(&server).body("tools", json!([search]));
     model
         .chat(Request::new(&history).with_tools(&tools))
         .await

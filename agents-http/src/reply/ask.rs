@@ -2,7 +2,7 @@ use super::{
     Decoder, Ending, Format, Framing, Problem, Progress, Sink,
     failure::{Failures, Refusal},
 };
-use crate::{Body, Call, Limits, TransportError};
+use crate::{Body, Call, Limits, TransportError, request_id};
 use agents_core::model::{ModelError, RateLimits, Reply};
 use http::{HeaderMap, Response};
 use serde::de::DeserializeOwned;
@@ -53,8 +53,13 @@ pub async fn ask<F: Format>(
     let failures = call.failures(words);
     let response = call.send(limits).await;
     let response = response.map_err(|failure| failures.transport(&failure, 0))?;
+    let request_id = request_id(response.headers()).map(str::to_owned);
+    let with_id = |error: ModelError| match &request_id {
+        Some(id) => error.with_request_id(id),
+        None => error,
+    };
     if !response.status().is_success() {
-        return refused(&failures, response).await;
+        return refused(&failures, response).await.map_err(with_id);
     }
     let rate_limits = rate_limits(response.headers());
     let mut decoder = Decoder::new(format);
@@ -67,10 +72,10 @@ pub async fn ask<F: Format>(
     let mut reply = decoder.into_reply();
     if let Err(problem) = ended {
         let said = reply.content.chars().count();
-        return Err(match failure {
+        return Err(with_id(match failure {
             Ok(Some(failure)) => failures.transport(&failure, said),
             _ => failures.problem(&problem, said),
-        });
+        }));
     }
     reply.rate_limits = rate_limits;
     Ok(reply)

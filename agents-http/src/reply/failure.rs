@@ -5,7 +5,7 @@ use super::{
     retry_after::{retry_after, retry_info},
 };
 use crate::{Hidden, Server, TimeLimit, TransportError};
-use agents_core::model::{ModelError, ModelErrorKind as Kind};
+use agents_core::model::{ContextOverflow, ModelError, ModelErrorKind as Kind};
 use http::{HeaderMap, StatusCode, header::LOCATION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -27,6 +27,17 @@ pub(super) struct Refusal {
 impl Failures<'_> {
     fn error(&self, kind: Kind, message: &str) -> ModelError {
         ModelError::new(kind, self.hidden.in_text(message))
+    }
+
+    /// Creates the error `message`, about an error of the provider in these words.
+    fn error_of(&self, kind: Kind, message: &str, words: &str) -> ModelError {
+        match kind {
+            Kind::TooLong => {
+                let message = self.hidden.in_text(message);
+                ModelError::too_long(message, ContextOverflow::in_words(words))
+            }
+            kind => self.error(kind, message),
+        }
     }
 
     /// Describes a failure of the connection, after `said` characters of the reply's text had arrived.
@@ -86,7 +97,8 @@ impl Failures<'_> {
                 ),
             ),
             Problem::Reported { kind, message } => {
-                self.error(*kind, &format!("{server} reported: {message}"))
+                let text = format!("{server} reported: {message}");
+                self.error_of(*kind, &text, message)
             }
             Problem::Unfinished => self.broke_off(
                 said,
@@ -193,7 +205,7 @@ impl Failures<'_> {
                 ),
             ),
         };
-        let error = self.error(kind, &message).with_status(code);
+        let error = self.error_of(kind, &message, &text).with_status(code);
         match wait {
             Some(wait) => error.with_retry_after(wait),
             None => error,

@@ -351,6 +351,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         purpose,
         tools,
         budget,
+        context,
         memory,
         knowledge,
         policies,
@@ -369,6 +370,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
     let purpose = purpose.iter().map(|(key, _)| key);
     let tools = tools.iter().map(|(key, _)| key);
     let budget = budget.iter().map(|(key, _)| key);
+    let context = context.iter().map(|(key, _)| key);
     let memory = memory.iter().map(|(key, _)| key);
     let knowledge = knowledge.iter().map(|(key, _)| key);
     let policies = policies.iter().map(|(key, _)| key);
@@ -377,6 +379,7 @@ fn for_models(settings: &Settings) -> impl Iterator<Item = &Ident> {
         .chain(purpose)
         .chain(tools)
         .chain(budget)
+        .chain(context)
         .chain(memory)
         .chain(knowledge)
         .chain(policies)

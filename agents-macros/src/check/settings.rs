@@ -4,12 +4,12 @@ use super::keys;
 use crate::{
     ast::{Element, Entry, Value},
     diag::Errors,
-    keys::BUDGET,
+    keys::{BUDGET, CONTEXT},
     messages,
     model::Budget,
     names::{plain, type_name},
     suggest,
-    syntax::{deferring, function, pair, written},
+    syntax::{deferring, function, pair, policy_of_context, written},
 };
 use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 
@@ -23,6 +23,7 @@ pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
             budget(bounds, errors);
         }
     }
+    keys::value(entries, "context", |value| context(value, errors));
     elements(entries, "policies", |element| policy(element, errors));
     elements(entries, "hand_off", |element| agent(element, errors));
     elements(entries, "fixers", |element| agent(element, errors));
@@ -112,6 +113,65 @@ fn policy(element: &Element, errors: &Errors) -> bool {
             false
         }
     }
+}
+
+/// Checks `context = trim(at = 0.75)` and `context = compact(at = 0.75, by = Summariser)`. Returns `false` if the value is
+/// reported. A value of another form is Rust.
+fn context(value: &Expr, errors: &Errors) -> bool {
+    if let Expr::Lit(literal) = value {
+        errors.at(literal, messages::context_is_a_policy());
+        return false;
+    }
+    let Some((verb, parts)) = policy_of_context(value) else {
+        return true;
+    };
+    let mut seen: Vec<Ident> = Vec::new();
+    let mut fits = true;
+    for part in parts {
+        let (name, value) = match pair(part) {
+            Ok(part) => part,
+            Err(other) => {
+                errors.at(
+                    &other,
+                    messages::context_wants_names(&verb, written(&other)),
+                );
+                fits = false;
+                continue;
+            }
+        };
+        let first = seen.iter().find(|first| **first == name);
+        let problem = match (plain(&name).as_str(), &value) {
+            _ if first.is_some() => Some(messages::twice(&name)),
+            ("by", _) if verb == "trim" => Some(messages::trim_by().to_owned()),
+            ("at", Expr::Lit(number)) if !is_share(&number.lit) => {
+                errors.at(number, messages::no_share(written(&value)));
+                fits = false;
+                continue;
+            }
+            (known, _) if CONTEXT.contains(&known) => None,
+            _ => Some(suggest::unknown("part", &name, CONTEXT)),
+        };
+        if let Some(problem) = problem {
+            errors.at(&name, problem);
+            fits = false;
+        }
+        seen.push(name);
+    }
+    if verb == "compact" && fits && !seen.iter().any(|name| name == "by") {
+        errors.at(value, messages::compact_by_nobody());
+        fits = false;
+    }
+    fits
+}
+
+/// Returns `true` for a number of more than 0 and at most 1.
+fn is_share(number: &Lit) -> bool {
+    let share: Option<f64> = match number {
+        Lit::Float(share) => share.base10_parse().ok(),
+        Lit::Int(share) => share.base10_parse().ok(),
+        _ => None,
+    };
+    share.is_some_and(|share| share > 0.0 && share <= 1.0)
 }
 
 /// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.

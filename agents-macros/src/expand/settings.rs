@@ -3,7 +3,7 @@
 use super::Step;
 use crate::{
     ast::Element,
-    model::{Agent, Budget, Call, Knowledge, Make, Settings},
+    model::{Agent, Budget, Call, Context, Knowledge, Make, Settings},
     names::plain,
     paths::here,
     syntax::deferring,
@@ -31,6 +31,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
         purpose,
         tools,
         budget,
+        context,
         memory,
         knowledge: folders,
         policies,
@@ -68,6 +69,15 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
             quote!(.#key(__rt::Budget::new() #(#bounds)*))
         }
     });
+    let context = context.as_ref().map(|(key, context)| match context {
+        Context::Value(value) => quote!(.#key(#value)),
+        Context::Policy { verb, by, calls } => {
+            let calls = calls
+                .iter()
+                .map(|Call { method, argument }| quote!(.#method(#argument)));
+            quote!(.#key(__rt::#verb(#by) #(#calls)*))
+        }
+    });
     let memory = memory.as_ref().map(|(key, memory)| quote!(.#key(#memory)));
     let folders = folders.as_ref().map(|(key, folders)| {
         let method = Ident::new("knowledge_from", here(key.span()));
@@ -85,7 +95,7 @@ pub(super) fn builder(agent: &Agent, types: Option<TokenStream>, skills: Vec<Ste
     let fixers = fixers.map(|agent| listed("fixer", agent));
     let begun = quote! {
         __rt::AgentBuilder #types::new(#name)
-            #input #description #prompt #model #purpose #tools #budget #memory #folders #strict #on_tool_use #validate
+            #input #description #prompt #model #purpose #tools #budget #context #memory #folders #strict #on_tool_use #validate
             #(#policies)* #(#hand_off)* #(#fixers)*
     };
     let known = agent.knowledge.iter().map(knowledge);

@@ -3,8 +3,8 @@
 use super::keys::Keys;
 use crate::{
     ast::Element,
-    model::{Budget, Call, Settings},
-    syntax::pair,
+    model::{Budget, Call, Context, Settings},
+    syntax::{pair, policy_of_context},
 };
 use quote::ToTokens;
 use syn::Expr;
@@ -20,6 +20,9 @@ pub(super) fn settings(keys: &mut Keys) -> Settings {
         budget: keys
             .group_or_value("budget")
             .map(|(key, bounds)| (key, budget(bounds))),
+        context: keys
+            .value("context")
+            .map(|(key, value)| (key, context(value))),
         memory: keys.value("memory"),
         knowledge: keys.value("knowledge"),
         policies: keys
@@ -43,6 +46,24 @@ fn policies(elements: Vec<Element>) -> Vec<(Expr, Expr)> {
         _ => None,
     };
     elements.into_iter().filter_map(pair).collect()
+}
+
+/// Lowers `trim(at = 0.75)` and `compact(at = 0.75, by = Summariser)`.
+fn context(value: Expr) -> Context {
+    let Some((verb, parts)) = policy_of_context(&value) else {
+        return Context::Value(value);
+    };
+    let pairs = parts.into_iter().filter_map(|part| pair(part).ok());
+    let (by, calls): (Vec<_>, Vec<_>) = pairs.partition(|(name, _)| name == "by");
+    let call = |(method, value): (_, Expr)| Call {
+        method,
+        argument: value.into_token_stream(),
+    };
+    Context::Policy {
+        verb,
+        by: by.into_iter().next().map(|(_, by)| by),
+        calls: calls.into_iter().map(call).collect(),
+    }
 }
 
 fn budget(bounds: Result<Expr, Vec<Expr>>) -> Budget {

@@ -48,6 +48,28 @@ pub(crate) fn budget_wants_values(found: impl Display) -> String {
     format!("`{found}` is not a bound; write `budget(max_turns = 10)`, each bound with its value")
 }
 
+pub(crate) fn context_is_a_policy() -> &'static str {
+    "this is no way to shorten a conversation; write `context = trim(at = 0.75)`, or `context = compact(at = 0.75, by = Summariser)`"
+}
+
+pub(crate) fn context_wants_names(verb: impl Display, found: impl Display) -> String {
+    format!("`{found}` has no name here; write `{verb}(at = 0.75)`, each part with its name")
+}
+
+pub(crate) fn no_share(found: impl Display) -> String {
+    format!(
+        "`{found}` is no share of the model's window; write a number of more than 0 and at most 1: `at = 0.75`"
+    )
+}
+
+pub(crate) fn trim_by() -> &'static str {
+    "`trim` leaves messages out, and nobody sums them up; write `compact(by = ..)`, or remove `by`"
+}
+
+pub(crate) fn compact_by_nobody() -> &'static str {
+    "nobody sums up what is left out; name an agent: `compact(by = Summariser)`, or write `trim`"
+}
+
 pub(crate) fn bound_outside_budget(name: &str) -> String {
     format!("`{name}` is a bound, and bounds stand together: write `budget({name} = ..)`")
 }

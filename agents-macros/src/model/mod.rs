@@ -192,6 +192,7 @@ pub(crate) struct Settings {
     pub(crate) purpose: Option<(Ident, Expr)>,
     pub(crate) tools: Option<(Ident, Vec<Element>)>,
     pub(crate) budget: Option<(Ident, Budget)>,
+    pub(crate) context: Option<(Ident, Context)>,
     pub(crate) memory: Option<(Ident, Expr)>,
     /// `knowledge = dir!("skills/")`
     pub(crate) knowledge: Option<(Ident, Expr)>,
@@ -252,6 +253,20 @@ impl Budget {
             _ => false,
         }
     }
+}
+
+/// `context = ..`
+pub(crate) enum Context {
+    /// A value.
+    Value(Expr),
+    /// `trim(at = 0.75)`, or `compact(at = 0.75, by = Summariser)`
+    Policy {
+        /// `trim` or `compact`
+        verb: Ident,
+        /// Agent of `compact`.
+        by: Option<Expr>,
+        calls: Vec<Call>,
+    },
 }
 
 impl Function {

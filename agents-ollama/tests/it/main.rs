@@ -10,6 +10,7 @@ mod peers;
 mod proxies_and_tls;
 mod requests;
 mod server;
+mod window;
 
 use agents_core::{
     Effects,

@@ -27,7 +27,7 @@ async fn a_minimal_request() {
     let body = sent(|model| model, [user("hi")]).await;
     assert_eq!(
         body,
-        r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#
+        r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}]}"#
     );
 }
 
@@ -40,7 +40,7 @@ async fn every_setting_is_sent() {
             .option("top_k", 40)
             .option("min_p", 0.05)
             .seed(7)
-            .num_ctx(8192)
+            .window(8192)
             .num_predict(-1)
             .option("repeat_penalty", 1.1)
             .stop(["\n\n", "END"])
@@ -53,7 +53,7 @@ async fn every_setting_is_sent() {
     assert_eq!(
         body,
         concat!(
-            r#"{"model":"m","stream":false,"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"#,
             r#""options":{"temperature":0.0,"top_p":0.9,"top_k":40,"min_p":0.05,"seed":8,"num_ctx":8192,"#,
             r#""num_predict":-1,"repeat_penalty":1.1,"stop":["\n\n","END"],"mirostat":2},"#,
             r#""keep_alive":"600s","think":"low","messages":[{"role":"user","content":"hi"}]}"#,
@@ -109,7 +109,7 @@ async fn a_conversation_with_calls() {
     assert_eq!(
         body,
         concat!(
-            r#"{"model":"m","stream":false,"messages":["#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":["#,
             r#"{"role":"system","content":"You add."},"#,
             r#"{"role":"user","content":"1 + 90071992547409931, \"now\"?\n"},"#,
             r#"{"role":"assistant","content":"","thinking":"two calls","tool_calls":["#,
@@ -173,8 +173,8 @@ async fn t8_tools_as_declared_and_no_format_beside_them() {
     assert_eq!(
         server.bodies(),
         [
-            format!(r#"{{"model":"m","stream":false,"tools":{declared},"messages":[{{"role":"user","content":"hi"}}]}}"#),
-            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}],"format":{"type":"object"}}"#.into(),
+            format!(r#"{{"model":"m","stream":false,"truncate":false,"shift":false,"tools":{declared},"messages":[{{"role":"user","content":"hi"}}]}}"#),
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}],"format":{"type":"object"}}"#.into(),
         ]
     );
 }
@@ -229,9 +229,9 @@ async fn one_history_serves_clients_of_other_settings() {
     assert_eq!(
         server.bodies(),
         [
-            r#"{"model":"m","stream":false,"messages":[{"role":"user","content":"hi"}]}"#,
-            r#"{"model":"m","stream":false,"options":{"seed":1},"messages":[{"role":"user","content":"hi"}]}"#,
-            r#"{"model":"m","stream":false,"think":true,"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"options":{"seed":1},"messages":[{"role":"user","content":"hi"}]}"#,
+            r#"{"model":"m","stream":false,"truncate":false,"shift":false,"think":true,"messages":[{"role":"user","content":"hi"}]}"#,
         ]
     );
 }
@@ -431,4 +431,24 @@ async fn an_image_by_its_url_and_a_file_are_refused() {
         assert!(error.contains(why), "{error}");
     }
     assert!(server.bodies().is_empty());
+}
+
+#[tokio::test]
+async fn other_fields_are_sent_and_those_of_the_client_are_refused() {
+    let body = sent(
+        |model| model.body("logprobs", true).body("x", Value::Null),
+        [user("hi")],
+    )
+    .await;
+    assert!(body.contains(r#","logprobs":true,"messages""#), "{body}");
+    assert!(!body.contains(r#""x""#), "{body}");
+    for (field, by) in [("options", "`.option(..)`"), ("truncate", "the client:")] {
+        let server = Server::plays([Answer::json(200, HELLO)]).await;
+        let error = ask(&server.model().body(field, true)).await.unwrap_err();
+        assert!(
+            error.to_string().contains(&format!("is set by {by}")),
+            "{error}"
+        );
+        assert_eq!(server.seen().len(), 0);
+    }
 }

@@ -48,7 +48,19 @@ pub(crate) fn body(
             }
             body.extend_from_slice(template.tool_settings.as_bytes());
             body.extend_from_slice(b",\"tools\":");
-            body.extend_from_slice(encoded.tools.as_bytes());
+            match (encoded.tools.strip_suffix(']'), &*template.server_tools) {
+                (Some(own), tools) if !tools.is_empty() => {
+                    body.extend_from_slice(own.as_bytes());
+                    body.push(b',');
+                    body.extend_from_slice(tools.as_bytes());
+                    body.push(b']');
+                }
+                _ => body.extend_from_slice(encoded.tools.as_bytes()),
+            }
+        } else if !template.server_tools.is_empty() {
+            body.extend_from_slice(b",\"tools\":[");
+            body.extend_from_slice(template.server_tools.as_bytes());
+            body.push(b']');
         }
         let format = request.format().filter(|_| able.structured_output);
         if let Some((schema, strict)) = format.and_then(schema::object) {

@@ -6,6 +6,7 @@ mod credentials;
 mod decoding;
 mod environment;
 mod errors;
+mod escape;
 mod faults;
 mod fixtures;
 mod recorded_requests;

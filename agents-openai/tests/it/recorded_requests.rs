@@ -201,7 +201,7 @@ fn tools(request: &Value, differences: &mut Differences) -> ToolSet {
     let tools = request["tools"].as_array().into_iter().flatten();
     tools.fold(ToolSet::new(), |set, tool| {
         if tool["type"] != "function" {
-            note(differences, "tools of the server are set by `.extra(..)`");
+            note(differences, "tools of the server are set by `.body(..)`");
             return set;
         }
         let tool = tool.get("function").unwrap_or(tool);

@@ -69,8 +69,8 @@ async fn settings_of_a_model() {
         .stop(["END"])
         .organization("org-1")
         .header("x-title", "mine")
-        .extra("top_p", 0.9)
-        .extra("seed", 8);
+        .body("top_p", 0.9)
+        .seed(8);
     ask(&model).await.unwrap();
     let expect = json!({
         "model": "m", "stream": false, "max_tokens": 100, "temperature": 0.5, "reasoning_effort": "low", "seed": 8,
@@ -88,7 +88,7 @@ async fn settings_of_a_model() {
 async fn a_field_that_a_server_does_not_know_can_be_left_out() {
     let server = replies(Answer::pieces([HELLO_STREAM])).await;
     let history = History::from(vec![user("hi")]);
-    let model = client(&server).extra("stream_options", Value::Null);
+    let model = client(&server).body("stream_options", Value::Null);
     listen(&model, Request::new(&history)).await.0.unwrap();
     assert_eq!(bodies(&server)[0].get("stream_options"), None);
 }

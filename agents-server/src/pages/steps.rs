@@ -84,6 +84,17 @@ fn step(kind: &EventKind, is_again: bool) -> Option<Step> {
             let text = format!("{by} says: {}", short(&said.text));
             ("!", "ask", text, long(&said.text))
         }
+        EventKind::Shortened {
+            left_out,
+            tokens,
+            window,
+            ..
+        } => {
+            let text = format!(
+                "shortens its conversation of {tokens} tokens, for a window of {window}: {left_out} messages are replaced"
+            );
+            ("✂", "", text, None)
+        }
         EventKind::HandedOff { to } => ("→", "", format!("hands the conversation to {to}"), None),
         EventKind::ModelRequested { turn, model, .. } => {
             ("·", "model", format!("turn {turn}: asks {model}"), None)

@@ -36,7 +36,7 @@ const ALL: u32 = 10_000;
 const EACH: u64 = 100;
 
 /// Every kind of fact that a journal holds.
-const KINDS: [&str; 60] = [
+const KINDS: [&str; 61] = [
     "anew",
     "answer.planned",
     "answer.read",
@@ -89,6 +89,7 @@ const KINDS: [&str; 60] = [
     "resumed",
     "said",
     "settled",
+    "shortened",
     "started",
     "stopped",
     "stopped_from_outside",
@@ -182,8 +183,10 @@ impl Counts {
 
     fn seldom(&self, each: u64) -> Vec<&str> {
         let of = |kind: &str| self.0.get(kind).copied().unwrap_or_default();
-        // The tools of generated runs attach nothing; `models/attachments.rs` has journals with attachments.
-        let kinds = KINDS.into_iter().filter(|kind| *kind != "call.attached");
+        // The tools of generated runs attach nothing, and their conversations are short. `models/attachments.rs` has journals
+        // with attachments, and `runs/shortened.rs` has journals of conversations that are shortened.
+        let elsewhere = ["call.attached", "shortened"];
+        let kinds = KINDS.into_iter().filter(|kind| !elsewhere.contains(kind));
         kinds.filter(|kind| of(kind) < each).collect()
     }
 }

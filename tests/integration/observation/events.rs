@@ -109,6 +109,7 @@ fn name(kind: &EventKind) -> &'static str {
         EventKind::CallFailed { .. } => "call failed",
         EventKind::Instructed(_) => "instructed",
         EventKind::HandedOff { .. } => "handed off",
+        EventKind::Shortened { .. } => "shortened",
         EventKind::KnowledgeUsed { .. } => "knowledge used",
         EventKind::CallEnded(receipt) if receipt.is_ok() => "call ended ok",
         EventKind::CallEnded(_) => "call ended",

@@ -5,7 +5,7 @@ use agents::{
     Agent, AgentBuilder, Budget, Error, ErrorKind, Model,
     agent::{Conversation, Skill},
     journal::MemoryJournal,
-    model::{Message, ModelError, Reply, Request},
+    model::{Message, ModelError, Reply, Request, ToolCall},
     prelude::agent,
     team::Member,
     testing::{Script, ScriptedModel},
@@ -22,6 +22,33 @@ fn crm() -> AgentBuilder<'static, String, String> {
         .prompt("You know customers.")
         .tool(Add)
         .tool(Hang)
+}
+
+fn user(content: &str) -> Message {
+    Message::User {
+        content: content.into(),
+    }
+}
+
+fn assistant(calls: &[&str]) -> Message {
+    let call = |id: &&str| ToolCall {
+        id: (*id).into(),
+        name: "add".into(),
+        arguments: "{}".into(),
+    };
+    Message::Assistant {
+        content: String::new(),
+        thinking: None,
+        calls: calls.iter().map(call).collect(),
+    }
+}
+
+fn result(id: &str) -> Message {
+    Message::Tool {
+        tool_call_id: id.into(),
+        name: "add".into(),
+        content: "3".into(),
+    }
 }
 
 fn spoken(messages: &[Message]) -> Vec<String> {
@@ -498,27 +525,7 @@ async fn a_conversation_that_owns_its_agent_can_be_a_field_and_move_to_another_t
 }
 
 #[tokio::test]
-async fn a_conversation_starts_from_given_messages_if_each_call_has_its_result() {
-    let user = |content: &str| Message::User {
-        content: content.into(),
-    };
-    let assistant = |calls: &[&str]| Message::Assistant {
-        content: String::new(),
-        thinking: None,
-        calls: calls
-            .iter()
-            .map(|id| agents::model::ToolCall {
-                id: (*id).into(),
-                name: "add".into(),
-                arguments: "{}".into(),
-            })
-            .collect(),
-    };
-    let result = |id: &str| Message::Tool {
-        tool_call_id: id.into(),
-        name: "add".into(),
-        content: "3".into(),
-    };
+async fn a_conversation_starts_from_given_messages_if_each_result_has_its_call() {
     let (model, handle) = ScriptedModel::new([
         Script::call("add", r#"{"left": 1, "right": 2}"#),
         Script::text("Seven."),
@@ -548,12 +555,8 @@ async fn a_conversation_starts_from_given_messages_if_each_call_has_its_result()
             "message 2 does not fit: it is a result for `a`, and no call with that id is open",
         ),
         (
-            vec![assistant(&["a"]), user("?")],
-            "message 2 does not fit: the call `a` of `add` has no result",
-        ),
-        (
-            vec![user("?"), assistant(&["a", "b"]), result("a")],
-            "at the end, the call `b` of `add` has no result",
+            vec![assistant(&["a"]), user("?"), result("a")],
+            "message 3 does not fit: it is a result for `a`, and no call with that id is open",
         ),
         (
             vec![assistant(&["a"]), result("a"), result("a")],
@@ -564,4 +567,69 @@ async fn a_conversation_starts_from_given_messages_if_each_call_has_its_result()
         assert_eq!(error.kind(), ErrorKind::Build);
         assert!(error.to_string().contains(problem), "{error}");
     }
+}
+
+/// Returns the ids of calls and results in a conversation: `a` for a call, `=a` for its result, and `?a` for a result that
+/// says that it is lost.
+fn calls_and_results(messages: &[Message]) -> Vec<String> {
+    let of = |message: &Message| match message {
+        Message::Assistant { calls, .. } => calls.iter().map(|call| call.id.clone()).collect(),
+        Message::Tool {
+            tool_call_id,
+            content,
+            ..
+        } if content.contains("it is not known whether the call was carried out") => {
+            vec![format!("?{tool_call_id}")]
+        }
+        Message::Tool { tool_call_id, .. } => vec![format!("={tool_call_id}")],
+        _ => vec!["-".to_owned()],
+    };
+    messages.iter().flat_map(of).collect()
+}
+
+#[tokio::test]
+async fn conversations_with_dangling_calls_are_mended_on_load() {
+    for (messages, mended) in [
+        (vec![user("?"), assistant(&["a"])], vec!["-", "a", "?a"]),
+        (
+            vec![user("?"), assistant(&["a", "b"]), result("a")],
+            vec!["-", "a", "b", "=a", "?b"],
+        ),
+        (
+            vec![
+                assistant(&["a", "b"]),
+                result("b"),
+                user("?"),
+                assistant(&["c"]),
+                assistant(&[]),
+            ],
+            vec!["a", "b", "=b", "?a", "-", "c", "?c"],
+        ),
+        // Two calls that a program elsewhere has given the same id.
+        (
+            vec![assistant(&["a", "a"]), result("a")],
+            vec!["a", "a", "=a", "?a"],
+        ),
+    ] {
+        let (model, handle) = ScriptedModel::new([Script::text("Seven.")]);
+        let crm: Plain = crm().model(model).build();
+        let mut chat = crm.chat().with_messages(messages.clone()).unwrap();
+        assert_eq!(calls_and_results(&chat.messages()), mended);
+        assert_eq!(chat.send("And now?").await.unwrap(), "Seven.");
+        let sent = &handle.requests()[0].messages[1..];
+        assert_eq!(calls_and_results(&sent[..sent.len() - 1]), mended);
+
+        // The same of a conversation that was stored in the middle of a turn.
+        let mut stored = serde_json::to_value(crm.chat().snapshot()).unwrap();
+        stored["messages"] = serde_json::to_value(&messages).unwrap();
+        let stored = serde_json::from_value(stored).unwrap();
+        let chat = crm.chat().resume(stored).unwrap();
+        assert_eq!(calls_and_results(&chat.messages()), mended);
+    }
+    // A result without its call is no conversation.
+    let mut stored = serde_json::to_value(crm().build().chat().snapshot()).unwrap();
+    stored["messages"] = serde_json::to_value([user("?"), result("a")]).unwrap();
+    let stored = serde_json::from_value(stored).unwrap();
+    let refused = crm().build().into_chat().resume(stored).map(|_| ());
+    assert_eq!(refused.unwrap_err().kind(), ErrorKind::Build);
 }

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(super) struct Exchanges {
     pub(super) requests: Vec<RecordedRequest>,
-    /// Conversations; messages are only added to them.
+    /// Conversations; messages are only added to them. One that was shortened is another one.
     talks: Vec<Vec<Message>>,
     /// Conversations that go on, by the paths of their agents.
     going: BTreeMap<String, usize>,
@@ -49,7 +49,7 @@ impl Exchanges {
     pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
         match fact {
             // Another conversation begins.
-            Fact::Said { .. } | Fact::Chosen { .. } => {
+            Fact::Said { .. } | Fact::Chosen { .. } | Fact::Shortened { .. } => {
                 self.catch_up(state, place);
                 self.going.remove(&state.path(place).to_string());
             }
