@@ -18,6 +18,9 @@ impl CallSite<'_> {
             let call = state.call_at(id, self.seq)?;
             state.approval_request(id, call, masker)
         });
+        if let (Some(replay), Some(request)) = (&self.cx.root.settings.replay, &request) {
+            return Box::pin(self.decide_again(replay, request)).await;
+        }
         let began = self.cx.now();
         let decided = match request {
             // On the heap: calls that need no approval are not to be as large.
@@ -43,7 +46,10 @@ impl RunContext {
         }
         let request = self.masker().data(request);
         self.node.add(Fact::Confirming(Box::new(request.clone())));
-        let decided = self.ask(request).await;
+        let decided = match &self.root.settings.replay {
+            Some(replay) => Box::pin(self.confirm_again(replay, &request)).await,
+            None => self.ask(request).await,
+        };
         self.node.add(Fact::Confirmed(decided.clone()));
         decided.approval
     }
