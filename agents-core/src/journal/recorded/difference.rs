@@ -49,7 +49,7 @@ pub struct Difference {
     what: What,
 }
 
-/// What differs.
+/// Kind of a difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
     /// This, in a sentence.
@@ -70,6 +70,8 @@ impl fmt::Display for Difference {
         }
     }
 }
+
+impl std::error::Error for Difference {}
 
 impl Difference {
     /// Compares a request with the recorded requests that are left.

@@ -16,7 +16,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// What a recorded run got from outside of its models.
+/// Parts of a recorded run that came from outside of its models.
 #[derive(Default)]
 pub(super) struct Outside {
     executions: Vec<Execution>,
