@@ -290,6 +290,8 @@ mod pages {
     struct CookbookListedTools;
     #[doc = include_str!("../book/src/glossary.md")]
     struct Glossary;
+    #[doc = include_str!("../book/src/stability.md")]
+    struct Stability;
     #[doc = include_str!("../book/src/features.md")]
     struct Features;
     #[doc = include_str!("../book/src/errors.md")]

@@ -135,10 +135,47 @@ pub(crate) enum Command {
         event: u64,
     },
     /// List the unfinished runs that the agents of a manifest cannot go on with
-    CheckDeploy {
-        /// Manifest of the application, as JSON; - for the standard input
-        manifest: PathBuf,
-    },
+    CheckDeploy(CheckDeployArgs),
+    /// Write tests for the application
+    #[command(subcommand)]
+    Test(TestCommand),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct CheckDeployArgs {
+    /// Manifest of the application, as JSON; - for the standard input
+    #[arg(required_unless_present = "journals")]
+    pub(crate) manifest: Option<PathBuf>,
+    /// List the runs that the application works otherwise: what its `runtime.replays(..)` has found, as JSON; - for the standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "manifest")]
+    pub(crate) journals: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TestCommand {
+    /// Write a Rust test that replays a run, and its journal beside it
+    From(TestFromArgs),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TestFromArgs {
+    /// Id of the run
+    pub(crate) run: String,
+    /// Folder of the test
+    #[arg(long, value_name = "FOLDER", default_value = "tests")]
+    pub(crate) out: PathBuf,
+    /// Name of the test and its files; by default, the agent's name and the beginning of the run's id
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<String>,
+    /// Path of the agent in the code: my_crate::Refunds
+    #[arg(long, value_name = "PATH")]
+    pub(crate) agent: Option<String>,
+    /// Text to be replaced everywhere in the journal, and its replacement: ada@example.com=someone@example.com; may be repeated
+    #[arg(long = "replace", value_name = "OLD=NEW", value_parser = replacement)]
+    pub(crate) replace: Vec<(String, String)>,
+    /// Overwrite files that are there
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Args, Debug)]
@@ -399,6 +436,12 @@ fn role_for(text: &str) -> Result<RoleFor, String> {
 fn time(text: &str) -> Result<Timestamp, String> {
     let quoted = serde_json::Value::from(text);
     serde_json::from_value(quoted).map_err(|_| crate::wording::no_time())
+}
+
+fn replacement(text: &str) -> Result<(String, String), String> {
+    let said = text.split_once('=').filter(|(old, _)| !old.is_empty());
+    said.map(|(old, new)| (old.to_owned(), new.to_owned()))
+        .ok_or_else(crate::wording::no_replacement)
 }
 
 fn label(text: &str) -> Result<(String, String), String> {

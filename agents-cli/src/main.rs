@@ -10,7 +10,7 @@ mod session;
 mod table;
 mod wording;
 
-use args::{Cli, Command};
+use args::{Cli, Command, TestCommand};
 use clap::Parser;
 use failure::Failure;
 use out::Out;
@@ -73,8 +73,11 @@ async fn run(cli: Cli) -> Result<(), Failure> {
         Command::Redeliver { webhook, event } => {
             commands::deliveries::send_again(&session, webhook, *event, &mut out).await
         }
-        Command::CheckDeploy { manifest } => {
-            commands::check_deploy::check(&session, manifest, &mut out).await
+        Command::CheckDeploy(asked) => {
+            commands::check_deploy::check(&session, asked, &mut out).await
+        }
+        Command::Test(TestCommand::From(asked)) => {
+            commands::test_from::write(&session, asked, &mut out).await
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Errors and results of the commands, in words. Tables and their heads are where they are printed.
 
-use crate::failure::Failure;
-use agents_core::run::Question;
+use crate::{args::TestFromArgs, failure::Failure};
+use agents_core::{journal::Recorded, run::Question};
 use agents_runtime::{RuntimeError, RuntimeErrorKind};
 use agents_store::{ErrorKind, StoreError};
 use std::{fmt::Display, path::Path};
@@ -179,6 +179,90 @@ pub(crate) fn no_time() -> String {
 
 pub(crate) fn no_label() -> String {
     "expected a name and a value, such as month=2026-10".to_owned()
+}
+
+// ---- tests ----
+
+pub(crate) fn no_replacement() -> String {
+    "expected a text and its replacement, such as ada@example.com=someone@example.com".to_owned()
+}
+
+pub(crate) fn no_test_name(name: &str) -> Failure {
+    Failure::Usage(format!(
+        "--name {name} is no name of a Rust function; use letters, digits and _"
+    ))
+}
+
+pub(crate) fn no_agent_path(path: &str) -> Failure {
+    Failure::Usage(format!(
+        "--agent {path} is no path of a Rust type; write it as my_crate::Refunds"
+    ))
+}
+
+pub(crate) fn is_there(path: &Path) -> Failure {
+    let path = path.display();
+    Failure::failed(format!(
+        "{path} is there already; write another test with --name, or overwrite it with --force"
+    ))
+}
+
+pub(crate) fn not_written(path: &Path, error: &impl Display) -> Failure {
+    let path = path.display();
+    Failure::failed(format!("{path} cannot be written: {error}"))
+}
+
+pub(crate) fn not_replaceable(error: &impl Display) -> Failure {
+    Failure::failed(format!(
+        "with the replacements this is no journal any more: {error}; replace longer texts, which are no part of its form"
+    ))
+}
+
+pub(crate) fn not_in_the_journal(old: &str) -> Failure {
+    Failure::failed(format!(
+        "`{old}` is not in the journal, so that nothing is replaced; nothing is written"
+    ))
+}
+
+pub(crate) const WHAT_IS_IN_THE_JOURNAL: &str = "The journal has no values of secrets. It has all else that was said, asked and returned: look at it before you commit it, and replace what is personal with --replace.";
+
+/// Returns the source of a test. `path` is the path of the agent, and `guess` the name of its type if nobody has said it.
+pub(crate) fn test(
+    name: &str,
+    path: Option<&str>,
+    guess: &str,
+    recorded: &Recorded,
+    asked: &TestFromArgs,
+) -> String {
+    let (run, agent) = (&asked.run, recorded.agent());
+    let unknown = "// The path is a guess from the agent's name: adapt it to your crate.\n";
+    let (hint, path) = match path {
+        Some(path) => ("", path.to_owned()),
+        None => (unknown, format!("my_crate::{guess}")),
+    };
+    let own = path.rsplit("::").next().unwrap_or_default();
+    let one_line = |text: &str| crate::screen::shown(&text.replace(['\n', '\r'], " ")).into_owned();
+    let policies = match recorded.policies() {
+        [] => String::new(),
+        names => format!(
+            "    // The run had these policies; give them again with `.policy(..)`: {}.\n",
+            one_line(&names.join(", "))
+        ),
+    };
+    let (run, agent) = (one_line(run), one_line(agent));
+    format!(
+        "//! Replays run {run} of agent `{agent}` with the code of today, and fails where it would go otherwise.\n\
+         //! `agents test from` has written it; it is yours to change.\n\
+         \n\
+         use agents::{{Agent, journal}};\n\
+         {hint}use {path};\n\
+         \n\
+         #[test]\n\
+         fn {name}() {{\n\
+         {policies}    \
+         let text = include_str!(\"{name}.journal\");\n    \
+         journal::assert_replays(text, |input| {own}.run(input));\n\
+         }}\n"
+    )
 }
 
 // ---- undo and the audit trail ----

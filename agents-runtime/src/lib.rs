@@ -79,6 +79,7 @@ mod one_call;
 mod packed;
 mod principal;
 mod registered;
+mod replays;
 mod roles;
 mod run_ref;
 mod runtime;
@@ -127,6 +128,7 @@ pub use metrics::{Metrics, WorkerMetrics};
 pub use modes::{Mode, ModeSetting, Modes};
 pub use notifications::{Notification, Publish, Subscriber, Told};
 pub use principal::Principal;
+pub use replays::{ChangedRun, Replays};
 pub use roles::{Action, Roles};
 pub use run_ref::{Progress, RunRef};
 pub use runtime::Runtime;
@@ -162,4 +164,6 @@ mod pages {
     struct Operations;
     #[doc = include_str!("../../book/src/stores.md")]
     struct Stores;
+    #[doc = include_str!("../../book/src/tests-from-production.md")]
+    struct TestsFromProduction;
 }

@@ -14,7 +14,7 @@ use agents_core::{
     Agent, Effects, Error, ErrorKind, Json, Outcome,
     agent::{Conversation, Data, Profile, Progress, Run},
     async_trait,
-    journal::MemoryJournal,
+    journal::{Difference, MemoryJournal, Recorded},
     policy::{Action, Policy, Verdict, named},
     run::{AgentOutputs, Clock, RunContext, SystemClock, Timestamp},
     tool::Scope,
@@ -42,6 +42,14 @@ pub(crate) trait Registered: Send + Sync {
         journal: MemoryJournal,
         settings: &Settings,
     ) -> Result<Varied, Error>;
+
+    /// Replays a recorded run in memory, and says what differs. Nothing outside of the agent's code runs.
+    async fn replay(
+        &self,
+        data: RunData,
+        recorded: &Recorded,
+        settings: &Settings,
+    ) -> Result<Result<(), Difference>, Error>;
 }
 
 /// Data and settings with which a run goes on.
@@ -146,6 +154,17 @@ impl<A: Agent + 'static, F: Fn(&Scope) -> A + Send + Sync> Registered for MadeFo
             outputs,
             partial,
         })
+    }
+
+    async fn replay(
+        &self,
+        data: RunData,
+        recorded: &Recorded,
+        settings: &Settings,
+    ) -> Result<Result<(), Difference>, Error> {
+        let agent = (self.0)(&data.scope);
+        let run = agent.run(input_of::<A::In>(&data)?);
+        Ok(with_code(run, data, settings).replay(recorded).await)
     }
 }
 

@@ -390,6 +390,36 @@ pub(crate) mod flaws {
     pub(crate) const REWRITTEN: &str = "was rewritten since its head was kept";
 }
 
+// ---- replays ----
+
+pub(crate) fn not_to_replay(run: &str, why: &str) -> RuntimeError {
+    invalid(format!("run {run} cannot be replayed: {why}"))
+}
+
+pub(crate) const NOT_BEGUN: &str = "it has not begun";
+
+pub(crate) fn may_not_see_contents(who: &str) -> RuntimeError {
+    RuntimeError::new(
+        RuntimeErrorKind::Forbidden,
+        format!(
+            "`{who}` may not see the contents of runs; whoever may decide about every risk may, or has the role of `{}`",
+            crate::Action::ReadArguments
+        ),
+    )
+}
+
+pub(crate) fn no_replays(error: &impl Display) -> RuntimeError {
+    invalid(format!(
+        "this is no report of replays: {error}; the application prints one with `runtime.replays(&filter)`, as JSON"
+    ))
+}
+
+pub(crate) fn replays_of_other_format(found: u32, known: u32) -> RuntimeError {
+    invalid(format!(
+        "the report of replays has format {found}, and this version reads format {known}; use the later program"
+    ))
+}
+
 // ---- manifests ----
 
 pub(crate) fn no_manifest(error: &impl Display) -> RuntimeError {

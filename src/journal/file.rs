@@ -305,6 +305,19 @@ impl Lines {
     }
 }
 
+/// Writes entries as the text of a file without a key, a line for each.
+pub(super) fn written(entries: &[Entry]) -> serde_json::Result<String> {
+    let mut lines = Lines::new(Key::none());
+    let (digest, mut text) = header(&lines.key);
+    lines.digest = digest;
+    for entry in entries {
+        let (digest, line) = lines.next(&serde_json::to_string(&[entry])?);
+        lines.digest = digest;
+        text.push_str(&line);
+    }
+    Ok(text)
+}
+
 /// Reads the run from the text of a journal's file, as `include_str!` returns it. An incomplete last line is left
 /// out.
 ///

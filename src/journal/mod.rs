@@ -27,6 +27,7 @@
 
 mod chain;
 mod file;
+mod replays;
 mod wording;
 
 pub use agents_core::journal::{
@@ -35,3 +36,4 @@ pub use agents_core::journal::{
 };
 pub use chain::Key;
 pub use file::{FileJournal, recorded};
+pub use replays::{assert_replays, written};

@@ -21,3 +21,17 @@ pub(super) const SNAPSHOT: &str = "this is a snapshot, which earlier versions st
 pub(super) const RECORDING: &str =
     "this is a recording, which earlier versions wrote (`tape`); this version reads journals";
 pub(super) const NO_JOURNAL: &str = "this is no journal";
+
+// ---- replays ----
+
+pub(super) fn input_misfits(agent: &str, error: &impl std::fmt::Display) -> String {
+    format!("the recorded input does not fit agent `{agent}` (fact 1): {error}")
+}
+
+pub(super) fn no_longer_replays(
+    agent: &str,
+    run: &str,
+    difference: &impl std::fmt::Display,
+) -> String {
+    format!("run {run} of agent `{agent}` goes otherwise now: {difference}")
+}

@@ -12,6 +12,7 @@ pub(crate) mod mode;
 pub(crate) mod runs;
 pub(crate) mod show;
 pub(crate) mod steer;
+pub(crate) mod test_from;
 pub(crate) mod undo;
 
 use crate::failure::Failure;

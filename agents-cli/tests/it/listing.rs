@@ -210,3 +210,54 @@ async fn a_reader_may_stop_reading() {
     let done = child.wait_with_output().unwrap();
     assert!(done.status.success() && done.stderr.is_empty(), "{done:?}");
 }
+
+/// Pays a bill.
+#[agents::tool(writes, name = "pay_known", approval = always)]
+async fn pay_known(
+    /// Account of the supplier.
+    account: agents::evidence::Known<String, agents::evidence::User>,
+) -> String {
+    format!("paid to {account}")
+}
+
+#[tokio::test]
+async fn the_origins_of_known_values_are_shown_with_the_request() {
+    use agents::testing::{Script, ScriptedModel};
+    let folder = crate::desk::Folder::new("known");
+    let file = folder.0.join("runs.db");
+    let store = agents_runtime::SqliteStore::open(&file).await.unwrap();
+    let (model, _) =
+        ScriptedModel::new([Script::call("pay_known", r#"{"account": "DE02120300"}"#)]);
+    let runtime = agents_runtime::Runtime::open(store).model(model);
+    let agent = agents::AgentBuilder::<String, String>::new("payer").tool(PayKnown);
+    let payer = runtime.agent(agent.build());
+    let run = payer
+        .run("Pay the bill to DE02120300.")
+        .start()
+        .await
+        .unwrap();
+    let stop = tokio_util::sync::CancellationToken::new();
+    let working = tokio::spawn(runtime.clone().work(stop.clone()));
+    let request = loop {
+        match run.progress().await.unwrap() {
+            agents_runtime::Progress::Waiting(requests) if !requests.is_empty() => {
+                break requests[0].id.clone();
+            }
+            agents_runtime::Progress::Done(outcome) => panic!("{outcome:?}"),
+            _ => tokio::time::sleep(std::time::Duration::from_millis(10)).await,
+        }
+    };
+    stop.cancel();
+    working.await.unwrap();
+    let url = format!("sqlite:{}", file.display());
+    let agents = |args: &[&str]| {
+        let mut command = crate::desk::binary();
+        crate::desk::Ran::of(command.args(["--store", &url]).args(args)).succeeds()
+    };
+    let shown = agents(&["approval", &request]).out;
+    let known = "known       \"DE02120300\" from the user\n";
+    assert!(shown.contains(known), "{shown}");
+    let json = agents(&["--json", "approval", &request]).objects();
+    let known = &json[0]["detail"]["request"]["known"][0];
+    assert_eq!(known["value"], "DE02120300", "{json:?}");
+}

@@ -12,5 +12,8 @@ mod help;
 mod listing;
 mod modes;
 mod payer;
+#[allow(unreachable_pub, reason = "a package has it as its library")]
+mod refunds;
 mod steering;
 mod stores;
+mod test_from;

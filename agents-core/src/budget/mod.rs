@@ -53,6 +53,15 @@ impl Budget {
         Self::default()
     }
 
+    /// Returns the bounds without those on time and money, which a replay does not take.
+    pub(crate) fn in_a_replay(self) -> Self {
+        Budget {
+            cost: None,
+            time: None,
+            ..self
+        }
+    }
+
     pub(crate) fn turns(&self) -> u32 {
         self.turns.unwrap_or(10)
     }

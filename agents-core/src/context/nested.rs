@@ -46,6 +46,7 @@ impl Settings {
             self.secret_store = outer.secret_store.clone();
         }
         self.masker = outer.masker.clone();
+        self.replay = outer.replay.clone();
         self.past = outer.past.clone();
         self.findings = outer.findings.clone();
         self.activity = outer.activity.clone();

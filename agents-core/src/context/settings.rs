@@ -3,7 +3,7 @@
 use super::{Activity, Exchange, Executor, Past, Stopwatch, Subscriber, Writer};
 use crate::{
     Error, ErrorKind,
-    journal::{Journal, Projection, RunKey},
+    journal::{Journal, Projection, Replay, RunKey},
     model::{Model, PurposeKey, Purposes},
     run::{
         Approver, Budget, Clock, Findings, Steering, SystemClock, ToolCallMetadata, ToolEnvelope,
@@ -45,6 +45,8 @@ pub(crate) struct Settings {
     pub(crate) has_own_clock: bool,
     /// Model that is asked instead of every other.
     pub(crate) override_model: Option<Arc<dyn Model>>,
+    /// Recorded run that is replayed; shared with the runs within this one.
+    pub(crate) replay: Option<Arc<Replay>>,
     /// Journal that was given to this run itself. A nested run without one uses the outer run's writer.
     pub(crate) journal: Option<Arc<dyn Journal>>,
     pub(crate) writer: Option<Arc<Writer>>,
@@ -167,6 +169,7 @@ impl Default for Settings {
             clock: Arc::new(SystemClock),
             has_own_clock: false,
             override_model: None,
+            replay: None,
             journal: None,
             writer: None,
             past: Arc::default(),

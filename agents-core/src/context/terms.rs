@@ -56,18 +56,23 @@ impl Terms {
 
     /// Checks that policies and limits of the stored run are given again, as they are code and cannot be stored.
     pub(crate) fn check(&self, settings: &Settings) -> Result<(), Error> {
-        let executor = &settings.executor;
-        let mut given = executor.policies.names();
+        self.has_policies(settings)?;
+        match self.limited && settings.executor.limiter.is_none() {
+            true => Err(refused(wording::RATE_LIMITS_MISSING)),
+            false => Ok(()),
+        }
+    }
+
+    /// Checks that the policies of the stored run are given again.
+    pub(crate) fn has_policies(&self, settings: &Settings) -> Result<(), Error> {
+        let mut given = settings.executor.policies.names();
         for name in &self.policies {
             match given.iter().position(|given| given == name) {
                 Some(at) => given.swap_remove(at),
                 None => return Err(refused(wording::policy_missing(name))),
             };
         }
-        match self.limited && executor.limiter.is_none() {
-            true => Err(refused(wording::RATE_LIMITS_MISSING)),
-            false => Ok(()),
-        }
+        Ok(())
     }
 }
 

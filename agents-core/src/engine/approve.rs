@@ -19,6 +19,9 @@ impl CallSite<'_> {
             let call = state.call_at(id, self.seq)?;
             Some((state.approval_request(id, call, masker)?, call.asked_at()))
         });
+        if let (Some(replay), Some((request, _))) = (&self.cx.root.settings.replay, &asked) {
+            return Box::pin(self.decide_again(replay, request)).await;
+        }
         let began = self.cx.now();
         let decided = match asked {
             // On the heap: calls that need no approval are not to be as large.
@@ -47,7 +50,10 @@ impl RunContext {
         }
         let request = self.masker().data(request);
         self.node.add(Fact::Confirming(Box::new(request.clone())));
-        let decided = self.ask(request, Duration::ZERO).await;
+        let decided = match &self.root.settings.replay {
+            Some(replay) => Box::pin(self.confirm_again(replay, &request)).await,
+            None => self.ask(request, Duration::ZERO).await,
+        };
         self.node.add(Fact::Confirmed(decided.clone()));
         decided.approval
     }

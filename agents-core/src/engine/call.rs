@@ -154,7 +154,10 @@ impl CallSite<'_> {
                     let read = prepared.take().filter(|(read, _)| *read == args);
                     let values = read.map(|(_, values)| values);
                     match self.ready(&rules, values, &args) {
-                        Ok(values) => self.carry_out(tool, values, &context).await,
+                        Ok(values) => match self.replay_of(tool) {
+                            Some(replay) => Box::pin(self.repeat(replay, tool, &context)).await,
+                            None => self.carry_out(tool, values, &context).await,
+                        },
                         Err(fact) => *fact,
                     }
                 }
@@ -172,12 +175,18 @@ impl CallSite<'_> {
                     CallFact::Waits { until, wait }
                 }
                 Action::Sleep { until, wait } => {
-                    tokio::time::sleep(rules.until(until).min(wait)).await;
+                    if self.cx.root.settings.replay.is_none() {
+                        tokio::time::sleep(rules.until(until).min(wait)).await;
+                    }
                     CallFact::Woke
                 }
                 Action::AskArms => {
                     // The arms are user code: they run without the lock.
                     let call = self.with_call(Call::clone);
+                    if let Some(plan) = self.recorded_plan(tool, &call) {
+                        self.add(CallFact::Planned(plan)).await;
+                        continue;
+                    }
                     match guarded(|| repair::decide(&rules, &call)) {
                         Ok(plan) => CallFact::Planned(plan),
                         Err(panic) => CallFact::Panicked(panic),

@@ -3,7 +3,7 @@
 use crate::{
     context::RunContext,
     definition::AgentDefinition,
-    journal::{Call, CallFact, Fact},
+    journal::{Call, CallFact, Fact, call_path},
 };
 use tokio::sync::Semaphore;
 
@@ -26,6 +26,11 @@ impl CallSite<'_> {
                 None => f(&Call::closed(self.seq)),
             }
         })
+    }
+
+    /// Returns the path of the call in the run.
+    pub(super) fn path(&self) -> String {
+        call_path(&self.cx.node.path().to_string(), self.seq)
     }
 
     /// Adds a fact. If the fact ends the run, this call never returns.

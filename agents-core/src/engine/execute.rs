@@ -76,7 +76,7 @@ impl CallSite<'_> {
     }
 
     /// Records that the tool begins to run. For a tool that writes, this returns when the intent is stored.
-    async fn begin(&self, tool: &SharedTool, context: &ToolContext) {
+    pub(super) async fn begin(&self, tool: &SharedTool, context: &ToolContext) {
         let settings = &self.cx.root.settings;
         // Whoever has cancelled the run waits for no effect of it.
         if settings.cancel.iter().any(CancellationToken::is_cancelled) {

@@ -28,6 +28,7 @@ pub(crate) mod read;
 pub(crate) mod receipt;
 pub(crate) mod repair;
 mod repeats;
+mod replay;
 mod rules;
 mod shorten;
 mod wording;

@@ -191,7 +191,9 @@ async fn send(
         .with_place(&place)
         .of_run(cx);
     request.check_media(&**model)?;
-    if history.has_images() || history.has_files() {
+    let has_media = history.has_images() || history.has_files();
+    // A replay shows nothing to a real model.
+    if has_media && cx.root.settings.replay.is_none() {
         Box::pin(attach::load(cx, &history)).await?;
     }
     request = match format {

@@ -17,6 +17,12 @@ impl CallSite<'_> {
     /// Stores the output of a settled call, if it will be cut and there is a store for it.
     pub(super) async fn put_away(&self) {
         let settings = &self.cx.root.settings;
+        if let Some(replay) = &settings.replay {
+            if let Some(kept) = replay.kept(&self.path()) {
+                self.add(CallFact::Kept(kept)).await;
+            }
+            return;
+        }
         let Some(store) = &settings.executor.blobs else {
             return;
         };

@@ -9,6 +9,7 @@ mod doubts;
 mod lists;
 mod metrics;
 mod pauses;
+mod replays;
 mod retention;
 mod roles;
 mod webhooks;

@@ -2,6 +2,7 @@
 
 mod abandoned_calls;
 mod generated_runs;
+mod replays;
 mod unfinished_runs;
 mod what_if;
 
@@ -299,7 +300,7 @@ async fn s5_13_the_first_difference_is_named() {
     assert_eq!(error.kind(), ErrorKind::Replay);
     assert_eq!(
         error.to_string(),
-        "agent `worker`, turn 1: request 1 differs from the recording in message 2: recorded `go`, now `stop`"
+        "agent `worker`, turn 1: request 1 differs from the recording in message 2: recorded `go`, now `stop` (fact 2)"
     );
     assert_eq!(
         outcome.stopped,

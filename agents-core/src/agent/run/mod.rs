@@ -2,6 +2,7 @@
 
 mod call_settings;
 mod driver;
+mod replay;
 mod settings;
 mod stream;
 

@@ -8,9 +8,11 @@ use crate::{
     Json,
     model::{Message, Request},
 };
+use serde_json::Value;
 use std::{cmp::Reverse, fmt};
 
-/// First request of a run that the recorded run did not make, with the recorded request that is most similar.
+/// First thing that a run did otherwise than the recorded run: mostly a request that was not recorded, with the recorded
+/// request that is most similar.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -33,22 +35,43 @@ use std::{cmp::Reverse, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Place of the agent's turn in the run.
+    /// Place in the run: of the agent's turn, or of the call.
     pub place: String,
     /// Number of the message that differs, from 1; `None` if it is not a message.
     pub message: Option<usize>,
+    /// Number of the recorded fact that differs, as [`Entry::seq`](crate::journal::Entry::seq) has it; `None` if there is
+    /// none.
+    pub fact: Option<u64>,
     /// Recorded text, from shortly before the difference.
     pub recorded: String,
     /// Text of the new request, from shortly before the difference.
     pub now: String,
-    what: String,
+    what: What,
+}
+
+/// Kind of a difference.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum What {
+    /// This, in a sentence.
+    This(Box<str>),
+    /// Nothing: the recording ends here.
+    Nothing,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+        f.write_str(match &self.what {
+            What::This(what) => what,
+            What::Nothing => wording::ENDED_UNANSWERED,
+        })?;
+        match self.fact {
+            Some(fact) => write!(f, " (fact {fact})"),
+            None => Ok(()),
+        }
     }
 }
+
+impl std::error::Error for Difference {}
 
 impl Difference {
     /// Compares a request with the recorded requests that are left.
@@ -81,11 +104,21 @@ impl Difference {
             (Some(_), Some(_)) => wording::other_message(number, message, &recorded, &now),
             (Some(_), None) => wording::message_missing(number, message),
             (None, Some(_)) => wording::message_added(number, message, &now),
-            (None, None) if offers_other_tools => wording::other_tools(number),
+            (None, None) if offers_other_tools => {
+                let offer = nearest.offer.as_ref();
+                let then = offer.map_or("[]", |offer| offer.tools.as_str());
+                let tools = changed_tools(then, request.tools_json().unwrap_or("[]"));
+                wording::other_tools(number, &tools)
+            }
             (None, None) => wording::other_format(number),
         };
+        let is_a_message = then.is_some() || is.is_some();
         Difference {
-            message: (then.is_some() || is.is_some()).then_some(message),
+            message: is_a_message.then_some(message),
+            fact: Some(match is_a_message {
+                true => exchanges.fact_of(nearest, at),
+                false => nearest.offered,
+            }),
             recorded,
             now,
             ..Difference::new(place, what)
@@ -94,16 +127,46 @@ impl Difference {
 
     /// Creates the difference for a request whose recorded counterpart was never answered.
     pub(super) fn of_end(place: String) -> Difference {
-        Difference::new(place, wording::ENDED_UNANSWERED.to_owned())
+        Difference {
+            what: What::Nothing,
+            ..Difference::new(place, String::new())
+        }
+    }
+
+    /// Creates a difference from this recorded fact.
+    pub(super) fn at(fact: u64, place: impl Into<String>, what: String) -> Difference {
+        Difference {
+            fact: Some(fact),
+            ..Difference::new(place.into(), what)
+        }
+    }
+
+    /// Adds the recorded text and the text that takes its place now, from shortly before they differ. `what` makes the
+    /// sentence of the two.
+    pub(super) fn between(
+        mut self,
+        then: &str,
+        now: &str,
+        what: impl FnOnce(&str, &str) -> String,
+    ) -> Difference {
+        (self.recorded, self.now) = parted(then, now);
+        self.what = What::This(what(&self.recorded, &self.now).into());
+        self
+    }
+
+    /// Returns `true` if nothing differs: the recording ends here.
+    pub(super) fn is_end(&self) -> bool {
+        self.what == What::Nothing
     }
 
     fn new(place: String, what: String) -> Difference {
         Difference {
             place,
             message: None,
+            fact: None,
             recorded: String::new(),
             now: String::new(),
-            what,
+            what: What::This(what.into()),
         }
     }
 }
@@ -117,6 +180,35 @@ fn said(message: &Message) -> String {
         }
         other => other.text().to_owned(),
     }
+}
+
+/// Says which of the tools differ in two lists of declarations.
+fn changed_tools(then: &str, now: &str) -> Vec<String> {
+    let named = |text: &str| -> Vec<(String, Value)> {
+        let all: Vec<Value> = serde_json::from_str(text).unwrap_or_default();
+        let named = all.into_iter().map(|mut tool| {
+            let tool = tool["function"].take();
+            (tool["name"].as_str().unwrap_or_default().to_owned(), tool)
+        });
+        named.collect()
+    };
+    let (then, now) = (named(then), named(now));
+    let of = |tools: &[(String, Value)], name: &str| {
+        let tool = tools.iter().find(|(own, _)| own == name);
+        tool.map(|(_, tool)| tool.clone())
+    };
+    let mut changed = Vec::new();
+    for (name, was) in &then {
+        changed.extend(match of(&now, name) {
+            None => Some(wording::tool_gone(name)),
+            Some(is) if is["parameters"] != was["parameters"] => Some(wording::tool_schema(name)),
+            Some(is) if is != *was => Some(wording::tool_described(name)),
+            Some(_) => None,
+        });
+    }
+    let new = now.iter().filter(|(name, _)| of(&then, name).is_none());
+    changed.extend(new.map(|(name, _)| wording::tool_new(name)));
+    changed
 }
 
 /// Returns both texts from shortly before they differ, shortened.

@@ -5,7 +5,7 @@ use crate::{
     journal::{Entry, Fact, Finished, Offer, PlaceId, State, Stored},
     model::{Message, ModelError, Reply},
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Requests of a recorded run, and the replies to them.
 #[derive(Default)]
@@ -17,6 +17,10 @@ pub(super) struct Exchanges {
     going: BTreeMap<String, usize>,
     /// Requests that are not answered yet, by their paths.
     open: BTreeMap<String, usize>,
+    /// Numbers of the facts that began the conversations, by the paths of their agents.
+    begun: BTreeMap<String, u64>,
+    /// Numbers of the facts that made the offers, by the run and the number of the offer in it.
+    offered: BTreeMap<(u32, usize), u64>,
     /// Is `true` if the run came to an end of its own.
     pub(super) has_ended: bool,
 }
@@ -25,6 +29,11 @@ pub(super) struct Exchanges {
 pub(super) struct RecordedRequest {
     /// Path of the place and the turn in which the model was asked.
     pub(super) place: String,
+    /// Number of the fact that the model was asked.
+    pub(super) fact: u64,
+    /// Number of the fact that began the conversation, and of the one that made the offer.
+    begun: u64,
+    pub(super) offered: u64,
     /// Path of the agent that asked the model.
     path: String,
     /// Conversation of the request, and the number of messages that it had.
@@ -51,9 +60,14 @@ impl Exchanges {
             // Another conversation begins.
             Fact::Said { .. } | Fact::Chosen { .. } | Fact::Shortened { .. } => {
                 self.catch_up(state, place);
-                self.going.remove(&state.path(place).to_string());
+                let path = state.path(place).to_string();
+                self.going.remove(&path);
+                self.begun.insert(path, raw.seq);
             }
-            Fact::Asked { model, offer } => self.asked(state, place, model, *offer),
+            Fact::Offered(_) => {
+                self.offered.insert((raw.run, state.offers.len()), raw.seq);
+            }
+            Fact::Asked { model, offer } => self.asked(state, place, model, *offer, raw),
             Fact::Replied(replied) => self.answered(state, place, reply_in(raw), &replied.model),
             Fact::Unanswered { error, model, .. } => {
                 let said = error
@@ -101,7 +115,7 @@ impl Exchanges {
         Some(talk)
     }
 
-    fn asked(&mut self, state: &State, place: PlaceId, model: &str, offer: u32) {
+    fn asked(&mut self, state: &State, place: PlaceId, model: &str, offer: u32, raw: &Entry) {
         let Some(talk) = self.catch_up(state, place) else {
             return;
         };
@@ -112,9 +126,13 @@ impl Exchanges {
             .as_ref()
             .map_or(0, |frame| frame.turns);
         let offer = usize::try_from(offer).ok();
+        let offered = offer.and_then(|offer| self.offered.get(&(raw.run, offer)));
         self.open.insert(path.clone(), self.requests.len());
         self.requests.push(RecordedRequest {
             place: format!("{path}/turn{:04}", turn + 1),
+            fact: raw.seq,
+            begun: self.begun.get(&path).copied().unwrap_or(raw.seq),
+            offered: offered.copied().unwrap_or(raw.seq),
             path,
             talk,
             messages: self.talks[talk].len(),
@@ -130,6 +148,25 @@ impl Exchanges {
             asked.said = said;
             model.clone_into(&mut asked.model);
         }
+    }
+
+    /// Returns the number of the fact from which the message with this index of a request comes: the beginning of the
+    /// conversation, or the request itself.
+    pub(super) fn fact_of(&self, asked: &RecordedRequest, index: usize) -> u64 {
+        let first = self.requests.iter().find(|first| first.talk == asked.talk);
+        match first {
+            Some(first) if index < first.messages => asked.begun,
+            _ => asked.fact,
+        }
+    }
+
+    /// Returns the first answered request of the agent that was run that is not among `used`.
+    pub(super) fn not_made(&self, used: &BTreeSet<usize>) -> Option<(usize, &RecordedRequest)> {
+        let all = self.requests.iter().enumerate();
+        let is_own = |asked: &RecordedRequest| asked.path.is_empty();
+        let is_answered = |asked: &RecordedRequest| !matches!(asked.said, RecordedAnswer::Nothing);
+        let mut left = all.filter(|(index, _)| !used.contains(index));
+        left.find(|(_, asked)| is_own(asked) && is_answered(asked))
     }
 
     /// Returns the messages of a request.

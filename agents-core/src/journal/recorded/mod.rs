@@ -4,6 +4,7 @@ mod difference;
 mod exchanges;
 mod model;
 mod open_calls;
+mod replay;
 mod what_if;
 mod wording;
 
@@ -12,18 +13,21 @@ pub use model::RecordedModel;
 pub use open_calls::OpenCall;
 pub use what_if::{RecordedCall, WhatIf};
 
+pub(crate) use replay::{Replay, call_path, is_given_again, of_an_execution};
+
 use super::{
     Entry, Fact, JournalError, Started,
     refold::{Position, Stored, refold},
 };
 use crate::{
-    Json,
+    Error, Json,
     budget::Cost,
     model::{Message, Usage},
     run::{Event, Outcome, ToolEnvelope, trace::Trace},
     secret::{Masker, shown},
 };
 use exchanges::Exchanges;
+use replay::Outside;
 use serde::de::DeserializeOwned;
 use std::{fmt, sync::Arc};
 
@@ -34,6 +38,7 @@ use std::{fmt, sync::Arc};
 /// | what happened | [`outcome`](Recorded::outcome), [`receipts`](Recorded::receipts), [`prompt`](Recorded::prompt), [`messages`](Recorded::messages), [`tools`](Recorded::tools) |
 /// | what it needs in order to go on | [`open_calls`](Recorded::open_calls), [`answer_digest`](Recorded::answer_digest), [`policies`](Recorded::policies) |
 /// | test your code on recorded replies | `agent.run(..).model(recorded.model())`: see [`model`](Recorded::model) |
+/// | what the code of today does otherwise | `agent.run(..).replay(&recorded)`: see [`Run::replay`](crate::agent::Run::replay) |
 /// | what would have happened | `agent.run(..).journal(recorded.what_if()..journal()?)`: see [`what_if`](Recorded::what_if) |
 ///
 /// Secrets are shown by their names.
@@ -68,6 +73,7 @@ pub struct Recorded {
     /// Stored run, and the runs of their own within it.
     runs: Vec<Stored>,
     exchanges: Arc<Exchanges>,
+    outside: Arc<Outside>,
 }
 
 impl Recorded {
@@ -78,9 +84,11 @@ impl Recorded {
     pub fn of(entries: Vec<Entry>) -> Result<Recorded, JournalError> {
         let seen = with_names(&entries)?;
         let mut exchanges = Exchanges::default();
+        let mut outside = Outside::default();
         let (_, runs) = refold(&seen, &Masker::new(), |state, fact, position| {
             let Position { index, entry, .. } = position;
             exchanges.on(state, entry.place, &fact, &entries[index]);
+            outside.on(state, entry.place, &fact, entry);
             position.fold(state, fact)
         })?;
         if runs.is_empty() {
@@ -92,10 +100,11 @@ impl Recorded {
             seen,
             runs,
             exchanges: Arc::new(exchanges),
+            outside: Arc::new(outside),
         })
     }
 
-    fn started(&self) -> &Started {
+    pub(crate) fn started(&self) -> &Started {
         &self.runs[0].started
     }
 
@@ -215,6 +224,28 @@ impl Recorded {
     /// model.
     pub fn model(&self) -> RecordedModel {
         RecordedModel::new(self.exchanges.clone())
+    }
+
+    /// Returns what the engine gives again in a replay, with the model of the replay.
+    pub(crate) fn replayed(&self, model: RecordedModel) -> Replay {
+        Replay::new(self, model)
+    }
+
+    /// Returns the difference of a replay that does not start.
+    pub(crate) fn does_not_start(&self, error: &Error) -> Difference {
+        Difference::at(1, "", wording::does_not_start(&format_args!("{error:#}")))
+    }
+
+    /// Checks that an agent of this name was run.
+    pub(crate) fn is_of(&self, agent: &str) -> Result<(), Difference> {
+        match self.agent() == agent {
+            true => Ok(()),
+            false => Err(Difference::at(
+                1,
+                "",
+                wording::another_agent(self.agent(), agent),
+            )),
+        }
     }
 
     /// Starts a variation of the run, in which a result or a decision is changed and its consequences are left out.

@@ -3,6 +3,7 @@
 use super::{
     Difference,
     exchanges::{Exchanges, RecordedAnswer, RecordedRequest, reply_of},
+    wording,
 };
 use crate::{
     model::{Delta, Message, Model, ModelError, ModelErrorKind, Reply, Request},
@@ -65,6 +66,11 @@ impl RecordedModel {
         // Of several, the request that was made in the same place.
         let nearest = same.max_by_key(|(index, asked)| (asked.place == place, Reverse(*index)));
         let Some((index, asked)) = nearest else {
+            // A recording that breaks off does not say what would have come next here.
+            let is_known = exchanges.requests.iter().any(|asked| asked.place == place);
+            if !exchanges.has_ended && !is_known {
+                return Err(self.differs(Difference::of_end(place)));
+            }
             let left = exchanges.left(&used);
             return Err(self.differs(Difference::of(exchanges, left, request, &messages)));
         };
@@ -72,9 +78,22 @@ impl RecordedModel {
         Ok(asked)
     }
 
+    /// Records a difference, unless there was one before.
+    pub(super) fn note(&self, difference: Difference) {
+        lock(&self.0.difference).get_or_insert(difference);
+    }
+
+    /// Returns the difference of a run that did not make a request of the recorded agent itself.
+    pub(super) fn not_made(&self) -> Option<Difference> {
+        let used = lock(&self.0.used);
+        let (index, asked) = self.0.exchanges.not_made(&used)?;
+        let what = wording::request_not_made(index + 1);
+        Some(Difference::at(asked.fact, &*asked.place, what))
+    }
+
     fn differs(&self, difference: Difference) -> ModelError {
         let message = difference.to_string();
-        lock(&self.0.difference).get_or_insert(difference);
+        self.note(difference);
         ModelError::new(ModelErrorKind::NotRecorded, message)
     }
 }

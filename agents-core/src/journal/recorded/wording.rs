@@ -31,12 +31,81 @@ pub(super) fn message_added(request: usize, message: usize, now: &str) -> String
     )
 }
 
-pub(super) fn other_tools(request: usize) -> String {
-    format!("request {request} offers other tools than were recorded")
+/// `tools` says of each tool what is different.
+pub(super) fn other_tools(request: usize, tools: &[String]) -> String {
+    let which = match tools {
+        [] => "their order differs".to_owned(),
+        tools => tools.join(", "),
+    };
+    format!("request {request} offers other tools than were recorded: {which}")
+}
+
+pub(super) fn tool_gone(name: &str) -> String {
+    format!("`{name}` is gone")
+}
+
+pub(super) fn tool_new(name: &str) -> String {
+    format!("`{name}` is new")
+}
+
+pub(super) fn tool_schema(name: &str) -> String {
+    format!("`{name}` has another schema")
+}
+
+pub(super) fn tool_described(name: &str) -> String {
+    format!("`{name}` has another description")
 }
 
 pub(super) fn other_format(request: usize) -> String {
     format!("request {request} asks for another format than was recorded")
+}
+
+pub(super) fn request_not_made(request: usize) -> String {
+    format!("request {request} of the recording is not made now")
+}
+
+pub(super) fn does_not_start(error: &impl Display) -> String {
+    format!("the run does not start: {error}")
+}
+
+pub(super) fn another_agent(recorded: &str, now: &str) -> String {
+    format!("the recorded run is one of agent `{recorded}`, and this agent is `{now}`")
+}
+
+pub(super) fn not_executed(tool: &str, args: &str) -> String {
+    format!("a call of `{tool}` with `{args}` is executed now, and was not in the recording")
+}
+
+pub(super) fn other_arguments(tool: &str, recorded: &str, now: &str) -> String {
+    format!("the call of `{tool}` has other arguments: recorded `{recorded}`, now `{now}`")
+}
+
+pub(super) fn other_version(tool: &str, recorded: &str, now: &str) -> String {
+    format!("the tool `{tool}` has version {now}, and the recorded call is of version {recorded}")
+}
+
+pub(super) fn needs_approval(tool: &str) -> String {
+    format!("the call of `{tool}` needs approval now, and needed none in the recording")
+}
+
+pub(super) fn needs_no_approval(tool: &str) -> String {
+    format!("the call of `{tool}` needs no approval now, and was approved in the recording")
+}
+
+pub(super) fn other_answer(recorded: &str, now: &str) -> String {
+    format!("the answer differs from the recording: recorded `{recorded}`, now `{now}`")
+}
+
+pub(super) fn fails_otherwise(recorded: &str, now: &str) -> String {
+    format!("the run ends with another error: recorded `{recorded}`, now `{now}`")
+}
+
+pub(super) fn fails_now(error: &str) -> String {
+    format!("the recorded run had an answer, and now it fails: {error}")
+}
+
+pub(super) fn answers_now(error: &str) -> String {
+    format!("the recorded run failed, and now it has an answer; it was: {error}")
 }
 
 // ---- what-if ----

@@ -9,7 +9,7 @@ use proptest::{
 use std::cell::Cell;
 
 /// Reply of a generated model: a list of calls, each with a tool and its arguments.
-type Said = Vec<(&'static str, String)>;
+pub(super) type Said = Vec<(&'static str, String)>;
 
 const TOOLS: [&str; 13] = [
     "double", "fails", "panics", "long", "clock", "flaky", "deletes", "ends", "ends", "ends",
@@ -31,7 +31,7 @@ const BROKEN: [&str; 12] = [
     r#"{"n": 1.5}"#,
 ];
 
-fn said() -> impl Strategy<Value = Said> {
+pub(super) fn said() -> impl Strategy<Value = Said> {
     let tool = prop::sample::select(TOOLS.to_vec());
     let number = (-500..500_i64).prop_map(|n| format!(r#"{{"n": {n}}}"#));
     let broken = prop::sample::select(BROKEN.to_vec()).prop_map(str::to_owned);
@@ -40,7 +40,7 @@ fn said() -> impl Strategy<Value = Said> {
 }
 
 /// Returns a script with a reply for each turn and for each helper that may ask; surplus replies end the run.
-fn script(turns: &[Said]) -> Vec<Script> {
+pub(super) fn script(turns: &[Said]) -> Vec<Script> {
     let mut script = Vec::new();
     for calls in turns.iter().filter(|calls| !calls.is_empty()) {
         script.push(Script::calls(calls.clone()));

@@ -1,0 +1,97 @@
+//! Replay of a recorded run: results of tools and decisions of people are those that were recorded. A difference ends the
+//! run.
+
+use super::call_site::CallSite;
+use crate::{
+    context::RunContext,
+    journal::{Call, CallFact, Replay, is_given_again, of_an_execution},
+    recovery::Plan,
+    run::{ApprovalDecision, ApprovalRequest, Stop},
+    tool::{SharedTool, ToolContext},
+};
+
+impl CallSite<'_> {
+    /// Returns the replay, if it gives the results of this tool again.
+    pub(super) fn replay_of(&self, tool: &SharedTool) -> Option<&Replay> {
+        let replay = self.cx.root.settings.replay.as_deref()?;
+        let spec = tool.spec();
+        let goes_on = tool.is_part_of_the_run() || self.definition.knowledge(&spec.name).is_some();
+        is_given_again(spec.effects, goes_on).then_some(replay)
+    }
+
+    /// Ends the call as it was recorded. The tool does not run.
+    pub(super) async fn repeat(
+        &self,
+        replay: &Replay,
+        tool: &SharedTool,
+        context: &ToolContext,
+    ) -> CallFact {
+        let call = self.with_call(Call::clone);
+        let args = self.cx.masker().json(&call.input());
+        let executed = match replay.execution(self.path(), &call, args) {
+            Ok(executed) => executed,
+            Err(reason) => match self.cx.stop(Stop::Diverged { reason }).await {},
+        };
+        if executed.has_begun {
+            self.begin(tool, context).await;
+        }
+        if let Some(attached) = executed.attached {
+            self.add(CallFact::Attached(attached)).await;
+        }
+        match executed.end {
+            Some(end) => end,
+            // The recorded work was dropped, so this never ends either.
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Returns the recorded decision of the arms about an execution that was given again: its error has lost its type.
+    pub(super) fn recorded_plan(&self, tool: &SharedTool, call: &Call) -> Option<Option<Plan>> {
+        let replay = self.replay_of(tool)?;
+        match of_an_execution(call) {
+            true => replay.plan(&self.path()),
+            false => None,
+        }
+    }
+
+    /// Decides about the call as people did.
+    pub(super) async fn decide_again(
+        &self,
+        replay: &Replay,
+        request: &ApprovalRequest,
+    ) -> CallFact {
+        let decided = self.cx.again(replay, &self.path(), request).await;
+        let reason = decided.approval.denial_reason();
+        CallFact::Decided {
+            decided,
+            took: std::time::Duration::ZERO,
+            reason,
+        }
+    }
+}
+
+impl RunContext {
+    /// Decides about an agent that code runs as people did.
+    pub(super) async fn confirm_again(
+        &self,
+        replay: &Replay,
+        request: &ApprovalRequest,
+    ) -> ApprovalDecision {
+        let path = self.node.path().to_string();
+        self.again(replay, &path, request).await
+    }
+
+    async fn again(
+        &self,
+        replay: &Replay,
+        path: &str,
+        request: &ApprovalRequest,
+    ) -> ApprovalDecision {
+        match replay.decision(path, &request.tool_name, &request.args) {
+            Ok(Some(decided)) => decided,
+            // Nobody decided before the work was dropped.
+            Ok(None) => std::future::pending().await,
+            Err(reason) => match self.stop(Stop::Diverged { reason }).await {},
+        }
+    }
+}

@@ -1,0 +1,517 @@
+//! Replay of a recorded run: what its tools, approvers and arms gave is given again, and compared on the way.
+
+use super::{Difference, Recorded, RecordedModel, wording};
+use crate::{
+    Error, Json,
+    error::{Cause, Origin, ToolError},
+    journal::{Call, CallFact, Entry, Fact, Finished, Interrupted, PlaceId, State},
+    json::canonical,
+    media::Attached,
+    recovery::Plan,
+    run::{ApprovalDecision, Attachment, Limit, Stop},
+    tool::{Effects, RemoteTool},
+};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// Parts of a recorded run that came from outside of its models.
+#[derive(Default)]
+pub(super) struct Outside {
+    executions: Vec<Execution>,
+    questions: Vec<Question>,
+    /// Decisions of arms about executions that failed, each with the path of its call.
+    plans: Vec<(String, Option<Plan>)>,
+    /// Lists of tools, by the path of the agent and the name of the source.
+    lists: BTreeMap<(String, Box<str>), Arc<[RemoteTool]>>,
+    kept: BTreeMap<String, Attachment>,
+    /// Attachments of executions under way, by the paths of their calls.
+    attached: BTreeMap<String, Vec<Attached>>,
+    /// Calls that were taken up, by their paths: the number of the fact, and whether the call came to its own end.
+    calls: BTreeMap<String, (u64, bool)>,
+    /// Paths of the calls whose work was dropped.
+    dropped: BTreeSet<String>,
+    /// Number of the fact that ended the run, or else of the last fact.
+    last: u64,
+}
+
+/// Call that is about to run, or that a person was asked about.
+struct Doing {
+    /// Path of the call.
+    path: String,
+    tool: String,
+    version: String,
+    args: Json,
+}
+
+impl Doing {
+    fn of(path: &str, call: &Call) -> Doing {
+        Doing {
+            path: path.to_owned(),
+            tool: call.tool().to_owned(),
+            version: call.version().unwrap_or_default().to_owned(),
+            args: call.input(),
+        }
+    }
+
+    fn is_same(&self, other: &Doing) -> bool {
+        let is_equal = canonical(self.args.as_str()) == canonical(other.args.as_str());
+        self.tool == other.tool && is_equal
+    }
+}
+
+/// Recorded execution of a tool that reads or writes.
+struct Execution {
+    call: Doing,
+    approved: bool,
+    /// Number of the fact with which it began.
+    fact: u64,
+    /// Is `true` if the tool began to run, and was not served from a cache or held back.
+    has_begun: bool,
+    end: Option<CallFact>,
+    attached: Option<Vec<Attached>>,
+}
+
+/// Recorded question to an approver.
+struct Question {
+    call: Doing,
+    fact: u64,
+    decided: Option<ApprovalDecision>,
+}
+
+impl Outside {
+    /// Records what a fact tells, before the fact is folded.
+    pub(super) fn on(&mut self, state: &State, place: PlaceId, fact: &Fact, raw: &Entry) {
+        let agent = || state.path(place).to_string();
+        match fact {
+            Fact::Call { seq, fact } => {
+                let path = call_path(&agent(), *seq);
+                if let Some(call) = state.call_at(place, *seq) {
+                    self.on_call(path, call, fact, raw.seq);
+                }
+            }
+            Fact::Settled { seq } => {
+                let path = call_path(&agent(), *seq);
+                let was_dropped = self.dropped.contains(&path);
+                if let Some((_, settled)) = self.calls.get_mut(&path) {
+                    *settled = !was_dropped;
+                }
+            }
+            Fact::Listed { from, tools } => {
+                self.lists.insert((agent(), from.clone()), tools.clone());
+            }
+            Fact::Confirming(_) if self.is_asked(&agent()) => {}
+            Fact::Confirming(request) => self.questions.push(Question {
+                call: Doing {
+                    path: agent(),
+                    tool: request.tool_name.clone(),
+                    version: request.tool_version.clone(),
+                    args: request.args.clone(),
+                },
+                fact: raw.seq,
+                decided: None,
+            }),
+            Fact::Confirmed(decided) => self.decided(&agent(), decided),
+            _ => {}
+        }
+        self.last = raw.seq;
+    }
+
+    fn on_call(&mut self, path: String, call: &Call, fact: &CallFact, seq: u64) {
+        match fact {
+            CallFact::TakenUp { .. } => {
+                self.calls.insert(path, (seq, false));
+            }
+            // A run that was put down asks again when it goes on.
+            CallFact::Asked if self.is_asked(&path) => {}
+            CallFact::Asked => self.questions.push(Question {
+                // Requests have the name by which the model knows the tool.
+                call: Doing {
+                    tool: call.call.name.clone(),
+                    ..Doing::of(&path, call)
+                },
+                fact: seq,
+                decided: None,
+            }),
+            CallFact::Decided { decided, .. } => self.decided(&path, decided),
+            CallFact::Abandoned { .. } => {
+                self.dropped.insert(path);
+            }
+            _ if !is_given_again(call.effects(), call.goes_on()) => {}
+            // An execution that was interrupted begins again.
+            CallFact::Begun { .. } if self.open(&path).is_some() => {}
+            CallFact::Begun { .. } => self.executions.push(Execution {
+                call: Doing::of(&path, call),
+                approved: call.is_approved(),
+                fact: seq,
+                has_begun: true,
+                end: None,
+                attached: None,
+            }),
+            CallFact::Withdrawn | CallFact::Interrupted(Interrupted::NotDone) => {
+                self.executions
+                    .retain(|one| one.call.path != path || one.end.is_some());
+            }
+            CallFact::Attached(attached) => {
+                self.attached.insert(path, attached.clone());
+            }
+            CallFact::Ended { .. } | CallFact::Cached(_) | CallFact::TooLate => {
+                self.ended(path, call, fact.clone(), seq);
+            }
+            CallFact::Interrupted(Interrupted::Done(output)) => {
+                self.ended(path, call, ended(Ok(output.clone())), seq);
+            }
+            CallFact::Interrupted(Interrupted::Unknown(cause)) => {
+                self.ended(path, call, ended(Err(cause.clone())), seq);
+            }
+            CallFact::Planned(plan) if of_an_execution(call) => {
+                self.plans.push((path, plan.clone()));
+            }
+            CallFact::Kept(attachment) => {
+                self.kept.insert(path, attachment.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns `true` if a question about this call is open.
+    fn is_asked(&self, path: &str) -> bool {
+        self.undecided(path).is_some()
+    }
+
+    /// Returns the number of the fact that a person was asked about this call, and has not decided.
+    fn undecided(&self, path: &str) -> Option<u64> {
+        let mut asked = self.questions.iter();
+        let open = asked.find(|one| one.call.path == path && one.decided.is_none());
+        open.map(|one| one.fact)
+    }
+
+    fn open(&mut self, path: &str) -> Option<&mut Execution> {
+        let mut all = self.executions.iter_mut().rev();
+        all.find(|one| one.call.path == path && one.end.is_none())
+    }
+
+    fn ended(&mut self, path: String, call: &Call, end: CallFact, seq: u64) {
+        let attached = self.attached.remove(&path);
+        if let Some(open) = self.open(&path) {
+            (open.end, open.attached) = (Some(end), attached);
+            return;
+        }
+        self.executions.push(Execution {
+            call: Doing::of(&path, call),
+            approved: call.is_approved(),
+            fact: seq,
+            has_begun: false,
+            end: Some(end),
+            attached,
+        });
+    }
+
+    fn decided(&mut self, path: &str, decided: &ApprovalDecision) {
+        let mut asked = self.questions.iter_mut().rev();
+        if let Some(asked) = asked.find(|one| one.call.path == path && one.decided.is_none()) {
+            asked.decided = Some(decided.clone());
+        }
+    }
+}
+
+/// Returns `true` if a replay gives the results of such a tool again. A tool without effects is a function, and runs; so
+/// does what is a part of the run itself.
+pub(crate) fn is_given_again(effects: Effects, goes_on: bool) -> bool {
+    effects != Effects::None && !goes_on
+}
+
+/// Returns `true` if the current failure of the call is one of an execution, whose error has no type in a recording.
+pub(crate) fn of_an_execution(call: &Call) -> bool {
+    let failed = call.candidates.failed();
+    failed.is_some_and(|failed| match &failed.error {
+        ToolError::Execution { cause, .. } => cause.origin() != Origin::Denied,
+        _ => false,
+    })
+}
+
+fn ended(result: Result<Json, Cause>) -> CallFact {
+    CallFact::Ended {
+        result,
+        partial: false,
+    }
+}
+
+/// Returns the path of a call of the agent at this path.
+pub(crate) fn call_path(agent: &str, seq: u32) -> String {
+    format!("{agent}/call{seq:04}")
+}
+
+/// Replay of a recorded run, for its engine.
+pub(crate) struct Replay {
+    outside: Arc<Outside>,
+    model: RecordedModel,
+    /// Is `true` if the recorded run came to an end of its own.
+    has_ended: bool,
+    used: Mutex<Used>,
+}
+
+/// Indices of what was given again.
+#[derive(Default)]
+struct Used {
+    executions: BTreeSet<usize>,
+    questions: BTreeSet<usize>,
+    plans: BTreeSet<usize>,
+}
+
+/// Recorded execution that is given again.
+pub(crate) struct Executed {
+    /// Is `true` if the tool began to run.
+    pub(crate) has_begun: bool,
+    /// Images, files and tables that it returned.
+    pub(crate) attached: Option<Vec<Attached>>,
+    /// Fact with which it ended; `None` if its work was dropped.
+    pub(crate) end: Option<CallFact>,
+}
+
+impl Executed {
+    /// Execution that never ends, since its work was dropped.
+    const NEVER: Executed = Executed {
+        has_begun: false,
+        attached: None,
+        end: None,
+    };
+}
+
+impl Replay {
+    pub(super) fn new(recorded: &Recorded, model: RecordedModel) -> Replay {
+        Replay {
+            outside: recorded.outside.clone(),
+            model,
+            has_ended: recorded.exchanges.has_ended,
+            used: Mutex::default(),
+        }
+    }
+
+    /// Returns the recorded execution of this call. The error says what differs; the run ends with it.
+    pub(crate) fn execution(
+        &self,
+        path: String,
+        call: &Call,
+        args: Json,
+    ) -> Result<Executed, String> {
+        let now = Doing {
+            args,
+            ..Doing::of(&path, call)
+        };
+        let all = &self.outside.executions;
+        let mut used = self.used();
+        let found = nearest(all, &used.executions, &now, |one| &one.call);
+        let Some(index) = found else {
+            let of_call = all.iter().enumerate();
+            let left = of_call.filter(|(index, _)| !used.executions.contains(index));
+            let other = left.map(|(_, one)| one).find(|one| one.call.path == path);
+            let others = other.map(|one| (&one.call, one.fact));
+            let others = others.filter(|(call, _)| call.tool == now.tool);
+            return Err(self.differs(match others {
+                Some((then, fact)) => other_arguments(then, &now, fact),
+                None if self.was_dropped(&path) => return Ok(Executed::NEVER),
+                None => match self.outside.undecided(&path) {
+                    Some(fact) => Difference::at(fact, path, wording::needs_no_approval(&now.tool)),
+                    None => self.unknown(&now, wording::not_executed),
+                },
+            }));
+        };
+        used.executions.insert(index);
+        let one = &all[index];
+        let at = |what: String| Difference::at(one.fact, &*now.path, what);
+        if one.call.version != now.version {
+            let what = wording::other_version(&now.tool, &one.call.version, &now.version);
+            return Err(self.differs(at(what)));
+        }
+        if one.approved && !call.is_approved() {
+            return Err(self.differs(at(wording::needs_no_approval(&now.tool))));
+        }
+        if one.end.is_none() && !self.was_dropped(&one.call.path) {
+            return Err(self.differs(Difference::of_end(now.path.clone())));
+        }
+        Ok(Executed {
+            has_begun: one.has_begun,
+            attached: one.attached.clone(),
+            end: one.end.clone(),
+        })
+    }
+
+    /// Returns the recorded decision about a call, or about an agent that code runs; `None` if nobody decided. The error
+    /// says what differs; the run ends with it.
+    pub(crate) fn decision(
+        &self,
+        path: &str,
+        tool: &str,
+        args: &Json,
+    ) -> Result<Option<ApprovalDecision>, String> {
+        let now = Doing {
+            path: path.to_owned(),
+            tool: tool.to_owned(),
+            version: String::new(),
+            args: args.clone(),
+        };
+        let all = &self.outside.questions;
+        let mut used = self.used();
+        if let Some(index) = nearest(all, &used.questions, &now, |one| &one.call) {
+            used.questions.insert(index);
+            return match &all[index].decided {
+                None if !self.was_dropped(&all[index].call.path) => {
+                    Err(self.differs(Difference::of_end(path.to_owned())))
+                }
+                decided => Ok(decided.clone()),
+            };
+        }
+        let asked = all.iter().enumerate();
+        let mut left = asked.filter(|(index, _)| !used.questions.contains(index));
+        let other = left.find(|(_, one)| one.call.path == path && one.call.tool == tool);
+        Err(self.differs(match other {
+            Some((_, one)) => other_arguments(&one.call, &now, one.fact),
+            None if self.was_dropped(path) => return Ok(None),
+            None => self.unknown(&now, |tool, _| wording::needs_approval(tool)),
+        }))
+    }
+
+    /// Returns the recorded decision of the arms about the failed execution of a call; `None` if they were not asked.
+    pub(crate) fn plan(&self, path: &str) -> Option<Option<Plan>> {
+        let mut used = self.used();
+        let all = self.outside.plans.iter().enumerate();
+        let mut left = all.filter(|(index, _)| !used.plans.contains(index));
+        let (index, (_, plan)) = left.find(|(_, (own, _))| own == path)?;
+        used.plans.insert(index);
+        Some(plan.clone())
+    }
+
+    /// Returns the list of tools that a source gave to the agent at this path.
+    pub(crate) fn listed(&self, path: String, from: &str) -> Option<Arc<[RemoteTool]>> {
+        self.outside.lists.get(&(path, from.into())).cloned()
+    }
+
+    /// Returns where the whole output of a call was kept, if it was.
+    pub(crate) fn kept(&self, path: &str) -> Option<Attachment> {
+        self.outside.kept.get(path).cloned()
+    }
+
+    /// Compares the end of the replay with the end of the recorded run.
+    pub(crate) fn compare(
+        &self,
+        recorded: &Recorded,
+        result: Result<Option<&str>, &Error>,
+    ) -> Result<(), Difference> {
+        let state = &recorded.runs[0].state;
+        let is_open = match (&state.finished, &state.stop) {
+            (None, _) => true,
+            (Some(Finished::Stopped), None) => true,
+            (Some(Finished::Stopped), Some(stop)) => is_from_outside(stop),
+            (Some(_), _) => false,
+        };
+        match self.model.difference() {
+            Some(difference) if difference.is_end() && !self.has_ended => return Ok(()),
+            Some(difference) => return Err(difference),
+            None => {}
+        }
+        let at = |what: String| Err(Difference::at(self.outside.last, "", what));
+        if is_open {
+            return self.all_made();
+        }
+        let failed = match (&state.finished, &state.stop) {
+            (Some(Finished::Failed { kind, message }), _) => Some((*kind, message.clone())),
+            (Some(Finished::Stopped), Some(stop)) => {
+                let error = stop.error();
+                Some((error.kind(), format!("{error:#}")))
+            }
+            _ => None,
+        };
+        match (failed, result) {
+            (Some((kind, then)), Err(error)) => {
+                let now = format!("{error:#}");
+                if kind == error.kind() && then == now {
+                    return self.all_made();
+                }
+                let differs = Difference::at(self.outside.last, "", String::new());
+                Err(differs.between(&then, &now, wording::fails_otherwise))
+            }
+            (None, Err(error)) => at(wording::fails_now(&format!("{error:#}"))),
+            (Some((_, then)), Ok(_)) => at(wording::answers_now(&then)),
+            (None, Ok(answer)) => {
+                let then = match &state.finished {
+                    Some(Finished::Answer(answer)) => answer.as_str(),
+                    _ => "null",
+                };
+                let now = answer.unwrap_or("null");
+                if canonical(then) == canonical(now) {
+                    return self.all_made();
+                }
+                let differs = Difference::at(self.outside.last, "", String::new());
+                Err(differs.between(then, now, wording::other_answer))
+            }
+        }
+    }
+
+    fn all_made(&self) -> Result<(), Difference> {
+        self.model.not_made().map_or(Ok(()), Err)
+    }
+
+    /// Returns the difference of a call that has no counterpart in the recording. A recording that breaks off before the
+    /// call is settled ends there.
+    fn unknown(&self, now: &Doing, what: impl FnOnce(&str, &str) -> String) -> Difference {
+        let call = self.outside.calls.get(&now.path);
+        match call {
+            None | Some((_, false)) if !self.has_ended => Difference::of_end(now.path.clone()),
+            call => {
+                let fact = call.map_or(self.outside.last, |(fact, _)| *fact);
+                let what = what(&now.tool, now.args.as_str());
+                Difference::at(fact, &*now.path, what)
+            }
+        }
+    }
+
+    /// Returns `true` if the work of this call was dropped, and the run went on without it.
+    fn was_dropped(&self, path: &str) -> bool {
+        self.has_ended && self.outside.dropped.contains(path)
+    }
+
+    fn differs(&self, difference: Difference) -> String {
+        let what = difference.to_string();
+        self.model.note(difference);
+        what
+    }
+
+    fn used(&self) -> std::sync::MutexGuard<'_, Used> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Returns `true` if the run was stopped by something that does not happen again in a replay.
+fn is_from_outside(stop: &Stop) -> bool {
+    match stop {
+        Stop::Cancelled | Stop::Journal { .. } | Stop::Diverged { .. } => true,
+        Stop::Budget { limit, .. } => matches!(limit, Limit::Time(_) | Limit::Cost(_)),
+        _ => false,
+    }
+}
+
+fn other_arguments(then: &Doing, now: &Doing, fact: u64) -> Difference {
+    let differs = Difference::at(fact, &*now.path, String::new());
+    differs.between(then.args.as_str(), now.args.as_str(), |then, is| {
+        wording::other_arguments(&now.tool, then, is)
+    })
+}
+
+/// Returns the index of the first one left of this call: the one in the same place, or else another.
+fn nearest<T>(
+    all: &[T],
+    used: &BTreeSet<usize>,
+    now: &Doing,
+    call: impl Fn(&T) -> &Doing,
+) -> Option<usize> {
+    let left = all
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used.contains(index));
+    let same = left.filter(|(_, one)| call(one).is_same(now));
+    let place = |one: &T| call(one).path != now.path;
+    same.min_by_key(|(index, one)| (place(one), *index))
+        .map(|(index, _)| index)
+}
