@@ -19,7 +19,7 @@ pub(crate) fn shown(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns safe text of at most `most` characters, with `…` where it was cut.
+/// Returns the text made safe for a terminal, with at most `most` characters, and `…` where it was cut.
 pub(crate) fn shorten(text: &str, most: usize) -> String {
     let shown = shown(text);
     match shown.char_indices().nth(most) {

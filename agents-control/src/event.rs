@@ -56,7 +56,7 @@ impl Subscribers {
         self.0.push(Arc::new(subscriber));
     }
 
-    /// Tells the subscribers, and writes a log line.
+    /// Tells all subscribers of an event, and writes a log line about it.
     pub(crate) fn tell(&self, event: &ControlEvent) {
         match event {
             ControlEvent::CircuitOpened { provider, model } => {

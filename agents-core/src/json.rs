@@ -45,7 +45,7 @@ impl Json {
         Json(to_raw_value(text).unwrap_or_default().into())
     }
 
-    /// Returns the JSON text.
+    /// Returns the JSON as the text that was kept.
     pub fn as_str(&self) -> &str {
         self.0.get()
     }
@@ -109,8 +109,8 @@ impl fmt::Debug for Json {
     }
 }
 
-/// Returns JSON with sorted keys and no white space. Numbers keep their digits, so that two integers beyond 2^53 do not
-/// become one; `1.0` and `1` stay two inputs.
+/// Returns JSON with sorted keys and no white space, so that equal values have equal texts. Numbers keep their digits,
+/// so that two integers beyond 2^53 do not become one; `1.0` and `1` stay two inputs.
 pub(crate) fn canonical(json: &str) -> Cow<'_, str> {
     if is_canonical(json) {
         return Cow::Borrowed(json);

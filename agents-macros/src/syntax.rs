@@ -45,7 +45,7 @@ pub(crate) fn pair(value: Expr) -> Result<(Ident, Expr), Box<Expr>> {
     Err(Box::new(value))
 }
 
-/// Splits `api` or `ttl(expr)` into the word and its argument.
+/// Splits a value of a key, `api` or `ttl(expr)`, into the word and its argument.
 pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     match value {
         Expr::Path(path) => Some((path.path.get_ident()?, None)),
@@ -57,7 +57,7 @@ pub(crate) fn word(value: &Expr) -> Option<(&Ident, Option<&Expr>)> {
     }
 }
 
-/// Returns the name of a function that an expression leads to. No type is written in lower case.
+/// Returns the last name of a path if it is that of a function: in lower case, as no type is.
 pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
     let Expr::Path(path) = expr else { return None };
     let name = &path.path.segments.last()?.ident;
@@ -65,7 +65,7 @@ pub(crate) fn function(expr: &Expr) -> Option<&Ident> {
     is_function.then_some(name)
 }
 
-/// Returns the path in `Self::by_hand`.
+/// Returns the path of an expression such as `Self::by_hand`; `None` for others.
 pub(crate) fn own(expr: &Expr) -> Option<&Path> {
     match expr {
         Expr::Path(path) if is_own(&path.path) => Some(&path.path),
@@ -78,7 +78,7 @@ pub(crate) fn is_own(path: &Path) -> bool {
     path.segments.len() == 2 && path.segments[0].ident == "Self"
 }
 
-/// Returns the name in `Severity::High`, whether the type is imported or not.
+/// Returns the name of a severity, `High` in `Severity::High` or alone, whether the type is imported or not.
 pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     let mut names = path.segments.iter().map(|segment| &segment.ident);
     match (path.leading_colon, names.next(), names.next(), names.next()) {
@@ -87,7 +87,7 @@ pub(crate) fn spelled_severity(path: &Path) -> Option<&Ident> {
     }
 }
 
-/// Tells whether a name begins as variants do.
+/// Tells whether a name begins with a capital, as variants do.
 pub(crate) fn is_capitalised(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }
@@ -144,7 +144,7 @@ pub(crate) fn is_opaque(ty: &Type) -> bool {
     finder.0
 }
 
-/// Returns the first reference in a type.
+/// Returns the first reference in a type; `None` if it borrows nothing.
 pub(crate) fn borrow_in(ty: &Type) -> Option<TypeReference> {
     struct Finder(Option<TypeReference>);
     impl<'ast> Visit<'ast> for Finder {
@@ -263,7 +263,7 @@ pub(crate) fn has_key(attrs: &[Attribute], key: &str) -> bool {
         .any(|attribute| matches!(&attribute.meta, Meta::List(list) if has(list)))
 }
 
-/// Visits the arguments of a macro such as `dbg!`, in which a verb means what it means elsewhere.
+/// Visits the arguments of a macro such as `dbg!`, since a verb in them means what it means elsewhere.
 ///
 /// A macro without a verb in it stays as it is.
 pub(crate) fn handed_to(called: &mut Macro, visit: impl FnMut(&mut Expr)) {

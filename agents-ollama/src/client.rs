@@ -25,7 +25,7 @@ use std::{
     time::Duration,
 };
 
-/// Time after which [`Ollama::is_up`] takes the server for down.
+/// Time after which [`Ollama::is_up`] takes a server that does not answer for down.
 const PROBE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// A model on an Ollama server, made by [`ollama`](crate::ollama).
@@ -55,7 +55,7 @@ impl Model for Ollama {
         &self.config.id
     }
 
-    /// Returns the abilities of a model with vision. Ollama reports it if the model has none.
+    /// Returns the abilities of a model, images included. If the model cannot see, Ollama reports it as an error.
     fn capabilities(&self) -> Capabilities {
         Capabilities {
             images: true,
@@ -89,7 +89,7 @@ impl Model for Ollama {
     }
 }
 
-/// Checks that all images are given as bytes: Ollama fetches none.
+/// Checks that all images of a request are given as bytes: Ollama fetches none from an address.
 fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
     let mut media = request.messages().iter().flat_map(Message::media);
     if request.history().has_images() && media.any(|media| media.base64().is_none()) {
@@ -103,7 +103,7 @@ fn check_images(request: &Request<'_>) -> Result<(), ModelError> {
 
 /// Reason why a chat request has no reply.
 enum ChatError {
-    /// The server refused the tools, and [`ToolMode::Auto`] permits another request without them.
+    /// The server refused the tools, and [`ToolMode::Auto`] permits a second request that describes them in the prompt.
     NoTools,
     Failed(ModelError),
 }
@@ -183,7 +183,7 @@ impl Ollama {
         })
     }
 
-    /// Turns a response with another status than 200 into an error, or into the call that it reports.
+    /// Turns a response whose status is not 200 into an error, or into the call of a tool that its message quotes.
     async fn refused(
         &self,
         context: &ErrorContext<'_>,

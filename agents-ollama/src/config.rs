@@ -16,7 +16,7 @@ use std::{
 #[derive(Debug)]
 pub(crate) struct Config {
     pub(crate) name: String,
-    /// Id of the model, by which runs name it: `ollama/NAME`.
+    /// Id of the model, by which runs name it, such as `ollama/qwen3`.
     pub(crate) id: String,
     pub(crate) base: Result<Address, String>,
     pub(crate) options: Vec<(String, Value)>,
@@ -26,7 +26,7 @@ pub(crate) struct Config {
     pub(crate) streaming: bool,
     pub(crate) tools: ToolMode,
     pub(crate) headers: Headers,
-    /// Credential that is looked up again for each request.
+    /// Credential that is looked up again for each request, if the builder has set one.
     pub(crate) credential: Option<Credential>,
     template: OnceLock<Result<RequestTemplate, ModelError>>,
 }
@@ -37,11 +37,11 @@ pub(crate) struct RequestTemplate {
     pub(crate) server: Server,
     pub(crate) chat: Endpoint,
     pub(crate) limits: Limits,
-    /// The start of the body, up to the value of `stream`.
+    /// Begin of the JSON body of each request, up to the value of `stream`.
     pub(crate) head: Vec<u8>,
-    /// The part of the body after the value of `stream`: all other settings, each with a comma before it.
+    /// JSON of the body after the value of `stream`: all other settings, each with a comma before it.
     pub(crate) settings: Vec<u8>,
-    /// `true` once the server refused tools for this model, so that the prompt describes them.
+    /// Is `true` once the server refused tools for this model, so that the prompt describes them.
     pub(crate) no_tools: AtomicBool,
 }
 
@@ -63,7 +63,7 @@ impl Config {
         }
     }
 
-    /// Sets an option; the last value for a name applies.
+    /// Sets an entry of `options`; the last value for a name applies.
     pub(crate) fn set_option(&mut self, name: String, value: Value) {
         match self.options.iter_mut().find(|(known, _)| *known == name) {
             Some((_, held)) => *held = value,
@@ -71,7 +71,7 @@ impl Config {
         }
     }
 
-    /// Returns the request template, and makes it at the first request.
+    /// Returns the request template. It is made at the first request.
     pub(crate) fn template(&self) -> Result<&RequestTemplate, ModelError> {
         self.template
             .get_or_init(|| self.prepare())

@@ -3,7 +3,7 @@
 use crate::{Keyring, RuntimeError, keys::RunKey, wording};
 use std::fmt;
 
-/// Name under which the contents are encrypted.
+/// Name under which the contents are encrypted, which binds the text to that use.
 const CONTENTS: &str = "contents";
 
 /// Contents of a tenant, encrypted with a key of their own, which the key of the tenant wraps. A store may keep both.

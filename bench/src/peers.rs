@@ -13,7 +13,7 @@ const JSONREPAIR: &str = "3.15.0";
 /// Time limit for a document in seconds.
 const TIMEOUT_SECONDS: &str = "120";
 
-/// A JSON repairer that runs as a separate program.
+/// A JSON repairer that ours is compared with, and that runs as a separate program.
 pub struct Peer {
     pub name: String,
     program: PathBuf,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A table of figures.
+/// A table of figures, which becomes a part of the README and a chart.
 #[derive(Debug, Serialize)]
 pub struct Table {
     /// Name of the result files, without extension.
@@ -13,9 +13,9 @@ pub struct Table {
     pub unit: String,
     /// Method of measurement, in a sentence.
     pub method: String,
-    /// `true` if the chart has a logarithmic scale.
+    /// Is `true` if the chart has a logarithmic scale.
     pub logarithmic: bool,
-    /// `true` if smaller figures are better.
+    /// Is `true` if smaller figures are better.
     pub less: bool,
     pub columns: Vec<String>,
     pub rows: Vec<Row>,
@@ -32,7 +32,7 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cell {
     pub value: Option<f64>,
-    /// `true` if the measured program gave a wrong result.
+    /// Is `true` if the measured program gave a wrong result.
     pub wrong: bool,
 }
 

@@ -64,7 +64,7 @@ pub(crate) async fn revise(
     decide(session, std::slice::from_ref(&asked.id), &revise, out).await
 }
 
-/// Decides about each of the requests. One that cannot be decided does not keep the others from it.
+/// Decides about each of the requests. If one cannot be decided, the others are decided nevertheless.
 async fn decide(
     session: &Session,
     ids: &[String],

@@ -97,7 +97,7 @@ impl<A: Agent<In = String, Out = String>> Shorten for Summarize<A> {
     }
 }
 
-/// Writes messages as text, one a line.
+/// Writes the older messages of a conversation as text, one a line, for the agent that sums them up.
 fn transcript(messages: &[Message]) -> String {
     let lines = messages.iter().map(|message| match message {
         Message::System { .. } => String::new(),

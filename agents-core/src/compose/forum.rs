@@ -108,7 +108,7 @@ pub trait Participant<I>: Send + Sync {
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 
-    /// Returns the profile of the agent: its tools, its skills and its bounds.
+    /// Returns the profile of the agent, which a team checks: its tools, its skills and its bounds.
     #[doc(hidden)]
     fn speaks_with(&self) -> Profile;
 

@@ -11,10 +11,10 @@ use async_trait::async_trait;
 use serde::de::DeserializeOwned;
 use std::fmt;
 
-/// Maximum number of runs without [`at_most`](Until::at_most).
+/// Maximum number of runs of the repeated agent, unless [`at_most`](Until::at_most) sets another.
 const RUNS: u32 = 10;
 
-/// Maximum length in bytes of the last output that an error shows.
+/// Maximum number of bytes of the last output that the error of an [`until`](Agent::until) shows.
 const SHOWN: usize = 300;
 
 /// Verdict on an agent's output: accept it, or run the agent again.

@@ -6,7 +6,8 @@ use crate::{
 use serde_json::json;
 use std::{borrow::Cow, sync::Arc};
 
-/// Text that an agent can look up. The model is told that it exists; the text is made when the model asks for it.
+/// Text that an agent's model can ask for. The model is told that it exists; the text is made when the model asks for
+/// it.
 #[derive(Clone)]
 pub(crate) struct Knowledge<'a> {
     pub(crate) name: Cow<'static, str>,
@@ -19,7 +20,7 @@ impl Knowledge<'_> {
         &self.name
     }
 
-    /// Makes the text that the model is given.
+    /// Returns the text of the knowledge, by calling the user's function.
     pub(crate) fn text(&self) -> Json {
         Json::string(&(self.text)())
     }

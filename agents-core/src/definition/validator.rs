@@ -4,7 +4,7 @@ use crate::{Error, reader::ReadError};
 use futures_util::future::{BoxFuture, FutureExt, ready};
 use std::{future::Future, sync::Arc};
 
-/// Validators of an agent's answer, in order.
+/// Functions that check an agent's answer, in the order in which they are asked.
 pub(crate) type Validators<'a, O> = Vec<Validator<'a, O>>;
 
 /// Function that accepts an answer, or refuses it with a reason.
@@ -94,7 +94,7 @@ where
     note = "return `Ok(())` to accept the answer, and `Err(reason)` with a `String` or a `&'static str` to refuse it"
 )]
 pub trait Verdict {
-    /// Returns the verdict with its reason.
+    /// Returns the verdict: accepted, or refused with a reason.
     fn settled(self) -> Result<(), ReadError>;
 }
 

@@ -58,10 +58,10 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// Contexts of the message, innermost first.
+    /// Contexts that were put before the message, innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
-    /// Escalation, if the error is one.
+    /// Escalation that the error stands for; `None` for any other error.
     escalation: Option<Box<Escalation>>,
     /// Is `true` if all agents that could have handled the escalation have been asked.
     settled: bool,
@@ -168,7 +168,8 @@ impl Error {
         Error(Arc::new(inner))
     }
 
-    /// Returns the same error with every text changed by `text`. The source is dropped if its text would change.
+    /// Returns the same error with every text changed by `text`, such as by masking. The source is dropped if its text
+    /// would change.
     pub(crate) fn mapped(
         self,
         text: impl Fn(String) -> String,
@@ -232,7 +233,7 @@ impl Error {
 }
 
 impl Error {
-    /// Returns the unescaped text of the error, without its sources.
+    /// Returns the text of the error with its contexts, unescaped and without its sources.
     fn said(&self) -> Result<String, fmt::Error> {
         let mut said = String::new();
         self.say(&mut said)?;
@@ -294,7 +295,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Part of an error whose `Debug` may write unescaped text.
+/// Part of an error for its `Debug` output, whose control characters are escaped.
 struct Part<'a>(&'a dyn fmt::Debug);
 
 impl fmt::Debug for Part<'_> {

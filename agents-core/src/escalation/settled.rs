@@ -32,7 +32,7 @@ use std::fmt;
 pub struct EscalationReceipt {
     /// Escalation, as it was when it was settled or left unhandled.
     pub escalation: Escalation,
-    /// Settlement: how the escalation ended.
+    /// Settlement: how the escalation ended, and who decided.
     pub settled: Settlement,
 }
 

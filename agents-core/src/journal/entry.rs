@@ -194,7 +194,7 @@ impl Entry {
         Ok(())
     }
 
-    /// Returns the time of the fact.
+    /// Returns the time at which the fact was recorded.
     pub fn at(&self) -> Timestamp {
         self.at
     }

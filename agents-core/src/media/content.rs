@@ -28,7 +28,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// Creates a text that the run itself tells a model.
+    /// Creates content from a text that the run itself tells a model.
     pub(crate) fn told(text: impl Into<String>) -> Self {
         Content {
             told: true,
@@ -36,12 +36,12 @@ impl Content {
         }
     }
 
-    /// Returns `true` if the run itself has written the text.
+    /// Returns `true` if the run itself has written the text, and no user or tool.
     pub(crate) fn is_told(&self) -> bool {
         self.told
     }
 
-    /// Adds an image or a file.
+    /// Adds an image or a file behind the others.
     #[must_use]
     pub fn with(mut self, media: Media) -> Self {
         self.media.push(media);
@@ -91,7 +91,7 @@ impl PartialEq<&str> for Content {
     }
 }
 
-/// Content is stored as its text, unless there is more to it.
+/// Writes content as its text alone, unless there are images, files or marks as well.
 impl Serialize for Content {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]

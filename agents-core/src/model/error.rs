@@ -2,7 +2,7 @@ use crate::{Error, ErrorKind};
 use serde::{Deserialize, Serialize};
 use std::{fmt, time::Duration};
 
-/// Kind of a [`ModelError`].
+/// Kind of a [`ModelError`]: why the model gave no reply.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -129,7 +129,7 @@ impl ModelError {
 }
 
 impl ModelError {
-    /// Returns the error with `before` added to its message.
+    /// Returns the error with the text `before` added behind its message.
     pub(super) fn followed(mut self, before: impl fmt::Display) -> Self {
         self.message = format!("{}; {before}", self.message);
         self

@@ -66,7 +66,7 @@ pub trait Shorten: Send + Sync {
 pub struct KeepLast(usize);
 
 impl KeepLast {
-    /// Keeps the last exchanges, this many, and leaves out the ones before.
+    /// Creates the policy that keeps this number of exchanges, the last ones, and leaves out the ones before.
     #[must_use]
     pub fn exchanges(number: usize) -> Self {
         KeepLast(number)
@@ -100,7 +100,7 @@ pub(crate) fn last_exchanges(messages: &[Message], number: usize) -> &[Message] 
     &messages[from..]
 }
 
-/// Checks that each call has one result, before any other message.
+/// Checks that each call in the messages has one result, before any other message; the error names the message.
 pub(crate) fn check_results(messages: &[Message]) -> Result<(), String> {
     let mut open: Vec<&ToolCall> = Vec::new();
     let unanswered = |open: &[&ToolCall]| {

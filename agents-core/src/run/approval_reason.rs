@@ -25,7 +25,7 @@ pub enum ApprovalReason {
     Place,
     /// A policy of the run demands approval.
     Policy,
-    /// An earlier execution of the tool may have taken effect.
+    /// An earlier execution of the tool may have taken effect, and nobody has found out yet.
     InDoubt,
     /// An equal call has run in this run before.
     Repeated(EarlierExecution),
@@ -68,7 +68,7 @@ impl fmt::Display for ApprovalReason {
     }
 }
 
-/// Execution of the same call earlier in the run.
+/// Execution of an equal call (same tool, same arguments) earlier in the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct EarlierExecution {
@@ -78,9 +78,9 @@ pub struct EarlierExecution {
     /// Time at which the execution began; `None` if it has not begun yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
-    /// Outcome of the execution.
+    /// Outcome of the execution, as far as it is known.
     pub outcome: EarlierOutcome,
-    /// Id of the receipt of its call.
+    /// Id of the receipt of the call that was executed.
     pub call_id: String,
     /// Id of the request for approval that belongs to that call.
     pub request: String,
@@ -88,18 +88,18 @@ pub struct EarlierExecution {
     pub attempt: u32,
 }
 
-/// Outcome of an [`EarlierExecution`].
+/// Outcome of an [`EarlierExecution`]: what became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EarlierOutcome {
-    /// The execution is not over, or its end is not recorded.
+    /// The execution goes on, or its end is not recorded.
     Open,
     /// The tool returned an output.
     Succeeded,
     /// The tool failed.
     Failed,
-    /// The effect of the tool is not known.
+    /// The execution was cut off, so that nobody knows whether the tool took effect.
     Unknown,
 }
 

@@ -24,7 +24,7 @@ pub struct SecretValue {
 }
 
 impl SecretValue {
-    /// Creates a value without a version.
+    /// Creates the value of a secret without a version.
     pub fn new(text: impl Into<SecretString>) -> Self {
         SecretValue {
             text: text.into(),

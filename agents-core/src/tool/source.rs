@@ -71,7 +71,7 @@ pub trait ToolSource: Send + Sync + 'static {
     fn tool(&self, listed: RemoteTool) -> SharedTool;
 }
 
-/// A type-erased source of tools behind an [`Arc`].
+/// A source of tools that several agents may share: behind an [`Arc`], without its type.
 pub(crate) type SharedSource = Arc<dyn ToolSource>;
 
 #[async_trait]
@@ -99,7 +99,7 @@ impl<S: ToolSource + ?Sized> ToolSource for Arc<S> {
     note = "after `..` comes what can be iterated over, such as a `Vec<SharedTool>`, or a `ToolSet`, or a source that lists its tools, such as an MCP server"
 )]
 pub trait IntoTools<Kind> {
-    /// Adds the tools to the set.
+    /// Adds the tools, or the source, to the set of an agent's tools.
     fn add_to(self, set: &mut ToolSet);
 }
 
@@ -113,7 +113,7 @@ pub struct Each;
 #[derive(Debug)]
 pub struct Whole;
 
-/// Marker of a source that is asked.
+/// Marks the implementation of [`IntoTools`] for a source of tools, which is asked for its list later.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Asked;

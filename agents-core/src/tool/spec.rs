@@ -21,7 +21,7 @@ use std::{borrow::Cow, fmt, sync::OnceLock, time::Duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effects {
-    /// The tool is a pure function.
+    /// The tool is a pure function: it neither reads nor changes the outside world.
     None,
     /// The tool reads from the outside world.
     Reads,
@@ -65,7 +65,7 @@ pub enum Category {
     Data,
     /// The tool searches for things.
     Search,
-    /// The tool does anything else; the default.
+    /// The tool does anything else. This is the default.
     #[default]
     Utility,
 }
@@ -74,7 +74,7 @@ pub enum Category {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cache {
-    /// The result may not be reused.
+    /// The result may not be reused: each call runs the tool. This is the default.
     #[default]
     None,
     /// The result may be reused for this long.
@@ -83,7 +83,7 @@ pub enum Cache {
     Forever,
 }
 
-/// Need of a tool's calls for a person's approval.
+/// Rule for whether calls of a tool need a person's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NeedsApproval {
@@ -160,7 +160,7 @@ pub struct ToolSpec {
     /// Effect of a call in words for the approver, with the names of arguments in braces: see
     /// [`ToolSpec::effect_description`].
     pub effect_description: Option<Cow<'static, str>>,
-    /// Reason why the effect of a call cannot be undone, if it was declared.
+    /// Reason why the effect of a call cannot be undone; `None` if the tool was not declared irreversible.
     pub irreversible: Option<Cow<'static, str>>,
     /// Names of the secrets that the tool looks up, as far as they were declared.
     pub secrets: Vec<Cow<'static, str>>,
@@ -168,11 +168,11 @@ pub struct ToolSpec {
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
-    /// Is `true` if every agent with the tool may use it, without a list or a grant that names it.
+    /// Is `true` if every agent that has the tool may use it, although no list or grant names it.
     pub(crate) innate: bool,
     /// Is `true` if the tool only lets a model give up a task that it cannot do, as `escalate` does.
     pub(crate) last_resort: bool,
-    /// The tool's own name, if `name` is an alias.
+    /// The tool's own name, if `name` is an alias; else `None`.
     own_name: Option<Cow<'static, str>>,
     declaration: Derived<String>,
     schema: Derived<Schema>,
@@ -283,7 +283,8 @@ impl ToolSpec {
         self.idempotent()
     }
 
-    /// Returns `true` if a second execution with the same arguments has no further effect.
+    /// Returns `true` if a second execution with the same arguments has no further effect, since the tool does not
+    /// write or is idempotent.
     pub(crate) fn is_repeatable(&self) -> bool {
         self.effects != Effects::Writes || self.idempotent
     }
@@ -426,13 +427,13 @@ impl ToolSpec {
         self
     }
 
-    /// Marks the tool as usable by every agent that has it, without a list or a grant that names it.
+    /// Marks the tool as usable by every agent that has it, although no list or grant names it.
     pub(crate) fn innate(mut self) -> Self {
         self.innate = true;
         self
     }
 
-    /// Marks the tool as one by which a model gives up.
+    /// Marks the tool as one by which a model gives up a task.
     pub(crate) fn last_resort(mut self) -> Self {
         self.last_resort = true;
         self
@@ -517,8 +518,8 @@ impl ToolSpec {
         }
     }
 
-    /// Returns the schema if it demands anything beyond types: bounds, lengths, patterns. Reading a type does not
-    /// check these.
+    /// Returns the schema of the arguments if it demands anything beyond types (bounds, lengths, patterns), which
+    /// reading a type does not check; else `None`.
     pub(crate) fn constraints(&self) -> Option<&Schema> {
         let constrained = self
             .constrained
@@ -558,7 +559,7 @@ impl ToolSpec {
         format!("{}@{}", self.own_name(), self.version)
     }
 
-    /// Returns the specification under another name; the own name stays.
+    /// Returns the specification with another name for models; the tool's own name stays.
     pub(super) fn renamed(&self, name: Cow<'static, str>) -> ToolSpec {
         let own_name = self.own_name.clone().or_else(|| Some(self.name.clone()));
         ToolSpec {
@@ -568,7 +569,7 @@ impl ToolSpec {
         }
     }
 
-    /// Returns `true` if the arguments have no field at all.
+    /// Returns `true` if the tool takes no arguments.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.input_schema
             .get("properties")
@@ -587,8 +588,8 @@ impl fmt::Debug for ToolSpec {
     }
 }
 
-/// Value that is computed from other fields of its struct on first use. A clone of the struct computes its own, because
-/// the other fields may be changed in the clone.
+/// Value that is computed from other fields of its struct on first use, and kept. A clone of the struct computes its
+/// own, because the other fields may be changed in the clone.
 struct Derived<T>(OnceLock<T>);
 
 impl<T> Derived<T> {

@@ -38,7 +38,7 @@ impl Status {
         *self == Status::Active
     }
 
-    /// Returns the reason why the tool is blocked, if it is.
+    /// Returns the reason why the tool is blocked; `None` if it is not.
     pub fn blocked(&self) -> Option<&str> {
         match self {
             Status::Blocked { reason } => Some(reason),

@@ -13,7 +13,7 @@ use crate::{
 };
 use syn::{Expr, ExprLit, Ident, Lit, RangeLimits};
 
-/// Checks the values of settings, each by itself. What is reported is left out.
+/// Checks the values of an agent's settings, each by itself. A value that is reported is left out.
 pub(super) fn settings(entries: &mut Vec<Entry>, errors: &Errors) {
     keys::value(entries, "model", |value| model(value, errors));
     keys::value(entries, "purpose", |value| purpose(value, errors));
@@ -66,8 +66,8 @@ pub(super) fn purpose(value: &Expr, errors: &Errors) -> bool {
     }
 }
 
-/// Checks an element of `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is not its tool.
-/// Returns `false` if the element is reported.
+/// Checks an element of a list of tools, `[ReadFile, ..more]`. A range is a spread that lost its comma; a function is
+/// not its tool. Returns `false` if the element is reported.
 fn tool(element: &Element, errors: &Errors) -> bool {
     let Element::One(tool) = element else {
         return true;
@@ -87,7 +87,7 @@ fn tool(element: &Element, errors: &Errors) -> bool {
     true
 }
 
-/// Checks an element of `[SqlFixer]`. Returns `false` if the element is reported.
+/// Checks an element of a list of agents, `[SqlFixer]`. Returns `false` if the element is reported.
 fn agent(element: &Element, errors: &Errors) -> bool {
     let (Element::One(agent) | Element::Spread(_, agent)) = element;
     let function = function(agent);
@@ -98,7 +98,8 @@ fn agent(element: &Element, errors: &Errors) -> bool {
     function.is_none()
 }
 
-/// Checks an element of `[("github_*", ToolPolicy::new().confirm())]`. Returns `false` if the element is reported.
+/// Checks an element of `policies`: `[("github_*", ToolPolicy::new().confirm())]`. Returns `false` if the element is
+/// reported.
 fn policy(element: &Element, errors: &Errors) -> bool {
     match element {
         Element::One(Expr::Tuple(pair)) if pair.elems.len() == 2 => true,
@@ -109,7 +110,7 @@ fn policy(element: &Element, errors: &Errors) -> bool {
     }
 }
 
-/// Checks `budget(max_turns = 10, tokens = 5_000)`: known bounds, each once and with a value.
+/// Checks that `budget(max_turns = 10, tokens = 5_000)` has only known bounds, each once and with a value.
 fn budget(bounds: &mut Vec<Expr>, errors: &Errors) {
     if let [value] = bounds.as_slice()
         && Budget::is_value(value)

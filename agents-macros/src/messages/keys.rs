@@ -3,7 +3,7 @@
 use super::one_of;
 use std::fmt::Display;
 
-/// Names the one that was `meant`, or all that are `known`.
+/// Text of the error of an unknown name. It names the one that was `meant`, or all that are `known`.
 pub(crate) fn unknown(
     what: &str,
     found: impl Display,
@@ -28,7 +28,7 @@ pub(crate) fn written_as(key: &str, usage: &str) -> String {
     format!("`{key}` is written `{usage}`")
 }
 
-/// Returns the message about a flag that may be said for a time.
+/// Text of the error of a flag with a value in the wrong form, such as `idempotent = hours(24)`.
 pub(crate) fn flag_without_for(name: impl Display) -> String {
     format!(
         "`{name}` is written alone, or `{name}(for = hours(24))` for the time from its first execution for which it holds"
@@ -56,7 +56,7 @@ pub(crate) fn spread_of_a_list(found: impl Display) -> String {
     format!("a range is not a tool; write `..{found}` to add all the tools of `{found}`")
 }
 
-/// Returns the message about a word that is no key of `attribute`, but has another place.
+/// Returns the message about a word that is no key of `attribute`, but belongs elsewhere; `None` for other words.
 pub(crate) fn said_elsewhere(attribute: &str, name: &str) -> Option<&'static str> {
     let (.., instead) = ELSEWHERE
         .iter()

@@ -37,14 +37,14 @@ pub struct ResponsesReply {
     usage: Option<Usage>,
 }
 
-/// Items of a reply, in their order.
+/// Complete items of a reply, in their order.
 #[derive(Default)]
 struct Items {
     text: String,
     thinking: String,
     refusal: String,
     calls: Vec<ToolCall>,
-    /// Items in their order, as JSON: a mark for the text and for each call, and every other item as it came.
+    /// Order of the items, as JSON: a mark for the text and for each call, and every other item as it came.
     order: Vec<String>,
     has_reasoning: bool,
 }
@@ -160,7 +160,7 @@ impl Format for ResponsesReply {
 }
 
 impl ResponsesReply {
-    /// Reads the whole reply, as it comes in one document or at the end of a stream.
+    /// Reads the JSON of a whole reply, which comes in one document or at the end of a stream.
     fn response(&mut self, json: &[u8]) -> Result<(), Problem> {
         let response: Response<'_> =
             serde_json::from_slice(json).map_err(|error| Problem::json(&error, json))?;

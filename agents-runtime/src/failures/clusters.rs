@@ -12,7 +12,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
 };
 
-/// Maximum number of failures that a cluster shows.
+/// Maximum number of failures that a cluster shows one by one.
 pub(super) const SHOWN: usize = 50;
 /// Number of failures from which on a cluster is one step more severe.
 const MANY: u64 = 10;
@@ -34,11 +34,11 @@ pub struct FailureCluster {
     pub agent_name: String,
     /// Severity: by the class of the error, by what it may have done, and by the number of failures.
     pub severity: Severity,
-    /// Status of the cluster.
+    /// Status of the cluster: what a person has said of it.
     pub status: ClusterStatus,
-    /// Number of failures.
+    /// Number of failures in the cluster.
     pub count: u64,
-    /// Number of runs, or of letters, in which they are.
+    /// Number of runs, or of letters, in which the failures are.
     pub runs: u64,
     /// Time of the first failure.
     pub first_at: Timestamp,
@@ -46,17 +46,17 @@ pub struct FailureCluster {
     pub last_at: Timestamp,
     /// Text of the last failure, without addresses, long numbers and keys.
     pub message: String,
-    /// Principal who has set the status.
+    /// Principal who has set the status; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triaged_by: Option<String>,
-    /// Time at which the status was set.
+    /// Time at which the status was set; `None` while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub triaged_at: Option<Timestamp>,
     /// Number of failures since the status was set; all of them if it was not.
     pub since: u64,
 }
 
-/// Status of a [`FailureCluster`].
+/// Status of a [`FailureCluster`]: what a person has said of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -64,19 +64,19 @@ pub enum ClusterStatus {
     /// No person has said anything of the cluster.
     #[default]
     Open,
-    /// The failures are of no interest.
+    /// The failures are of no interest, as a person has said.
     Dismissed,
-    /// Another person has to look at the failures.
+    /// Another person has to look at the failures, as the first has said.
     Escalate,
-    /// The failures are watched for a while.
+    /// The failures are watched for a while, as a person has said.
     Wait,
 }
 
-/// Failure of a cluster.
+/// Failure of a cluster: a call in a run, or a dead letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LinkedFailure {
-    /// Id of the run, or of the letter.
+    /// Id of the run in which the call failed, or of the letter.
     pub id: String,
     /// Id of the call's receipt; `None` for a letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct LinkedFailure {
     pub error: String,
 }
 
-/// Failure that belongs to a cluster.
+/// Failure before it is sorted into a cluster.
 pub(super) struct Failed {
     tenant: String,
     code: String,
@@ -150,7 +150,7 @@ impl Failed {
 }
 
 impl FailureCluster {
-    /// Takes over what a principal has said of the cluster.
+    /// Sets the status that a principal has given the cluster.
     pub(super) fn is_triaged(&mut self, triage: &Triage, failures: &[LinkedFailure]) {
         self.status = match triage.status {
             TriageStatus::Dismissed => ClusterStatus::Dismissed,

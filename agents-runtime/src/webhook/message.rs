@@ -20,7 +20,7 @@ pub struct WebhookMessage {
     pub body: String,
 }
 
-/// Returns the type of the message about an event.
+/// Returns the type of the message that tells of an event of this kind, such as `approval.requested`.
 fn kind_of(kind: AuditKind) -> &'static str {
     match kind {
         AuditKind::Requested => "approval.requested",
@@ -36,7 +36,7 @@ fn kind_of(kind: AuditKind) -> &'static str {
 }
 
 impl WebhookMessage {
-    /// Makes the message about an event, with what is known of its subject now.
+    /// Creates the message about an event, with what is known of its subject now.
     pub(super) async fn of(
         client: &Client,
         webhook: &Webhook,

@@ -33,9 +33,9 @@ use std::{cmp::Reverse, fmt};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// Place of the agent's turn in the run.
+    /// Path of the agent's turn in the run in which the request was made.
     pub place: String,
-    /// Number of the message that differs, from 1; `None` if it is not a message.
+    /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
     /// Recorded text, from shortly before the difference.
     pub recorded: String,
@@ -51,7 +51,8 @@ impl fmt::Display for Difference {
 }
 
 impl Difference {
-    /// Compares a request with the recorded requests that are left.
+    /// Compares a new request with the recorded ones that are left, and describes how it differs from the most similar
+    /// one.
     pub(super) fn of<'a>(
         exchanges: &Exchanges,
         left: impl Iterator<Item = (usize, &'a RecordedRequest)>,
@@ -108,8 +109,7 @@ impl Difference {
     }
 }
 
-/// Returns the text of a message; for a model's message, all of it as JSON, since its text alone may not tell two
-/// apart.
+/// Returns a message as text, for a comparison; a model's message as JSON, since its text alone may not tell two apart.
 fn said(message: &Message) -> String {
     match message {
         Message::Assistant { .. } => {
@@ -119,7 +119,7 @@ fn said(message: &Message) -> String {
     }
 }
 
-/// Returns both texts from shortly before they differ, shortened.
+/// Returns both texts from shortly before the point at which they differ, shortened.
 fn parted(then: &str, now: &str) -> (String, String) {
     let pairs = then.chars().zip(now.chars());
     let same = pairs.take_while(|(a, b)| a == b).count();
