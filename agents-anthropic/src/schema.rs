@@ -86,7 +86,7 @@ fn close_object(schema: &mut Map<String, Value>) -> bool {
 
 /// Returns `true` if a definition refers to itself, which the server refuses.
 fn is_recursive(root: &Value) -> bool {
-    /// Names of the definitions that a schema refers to.
+    /// Names of the definitions that a schema refers to, collected to find circles.
     #[derive(Default)]
     struct Names<'a> {
         /// Names of the definitions that are being looked into, to notice a circle.

@@ -27,7 +27,7 @@ impl Json {
         serde_json::from_str::<&RawValue>(text.as_ref()).map(|raw| Json(raw.to_owned().into()))
     }
 
-    /// Creates `null`.
+    /// Creates the JSON `null`.
     pub(crate) fn null() -> Self {
         Json(RawValue::NULL.to_owned().into())
     }
@@ -40,7 +40,7 @@ impl Json {
         to_raw_value(value).map(|raw| Json(raw.into()))
     }
 
-    /// Creates a JSON string.
+    /// Creates a JSON string of this text.
     pub fn string(text: &str) -> Self {
         Json(to_raw_value(text).unwrap_or_default().into())
     }

@@ -30,7 +30,7 @@ pub(crate) async fn guarded_while<R>(work: impl Future<Output = R>) -> Result<R,
 /// Reason why something that the user brought, such as a cache, gave no result.
 #[derive(Debug)]
 pub(crate) enum Amiss {
-    /// The cache, or whatever it is, panicked.
+    /// The extension, such as the cache, panicked.
     Panicked,
     /// The cache, or whatever it is, did not answer in time.
     Silent,
@@ -102,7 +102,7 @@ fn caught(panic: Box<dyn Any + Send>) -> String {
     said
 }
 
-/// Returns the message of a panic.
+/// Returns the text with which code has panicked.
 pub(crate) fn message(panic: &(dyn Any + Send)) -> String {
     panic
         .downcast_ref::<&str>()

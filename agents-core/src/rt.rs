@@ -152,7 +152,7 @@ impl<E> NoSource<E> for &SourceProbe<'_, E> {}
 pub struct HashProbe<'a, T>(pub &'a T);
 
 impl<T: Hash> HashProbe<'_, T> {
-    /// Feeds the injected value itself to the hash.
+    /// Feeds the injected value itself to the hash, so that values that differ have different results in a cache.
     pub fn feed(&self, mut state: &mut dyn Hasher) {
         self.0.hash(&mut state);
     }
@@ -370,7 +370,7 @@ impl<E: Display> From<E> for CannotUndo {
 pub struct Undoing<T>(pub T);
 
 impl Undoing<Result<Undone, CannotUndo>> {
-    /// Returns the result of the `undo` as it is.
+    /// Returns the result of the tool's `undo` as it is.
     ///
     /// # Errors
     /// Those of the value.
@@ -391,7 +391,7 @@ impl Undoing<Result<(), CannotUndo>> {
 
 /// Conversion of the value of an `undo` that has another type.
 pub trait Said<T> {
-    /// Converts the value of the `undo` for the run.
+    /// Converts the value that the tool's `undo` gives into the outcome for the run.
     ///
     /// # Errors
     /// When the call could not be undone.
@@ -441,7 +441,7 @@ impl<E: Display> SaysUndone for Result<(), E> {
     }
 }
 
-/// Converts the result of `undo` for the run.
+/// Converts the result of the tool's `undo` into that of the trait's method.
 ///
 /// # Errors
 /// When the call could not be undone.
@@ -488,7 +488,7 @@ impl Display for Shown {
     }
 }
 
-/// Returns the repair agents that these decisions name.
+/// Returns the repair agents that the decisions name.
 pub fn fixers_of<K: Kind, const N: usize>(decisions: [Decision<K>; N]) -> Vec<Arc<dyn Fixer>> {
     let steps = decisions.iter().flat_map(Decision::steps);
     steps
@@ -537,7 +537,7 @@ impl<T> Listed for T {}
 /// Generated code calls `(more).__spread()`. Other values are borrowed by [`SpreadSource`], so that a source of tools may
 /// be a static.
 pub trait SpreadTools: Sized {
-    /// Returns the iterator or the set of tools itself.
+    /// Returns the value itself, an iterator or a set of tools.
     #[must_use]
     fn __spread(self) -> Self {
         self
@@ -550,7 +550,7 @@ impl SpreadTools for ToolSet {}
 
 /// Fallback of [`SpreadTools`] for any other value, such as a source of tools.
 pub trait SpreadSource {
-    /// Borrows the value, such as a source of tools.
+    /// Borrows the value, such as a source of tools, which may be a static.
     #[must_use]
     fn __spread(&self) -> &Self {
         self

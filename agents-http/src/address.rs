@@ -29,7 +29,7 @@ pub struct Address {
     port: Option<u16>,
     /// Path prefix of a proxy: empty, or with a leading slash and no trailing one.
     path: String,
-    /// Query: empty, or with its question mark.
+    /// Query of the address: empty, or with its question mark.
     query: String,
     /// Value of `Authorization: Basic`, if the address had a user name or a password.
     login: Option<HeaderValue>,

@@ -33,7 +33,7 @@ pub(crate) struct Unanswered {
 }
 
 impl Connection {
-    /// Starts HTTP on a newly opened stream.
+    /// Starts HTTP on a newly opened stream, and returns the connection.
     pub(crate) async fn handshake(stream: Stream) -> hyper::Result<Connection> {
         let (requests, driver) = http1::handshake(stream).await?;
         Ok(Connection {

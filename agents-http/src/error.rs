@@ -11,9 +11,9 @@ pub enum TransportError {
     Interrupted(String),
     /// A time limit of the client has passed before the response was complete.
     TimedOut {
-        /// Kind of the limit that has passed.
+        /// Kind of the time limit that has passed.
         limit: TimeLimit,
-        /// Length of the limit, as the client had set it.
+        /// Length of the time limit, as the client had set it.
         after: Duration,
     },
     /// The body is longer than this number of bytes.

@@ -85,7 +85,7 @@ impl Clock {
         }
     }
 
-    /// Lifts the limit for the beginning of the reply.
+    /// Lifts the time limit for the beginning of the reply, since it has begun.
     pub(crate) fn begun(&mut self) {
         self.first = None;
     }

@@ -18,7 +18,7 @@ pub(crate) struct Errors {
 }
 
 impl Errors {
-    /// Returns a set without mistakes.
+    /// Returns a set of mistakes that is empty.
     pub(crate) fn new() -> Self {
         Errors {
             seen: RefCell::new(Some(Vec::new())),

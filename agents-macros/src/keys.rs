@@ -10,28 +10,28 @@ pub(crate) struct Key {
     pub(crate) takes: Takes,
 }
 
-/// The form of the value that a key takes.
+/// The form of the value that a key of an attribute takes.
 #[derive(Clone, Copy)]
 pub(crate) enum Takes {
-    /// No value: `strict`
+    /// The key takes no value: `strict`
     Nothing,
-    /// A time, or nothing: `idempotent`, or `idempotent(for = expr)`
+    /// The key takes a time, or nothing: `idempotent`, or `idempotent(for = expr)`
     TimeFor,
-    /// Any expression: `timeout = expr`
+    /// The key takes any expression: `timeout = expr`
     Value,
     /// An expression that gives text: `prompt = expr`. A literal has to be a string.
     Words,
-    /// An expression, and no literal: `on_tool_use = expr`
+    /// The key takes an expression that is no literal: `on_tool_use = expr`
     Code,
-    /// A string literal: `deprecated = "text"`
+    /// The key takes a string literal: `deprecated = "text"`
     Text,
     /// A string literal that is a valid name of a Rust function, without capitals: `name = "web_search"`
     Name,
-    /// A list in brackets: `tools = [a, ..b]`
+    /// The key takes a list in brackets: `tools = [a, ..b]`
     List,
     /// Bounds, or one expression: `budget(max_turns = 1)`, or `budget = expr`
     Bounds,
-    /// A path: `crate = path`
+    /// The key takes a path: `crate = path`
     Path,
     /// The arguments of a method, which have rules of their own: `grants([ReadFile])`
     Arguments,
@@ -41,10 +41,10 @@ const fn key(name: &'static str, takes: Takes, usage: &'static str) -> Key {
     Key { name, usage, takes }
 }
 
-/// The effects of a tool; it has exactly one.
+/// The keys for the effects of a tool, of which a tool has exactly one.
 pub(crate) const EFFECTS: [&str; 3] = ["none", "reads", "writes"];
 
-/// The keys of `#[tool(..)]`.
+/// The keys that `#[tool(..)]` knows.
 pub(crate) const TOOL: &[Key] = &[
     key("none", Takes::Nothing, "none"),
     key("reads", Takes::Nothing, "reads"),
@@ -152,7 +152,7 @@ pub(crate) const LIMITS: &[(&str, &[&str])] = &[
     ("range", &["min", "max"]),
 ];
 
-/// The keys of `#[agent(..)]`.
+/// The keys that `#[agent(..)]` knows.
 pub(crate) const AGENT: &[Key] = &[
     key("name", Takes::Name, "name = \"first_clerk\""),
     key("prompt", Takes::Words, "prompt = \"You are ..\""),
@@ -187,7 +187,7 @@ pub(crate) const AGENT: &[Key] = &[
     key("crate", Takes::Path, "crate = path::to::agents"),
 ];
 
-/// The bounds of `budget(..)`.
+/// The bounds that `budget(..)` knows.
 pub(crate) const BUDGET: &[&str] = &[
     "max_turns",
     "max_tool_calls",
@@ -200,7 +200,7 @@ pub(crate) const BUDGET: &[&str] = &[
     "depth",
 ];
 
-/// The keys of `#[skill(..)]`.
+/// The keys that `#[skill(..)]` knows.
 pub(crate) const SKILL: &[Key] = &[
     key(
         "when",
@@ -233,7 +233,7 @@ pub(crate) const BLOCKS: &[&str] = &["on_error", "on_escalation"];
 pub(crate) struct Kind {
     /// The word for the kind in arms, such as `invalid_args`.
     pub(crate) name: &'static str,
-    /// The variant of the runtime's error for the kind.
+    /// The variant of the runtime's error enum for this kind of failure.
     pub(crate) variant: &'static str,
     /// The names of the values that an arm of this kind is given.
     pub(crate) takes: &'static [&'static str],
@@ -277,7 +277,7 @@ pub(crate) const FAILURES: &[(&str, &str)] = &[
 /// The severities of an escalation, for `severity = ..`.
 pub(crate) const SEVERITIES: &[&str] = &["Low", "Medium", "High", "Critical"];
 
-/// The verbs of `on_escalation!`.
+/// The verbs that `on_escalation!` knows.
 pub(crate) const RESOLUTIONS: &[Verb] = &[
     verb("retry_with_model", 1, &[], None),
     verb("reroute_to_skill", 1, &[], None),
@@ -314,7 +314,7 @@ const fn verb(
     }
 }
 
-/// The verbs of `on_error!`.
+/// The verbs that `on_error!` knows.
 pub(crate) const VERBS: &[Verb] = &[
     verb("fix", 1, &["agent", "retries"], None),
     verb("fix_with", 1, &["retries"], Some("retries")),

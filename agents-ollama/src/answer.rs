@@ -108,7 +108,7 @@ impl Answer {
         self.has_message && self.done != Some(false)
     }
 
-    /// Returns `true` if any line had a message.
+    /// Returns `true` if any line of the answer had a message.
     pub(crate) fn has_message(&self) -> bool {
         self.has_message
     }

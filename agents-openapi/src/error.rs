@@ -2,7 +2,7 @@ use crate::wording;
 use agents::{Code, ToolFailure};
 use std::{error::Error, fmt, time::Duration};
 
-/// Field of an operation, and what is wrong there.
+/// Field of an operation, and the description of what is wrong there.
 pub(crate) type Fault = (String, String);
 
 /// Error of an OpenAPI document: it names the operation and the field.

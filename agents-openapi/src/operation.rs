@@ -47,7 +47,7 @@ pub(crate) struct Operation {
     pub(crate) path: String,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) body: Option<Body>,
-    /// JSON Schema of the arguments.
+    /// JSON Schema of the arguments of the tool.
     pub(crate) schema: Value,
     /// Name of the header for an idempotency key; `None` if the operation takes none.
     pub(crate) idempotency_key: Option<String>,
@@ -58,7 +58,7 @@ pub(crate) struct Operation {
 /// Body of an operation's requests, as the document describes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Body {
-    /// Name of the argument that holds the body.
+    /// Name of the tool's argument that holds the body.
     pub(crate) argument: String,
     pub(crate) kind: BodyKind,
     /// Media type with which the body is sent.

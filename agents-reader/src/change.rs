@@ -16,11 +16,11 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Kind of change.
+    /// Kind of the change that was made to the text.
     pub kind: ChangeKind,
     /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
-    /// Short description of the change.
+    /// Short description of the change, for people.
     pub note: String,
     /// Text that was there before: its beginning, on one line. It is given for dropped text. It is also given for
     /// text from which a number, a boolean or an allowed value was taken.

@@ -14,7 +14,7 @@ use super::{
 /// First place of a document that does not fit the schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Misfit {
-    /// Index of the node that does not fit.
+    /// Index on the tape of the node that does not fit the schema.
     pub(super) at: usize,
     /// Index of the shape (the compiled schema) that the node should have had.
     shape: usize,
@@ -26,7 +26,7 @@ enum Why {
     Type,
     Choice,
     Limit(&'static str),
-    /// The object lacks the required field with this index.
+    /// The object lacks the required field with this index in the schema.
     Missing(usize),
     Unknown,
     Twice,

@@ -39,7 +39,7 @@ pub struct Growing {
     pub json: String,
     /// Path of the string that is still being written.
     pub open: Option<String>,
-    /// `true` once the value's closing bracket has arrived.
+    /// Is `true` once the value's closing bracket has arrived.
     pub is_complete: bool,
 }
 
@@ -151,7 +151,7 @@ enum Next {
     Value,
     /// Expects a key, or the end of the object if the object is empty so far.
     Key,
-    /// Expects a comma or a closing bracket.
+    /// A comma or a closing bracket is to come.
     More,
 }
 

@@ -75,7 +75,7 @@ fn raw() -> impl Strategy<Value = String> {
     })
 }
 
-/// Generates valid JSON in all its spellings.
+/// Generates valid JSON for the tests, in all its spellings.
 fn valid() -> impl Strategy<Value = String> {
     prop_oneof![
         value().prop_map(|value| serde_json::to_string(&value).unwrap()),

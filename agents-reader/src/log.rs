@@ -12,7 +12,7 @@ const MAX_LISTED: u32 = 8;
 pub(super) struct Log {
     changes: Vec<Change>,
     counts: [u32; KINDS],
-    /// Number of uncertain changes among those listed.
+    /// Number of uncertain changes in the log.
     uncertain: u32,
     /// `true` if brackets, quotes, commas or colons were supplied: a part of the value may be in the wrong place.
     rebuilt: bool,
@@ -53,7 +53,7 @@ impl Log {
         });
     }
 
-    /// Adds an uncertain change that the caller has built.
+    /// Adds an uncertain change, which the caller has built, to the log.
     pub(super) fn add_change(&mut self, change: Change) {
         self.counts[change.kind as usize] += 1;
         if self.uncertain < MAX_LISTED {
@@ -139,7 +139,7 @@ impl Log {
         self.counts[kind as usize] > 0
     }
 
-    /// Returns the number of changes that are listed.
+    /// Returns the number of changes that the log lists.
     pub(super) fn listed_len(&self) -> usize {
         self.changes.len()
     }

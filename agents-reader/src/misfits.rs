@@ -16,7 +16,7 @@ use super::{
 pub(crate) struct Misfits {
     /// Errors that are listed one by one, in the order of the schema.
     pub(crate) listed: Vec<ReadError>,
-    /// Number of errors beyond those listed.
+    /// Number of errors that were found beyond those in the list.
     pub(crate) more: usize,
 }
 

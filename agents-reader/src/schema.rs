@@ -76,7 +76,7 @@ pub(super) struct Limits {
     pub(super) patterns: Vec<Pattern>,
 }
 
-/// Set of JSON types, as bits.
+/// Set of the JSON types that a schema allows, as bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Types(u8);
 

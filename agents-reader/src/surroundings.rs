@@ -11,7 +11,7 @@ use super::{
 /// Kind of the text around a JSON value, which says how surely the value is meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// Only white space stands around the value.
+    /// The value stands alone: only white space is around it.
     Alone,
     /// Only loose commas and brackets, or comments, stand around the value.
     Litter,

@@ -11,16 +11,16 @@ pub(super) enum Kind {
     Null,
     True,
     False,
-    /// A number, with its text as JSON spells it.
+    /// A number, as the text of the node spells it in JSON.
     Number,
-    /// A string, with its quotes.
+    /// A string, whose text in the node has its quotes.
     String,
     /// Text without quotes. The schema decides its type; without one, its spelling does.
     Bare,
-    /// The missing value of a key.
+    /// The value of a key that has none.
     Missing,
     Array,
-    /// Values in braces without keys: `{1, 2}`.
+    /// Values in braces without keys, which is a set of Python: `{1, 2}`.
     Set,
     /// An object: keys and values by turns. Keys are always `String`.
     Object,
@@ -210,7 +210,7 @@ pub(super) fn push_key(path: &mut String, key: &str) {
     }
 }
 
-/// Decodes the inside of a JSON string.
+/// Decodes the escapes in a JSON string, which is given without its quotes.
 pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let Some(first) = inside.find('\\') else {
         return inside.into();

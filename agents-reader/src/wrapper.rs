@@ -227,10 +227,10 @@ impl Coercer<'_> {
     }
 }
 
-/// Way in which a document holds the arguments.
+/// Way in which a document holds the arguments, if they are wrapped.
 #[derive(Clone, Copy)]
 enum Unwrapping {
-    /// The document itself is the arguments.
+    /// The document itself is the arguments, without a wrapper.
     Direct,
     /// The arguments are in this member (its key and value nodes).
     Member((usize, usize)),
@@ -242,7 +242,7 @@ enum Unwrapping {
 
 /// Way in which a member of an object holds the arguments.
 enum Wrapped {
-    /// The member is the only one.
+    /// The member is the only one of the wrapping object.
     Only((usize, usize)),
     /// The member has a key in [`WRAPPERS`]. No other member counts as an argument.
     Named((usize, usize)),

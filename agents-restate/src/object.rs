@@ -36,9 +36,9 @@ struct AgentRun {
 enum Next {
     /// After the next event of the run, of which the relay tells.
     Event,
-    /// After this time.
+    /// After this time, unless an event of the run comes before.
     After(Duration),
-    /// Soon, since the run was not to be had.
+    /// Soon, since another process has the run, or its turn has not come.
     Soon,
 }
 

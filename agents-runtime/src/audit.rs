@@ -72,7 +72,7 @@ pub struct AuditRecord {
 pub struct Head {
     /// Id of the run; `platform` for the trail of what belongs to none.
     pub run_id: String,
-    /// Number of events in the trail so far.
+    /// Number of events in the audit trail of the run so far.
     pub events: u64,
     /// Digest of the last event, which covers all events before it.
     pub digest: String,

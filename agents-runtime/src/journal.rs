@@ -46,7 +46,7 @@ pub(crate) struct StoredJournal {
     audit_key: AuditKey,
     decisions: Arc<Decisions>,
     inner: Mutex<Inner>,
-    /// Signal that executions of tools that write have ended.
+    /// Signal that executions of tools that write have ended, for whoever waits to give the run back.
     rests: Notify,
 }
 

@@ -444,7 +444,7 @@ impl RunKey {
         Ok(wrapped)
     }
 
-    /// Unwraps the stored data key of a run.
+    /// Decrypts the stored data key of a run with the key of its tenant.
     pub(crate) fn open(
         keyring: &dyn Keyring,
         tenant: &str,

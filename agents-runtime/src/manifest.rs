@@ -54,7 +54,7 @@ const SILENT: Duration = Duration::from_secs(3 * 60);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Manifest {
-    /// Number of the format of the manifest.
+    /// Number of the manifest's format.
     pub agents_manifest: u32,
     /// Agents of the process, each by its name.
     pub agents: BTreeMap<String, AgentManifest>,
@@ -89,7 +89,7 @@ pub struct ToolManifest {
     /// Version of the tool; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Is `true` if the tool writes.
+    /// Is `true` if the tool changes the outside world.
     pub writes: bool,
     /// Description of the tool; `None` if it is not known, as with tools that a source will list.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metrics {
-    /// Figures of the store: the same in every process.
+    /// Figures of the store, which are the same in every process.
     pub store: StoreMetrics,
     /// Counters of the worker of this process; `None` from a client.
     pub worker: Option<WorkerMetrics>,
@@ -62,7 +62,7 @@ pub struct WorkerMetrics {
     pub letters_died: u64,
 }
 
-/// Counters of a worker, which its parts share.
+/// Counters of a worker's work, which its parts share.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) under_way: AtomicU64,
@@ -78,7 +78,7 @@ pub(crate) struct Counters {
     pub(crate) letters_died: AtomicU64,
 }
 
-/// Adds 1 to a counter.
+/// Adds 1 to a counter of a worker.
 pub(crate) fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Relaxed);
 }

@@ -109,9 +109,9 @@ struct Fixed {
 }
 
 enum Then {
-    /// Makes this call, and then answers with its result.
+    /// The model makes this call, and then answers with its result.
     Call(ToolCall),
-    /// Answers with this text.
+    /// The model answers with this text.
     Say(String),
     /// Goes on with the variation of a run, and tells its outcome. As with the reply of any model, a cancellation, a pause and
     /// the end of the worker stop it, and an outcome that is stored is not asked for again.

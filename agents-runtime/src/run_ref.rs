@@ -93,7 +93,7 @@ impl<Out> RunRef<Out> {
 }
 
 impl<Out: Data> RunRef<Out> {
-    /// Returns the state of the run.
+    /// Returns the state of the run: its outcome, or what it waits for.
     ///
     /// # Errors
     /// When there is no such run, it cannot be read, or the store fails.

@@ -26,7 +26,7 @@ const CONTENTS: &str = "contents";
 pub struct Sealed {
     /// Key with which the contents are encrypted, itself encrypted with a key of the tenant.
     pub data_key: Vec<u8>,
-    /// Contents, encrypted with the key in `data_key`.
+    /// Contents that are protected, encrypted with the key in `data_key`.
     pub contents: Vec<u8>,
 }
 

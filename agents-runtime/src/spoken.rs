@@ -14,14 +14,14 @@ use std::collections::VecDeque;
 pub enum Spoken {
     /// The text of the answer to a message has changed.
     Text {
-        /// Id of the run that answers the message.
+        /// Id of the run that answers the message of the conversation.
         run: String,
         /// Change of the text of the answer: more text, or a new beginning.
         delta: TextDelta,
     },
     /// A message is over. [`messages`](ConversationRef::messages) has it, if it was kept.
     Over {
-        /// Id of the run that answered the message.
+        /// Id of the run that answered the message of the conversation.
         run: String,
     },
 }

@@ -24,7 +24,7 @@ use tokio::{sync::Notify, time::timeout};
 const COLLECTED: Duration = Duration::from_millis(100);
 /// Size of the collected text, in bytes, from which on it is stored without waiting for the time.
 const ENOUGH: usize = 1024;
-/// Time for which the store keeps streamed text.
+/// Time for which the store keeps the streamed text of models.
 const KEPT: Duration = Duration::from_secs(60 * 60);
 
 /// Piece of the text of a model, for one request of one agent. Several pieces are stored as one row.
@@ -64,8 +64,8 @@ struct Inner {
     count: u64,
     /// Number of requests to a model that this process has seen, for each place.
     requests: HashMap<String, u64>,
-    /// Numbers of the journal entries of these requests, in their order, for each place. An entry that is about to be
-    /// stored counts.
+    /// Numbers of the journal entries of the requests to models, in their order, for each place. An entry that is about
+    /// to be stored counts.
     entries: HashMap<String, Vec<u64>>,
     pending: Vec<Pending>,
     /// Rows of encrypted text that the store has not confirmed yet.

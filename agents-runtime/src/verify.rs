@@ -20,9 +20,9 @@ use std::{
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// Number of runs whose trails were checked.
+    /// Number of runs whose audit trails were checked.
     pub runs: u64,
-    /// Number of events that were checked.
+    /// Number of events that the check has read.
     pub events: u64,
     /// Number of runs whose start is not in the trail, since they are from before there was one.
     pub without_trail: u64,
@@ -46,12 +46,12 @@ pub struct Flaw {
     pub table: String,
     /// Id of the row; for an event its number in the run.
     pub row: String,
-    /// Description of what was done to the row.
+    /// Description of what was done to the table's row.
     pub what: String,
 }
 
 impl Verdict {
-    /// Returns `true` if the check has found no flaw.
+    /// Returns `true` if the check of the trail has found no flaw.
     pub fn is_intact(&self) -> bool {
         self.flaws.is_empty()
     }

@@ -406,7 +406,7 @@ pub enum Advanced {
     /// The run waits: call it again when a decision was taken, an execution in doubt was settled, or the run was
     /// cancelled; and at this time, by the clock of the store.
     Waiting {
-        /// Time at which the run goes on by itself; `None` if it does not.
+        /// Time at which the run goes on by itself; `None` if it waits for decisions alone.
         until: Option<Timestamp>,
     },
     /// The run can go on, and this process has not got it: call it again soon. Another process has it, its turn in its

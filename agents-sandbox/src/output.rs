@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A status other than 0 is a result, too: the model reads in the standard error why its code failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
-    /// Exit status; 0 says that all went well.
+    /// Exit status of the program; 0 says that all went well.
     pub status: i32,
     /// Standard output of the program; a long one is cut, and says so at its end.
     pub stdout: String,

@@ -17,7 +17,7 @@ pub struct NewApproval {
     pub place: String,
     /// Name of the agent that calls the tool.
     pub agent_name: String,
-    /// Name of the tool that is to run.
+    /// Name of the tool that is to run if the call is approved.
     pub tool_name: String,
     /// Version of the tool that is to run, such as `1.2.0`.
     pub version: String,
@@ -31,7 +31,7 @@ pub struct NewApproval {
     pub user_id: Option<String>,
     /// Digest of the exact arguments: an approval holds only for arguments with this digest.
     pub args_digest: String,
-    /// Time after which the request expires.
+    /// Time from now after which the request expires.
     pub expires_after: Duration,
     /// Exact request with its arguments, encrypted with the key of the run.
     pub detail: Vec<u8>,
@@ -178,11 +178,12 @@ impl Approval {
 pub enum Answer {
     /// The call may run, with its own arguments or with edited ones.
     Approve {
-        /// Arguments in the place of the call's own, encrypted; `None` to run the call as it is.
+        /// Arguments that the approver gives in the place of the call's own, encrypted; `None` to run the call as it
+        /// is.
         edited: Option<Vec<u8>>,
         /// Digest of the arguments in `edited`; `None` if there are none.
         edited_digest: Option<String>,
-        /// Time within which the approval has to be used.
+        /// Time from the decision within which the approval has to be used.
         use_within: Duration,
     },
     /// The call may not run, for this reason.

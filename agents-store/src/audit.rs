@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 /// Event that is about to be added to the trail of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewEvent {
-    /// Id of the run, or [`PLATFORM`](crate::PLATFORM).
+    /// Id of the run that the event belongs to, or [`PLATFORM`](crate::PLATFORM).
     pub run: String,
     /// Tenant that an event of the platform is about; `None` for all. An event of a run has the tenant of its run.
     pub tenant: Option<String>,
-    /// Kind of the event.
+    /// Kind of the event: what has happened.
     pub kind: AuditKind,
     /// Name of the person or program that caused the event; `None` if none did.
     pub actor: Option<String>,
@@ -65,7 +65,7 @@ pub enum AuditKind {
     Paused,
     /// The run is held: it cannot go on until somebody releases it.
     Held,
-    /// The held run was let go on.
+    /// A run that was held may go on.
     Released,
     /// The run was cancelled.
     Cancelled,
@@ -99,7 +99,7 @@ pub enum AuditKind {
     UndoAsked,
     /// An execution was undone.
     Undone,
-    /// An execution was not undone.
+    /// An execution was to be undone, and was not.
     NotUndone,
     /// The contents of the run were erased; the trail stays.
     Erased,

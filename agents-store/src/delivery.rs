@@ -49,14 +49,14 @@ pub enum DeliveryEnd {
     Delivered,
     /// The try has failed, and the next try comes after this time.
     Again {
-        /// Time from now until the next try.
+        /// Time from now until the next try to tell the webhook of the event.
         after: Duration,
-        /// Reason why the try has failed.
+        /// Reason why the try to tell the webhook of the event has failed.
         error: String,
     },
     /// The try has failed, and there is no further one.
     GivenUp {
-        /// Reason why the try has failed.
+        /// Reason why the last try to tell the webhook of the event has failed.
         error: String,
     },
 }

@@ -70,7 +70,7 @@ pub struct Letter {
     pub contents: Vec<u8>,
     /// Key that decrypts the contents and the failures, wrapped with a key that the store does not know.
     pub data_key: Vec<u8>,
-    /// Number of replays so far.
+    /// Number of times that the dead letter was replayed so far.
     pub replays: u32,
 }
 
@@ -79,11 +79,11 @@ pub struct Letter {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum LetterFailure {
-    /// The subscriber has returned an error.
+    /// The subscriber has returned an error for the letter.
     Failed,
-    /// The subscriber has panicked.
+    /// The subscriber has panicked while it handled the letter.
     Panicked,
-    /// The subscriber has not returned in time.
+    /// The subscriber has not handled the letter in time.
     TimedOut,
     /// The worker of an earlier try has not said how it ended: its process was killed, or stood still.
     Interrupted,
@@ -117,18 +117,18 @@ pub enum LetterEnd {
     Taken,
     /// The try has failed, and the next one comes after this time.
     Again {
-        /// Time from now until the next try.
+        /// Time from now until the next try to handle the letter.
         after: Duration,
-        /// Kind of the failure of this try.
+        /// Kind of the failure of this try to handle the letter.
         failure: LetterFailure,
-        /// Failures so far, this one included, encrypted.
+        /// Failures of the letter so far, this one included, encrypted.
         failures: Vec<u8>,
     },
-    /// The try has failed, and the letter is dead.
+    /// The try has failed, and there is no further one: the letter is dead.
     Dead {
-        /// Kind of the failure of this try.
+        /// Kind of the failure of the last try to handle the letter.
         failure: LetterFailure,
-        /// Failures so far, this one included, encrypted.
+        /// Failures of the letter so far, this one included, encrypted.
         failures: Vec<u8>,
     },
 }

@@ -105,7 +105,7 @@ pub enum RunStatus {
 pub struct HeldReason {
     /// Kind of the reason, by which programs tell reasons apart.
     pub kind: HeldKind,
-    /// Reason in words, which say what to do.
+    /// Reason why the run is held, in words, which say what to do.
     pub why: String,
     /// Principal who paused the run, or holds all runs; `None` if nobody in particular does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,9 +170,9 @@ pub enum HeldKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum End {
-    /// The run has an answer.
+    /// The run has ended with an answer.
     Answered,
-    /// The run has failed, or was stopped.
+    /// The run has failed, or was stopped by a limit.
     Failed,
     /// The run was cancelled.
     Cancelled,
@@ -249,7 +249,7 @@ macro_rules! words {
     };
     ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
         impl $type {
-            /// Returns the word by which tables name the value.
+            /// Returns the word for the value in the tables of a store.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $($type::$variant => $word),+

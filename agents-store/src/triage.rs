@@ -45,7 +45,7 @@ pub struct Triage {
     pub status: TriageStatus,
     /// Principal who has set the status.
     pub by: String,
-    /// Time at which the status was set.
+    /// Time at which the status of the cluster was set.
     pub at: Timestamp,
     /// Notes about the cluster, encrypted.
     pub notes: Vec<u8>,

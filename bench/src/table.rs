@@ -9,7 +9,7 @@ pub struct Table {
     pub name: String,
     /// Title of the chart.
     pub title: String,
-    /// Unit of the figures.
+    /// Unit of the table's figures.
     pub unit: String,
     /// Method of measurement, in a sentence.
     pub method: String,
@@ -24,11 +24,11 @@ pub struct Table {
 #[derive(Debug, Serialize)]
 pub struct Row {
     pub name: String,
-    /// Figures, one for each column.
+    /// Figures of the row, one for each column.
     pub cells: Vec<Cell>,
 }
 
-/// A figure, or an empty cell.
+/// A figure of a table, or an empty cell.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Cell {
     pub value: Option<f64>,

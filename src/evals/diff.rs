@@ -33,7 +33,7 @@ pub struct Diff {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
-    /// Name of the case.
+    /// Name of the case whose result differs.
     pub name: String,
     /// Changes of the scores and of the error, in words.
     pub what: Vec<String>,

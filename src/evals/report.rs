@@ -36,7 +36,7 @@ pub struct CaseReport {
     /// Reason why the case has no answer, or why it could not be scored; `None` if neither happened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Scores, in the order of the scorers.
+    /// Scores of the case, in the order of the scorers.
     pub scores: Vec<CaseScore>,
     /// Number of tool calls that the run of the case made.
     pub calls: usize,
@@ -48,7 +48,7 @@ pub struct CaseReport {
     pub duration_ms: u64,
 }
 
-/// Tokens and money that were used.
+/// Tokens and money that were used by agents or judges.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Spent {

@@ -30,9 +30,9 @@ pub struct Tried<'t, I, O, E> {
 pub struct Score {
     /// Value from 0, the worst, to 1, the best.
     pub value: f64,
-    /// Is `true` if the value is good enough.
+    /// Is `true` if the value is good enough, so that the case may pass.
     pub passed: bool,
-    /// Explanation for people; `None` if there is none.
+    /// Explanation of the score for people; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -46,12 +46,12 @@ pub struct HttpAnswer {
     /// URLs that redirected the request, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by_way_of: Vec<String>,
-    /// HTTP status code.
+    /// HTTP status code of the response.
     pub status: u16,
     /// Media type of the body, as the server declares it; `None` if it declares none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content_type: Option<String>,
-    /// Selected response headers.
+    /// Headers of the response that the tool was told to show.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
     /// Body, if it is JSON that was read to its end and is no longer than the preview; else `None`.

@@ -114,17 +114,17 @@ struct Clients {
 struct Sent {
     to: Pattern,
     form: Form,
-    /// Name of the secret that is sent.
+    /// Name of the secret that is sent with requests.
     secret: String,
 }
 
 /// Form in which a secret is sent with a request.
 enum Form {
-    /// In a header of this name, behind this text.
+    /// The secret is sent in a header of this name, behind this text.
     Header(HeaderName, &'static str),
-    /// As `Authorization: Basic`; the secret is `user:password`.
+    /// The secret is sent as `Authorization: Basic`; it is `user:password`.
     Basic,
-    /// As a parameter of the query, with this name.
+    /// The secret is sent as a parameter of the query, with this name.
     Query(String),
 }
 
@@ -173,7 +173,7 @@ impl Default for HttpTool {
 }
 
 impl HttpTool {
-    /// Creates a tool with an empty allow-list.
+    /// Creates a tool that may reach no host yet: its allow-list is empty.
     pub fn new() -> Self {
         HttpTool {
             name: "http_request".to_owned(),

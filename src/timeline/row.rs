@@ -31,7 +31,7 @@ pub(super) enum Kind {
     Agent,
     Turn,
     Call,
-    /// A step of any kind that failed.
+    /// A step of any kind has failed.
     Failed,
 }
 

@@ -26,8 +26,8 @@ use serde_json::{Value, json, value::RawValue};
 struct Encoded {
     /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
-    /// Declarations of these tools in the JSON of the server, without the last bracket; empty if the prompt describes
-    /// the tools.
+    /// Declarations of the tools that the last request offered, in the JSON of the server, without the last bracket;
+    /// empty if the prompt describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,
     message_count: usize,

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// Text: so many bytes of the message's text.
+    /// Text of the reply: so many bytes of the message's text.
     Text(usize),
     /// Text with citations that the server wants back.
     Cited {
@@ -18,13 +18,13 @@ pub(super) enum Place {
         length: usize,
         citations: Vec<Box<RawValue>>,
     },
-    /// The next of the message's calls.
+    /// Call of a tool: the next of the message's calls.
     Call,
-    /// Thinking: a part of the message's reasoning.
+    /// Thinking of the reply: a part of the message's reasoning.
     Thinking {
         /// Number of bytes of the message's reasoning that the block has.
         length: usize,
-        /// Signature, without which the server refuses its own thinking.
+        /// Signature of the thinking, without which the server refuses to take it back; `None` if the server sent none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         signature: Option<String>,
     },

@@ -42,7 +42,7 @@ struct Slot {
     failed: Option<(String, Instant, String)>,
 }
 
-/// Result of reading a credential from the store.
+/// Result of reading a credential from the store before it is refreshed.
 enum Seen {
     /// The credential can be sent: its value; `None` if there is no credential.
     Fresh(Option<SecretString>),

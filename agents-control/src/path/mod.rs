@@ -76,7 +76,7 @@ struct Failed {
     all: ModelError,
 }
 
-/// Result of asking one model of the profile.
+/// Result of asking one model of the profile, which decides whether the next one is asked.
 enum Asked {
     Answered(Box<Reply>),
     /// The model failed, and the next model of the profile may answer.

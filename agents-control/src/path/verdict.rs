@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-/// Next step after a model has failed a request.
+/// Next step after a model has failed a request: ask it again, ask another, or stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Ask the same model again: it may answer.

@@ -25,7 +25,7 @@ const MOST_RESTARTS: u32 = 3;
 
 /// Agent that may have a handler for escalations of the agents below it.
 pub(crate) trait HandlingAgent<I, O> {
-    /// Returns the agent's `on_escalation` handler, if it has one.
+    /// Returns the agent's handler for escalations, `on_escalation`, if it has one.
     fn handler(&self) -> Option<&SharedHandler<'_, I, O>>;
 
     /// Returns the names of the agent's skills.

@@ -45,7 +45,7 @@ impl<T: Serialize + DeserializeOwned + Send + 'static> Data for T {}
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait IntoInput<T> {
-    /// Converts the value into the input of the agent.
+    /// Converts the value, such as a `&str`, into the input of the agent.
     fn into_input(self) -> T;
 }
 

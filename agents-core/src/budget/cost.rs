@@ -140,13 +140,13 @@ impl Paid {
         }
     }
 
-    /// Adds the sum of other costs to this one.
+    /// Adds the costs that `other` has summed up to this sum.
     pub(crate) fn join(&mut self, other: Paid) {
         self.parts = self.parts.saturating_add(other.parts);
         self.unpriced |= other.unpriced;
     }
 
-    /// Returns the sum of the known costs.
+    /// Returns the sum of the costs that are known, without those of models that have no price.
     pub(crate) fn known(self) -> Cost {
         Cost(self.parts)
     }
@@ -195,7 +195,7 @@ impl Prices {
         self.known.extend(outer.known.iter().cloned());
     }
 
-    /// Returns an error if a price is not valid.
+    /// Returns an error if a price is negative or is no number.
     pub(crate) fn check(&self) -> Result<(), Error> {
         match &self.defect {
             None => Ok(()),

@@ -28,11 +28,11 @@ pub(super) enum Seat<'a> {
 
 /// End of the pilot's call, as the waiting calls learn of it.
 pub(super) enum Arrival {
-    /// The call has succeeded, with this result.
+    /// The call that ran for all has succeeded, with this result.
     Landed(Json),
     /// The call has failed: whoever waits for it runs a call of its own.
     Failed,
-    /// The pilot was dropped before the call ended.
+    /// The call that ran for all was dropped before it ended.
     Abandoned,
 }
 

@@ -49,7 +49,7 @@ struct Inner {
 pub(crate) enum Served {
     /// The result was in the cache, or an identical call delivered it.
     Cached(Json),
-    /// The tool ran for this call.
+    /// The tool ran for this call, since the cache had no result.
     Ran(Result<Json, Cause>),
 }
 
@@ -155,7 +155,7 @@ pub(crate) enum Caching {
     Own(OnceLock<SharedCache>),
     /// A cache that the run was given.
     Given(SharedCache),
-    /// No results are reused.
+    /// No results are reused: each call runs its tool.
     Off,
 }
 

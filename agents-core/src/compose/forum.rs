@@ -27,9 +27,9 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transcript<I> {
-    /// The forum's input.
+    /// Input of the forum, which all participants talk about.
     pub topic: I,
-    /// The contributions, oldest first.
+    /// Contributions of the participants so far, oldest first.
     pub contributions: Vec<Contribution>,
 }
 
@@ -38,7 +38,7 @@ pub struct Transcript<I> {
 pub struct Contribution {
     /// Name of the participant.
     pub by: String,
-    /// Text of the contribution.
+    /// Text that the participant has contributed.
     pub text: String,
 }
 
@@ -104,7 +104,7 @@ impl<I: Data> From<Transcript<I>> for String {
 // Public because signatures name it. Programs neither name nor implement it.
 #[doc(hidden)]
 pub trait Participant<I>: Send + Sync {
-    /// Returns the name under which the agent contributes.
+    /// Returns the name of the agent that its contributions have.
     #[doc(hidden)]
     fn speaks_as(&self) -> &str;
 

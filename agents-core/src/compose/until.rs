@@ -37,7 +37,7 @@ const SHOWN: usize = 300;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step<T, I> {
-    /// Accepts this value as the result.
+    /// Ends the repetition with this value as the result.
     Done(T),
     /// Runs the agent again with this input.
     Again(I),
@@ -237,7 +237,7 @@ impl IterationLimit {
         self.runs
     }
 
-    /// Returns the last output, as JSON.
+    /// Returns the last output of the agent, as JSON.
     pub fn last(&self) -> &Json {
         &self.last
     }

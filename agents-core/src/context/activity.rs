@@ -17,7 +17,7 @@ pub(crate) struct Activity(Mutex<Moving>);
 struct Moving {
     /// Number of requests to models and executions of tools that go on.
     working: usize,
-    /// Requests for approval that nobody has decided, by number.
+    /// Requests for approval that nobody has decided, each with its number.
     waiting: Vec<(u64, ApprovalRequest)>,
     asked: u64,
     /// Waker of the run, for parts of it that go on in other tasks.
@@ -48,7 +48,7 @@ impl Activity {
         Working(self.clone())
     }
 
-    /// Counts one more request or execution as going on.
+    /// Counts one more request to a model, or execution of a tool, as going on.
     pub(super) fn goes_on(&self) {
         self.moving().working += 1;
     }

@@ -32,17 +32,17 @@ pub(crate) struct Talk {
 /// Message of a conversation whose run ended without an answer, so that it can be gone on with.
 #[derive(Clone)]
 pub(crate) struct Unfinished {
-    /// Input of the agent that got no answer.
+    /// Input of the run that ended without an answer.
     pub(crate) input: Json,
     /// Conversation up to the point at which it broke off.
     pub(crate) until: Earlier,
 }
 
-/// Conversation so far, with which the next run begins.
+/// Conversation so far, with which the next run of a chat begins.
 #[derive(Clone, Default)]
 pub(crate) struct Earlier {
     pub(crate) history: Arc<History>,
-    /// Number of model turns that the conversation took.
+    /// Number of model turns that the conversation has taken so far.
     pub(crate) turns: u32,
     /// Names of the agents to which the conversation was handed, one after the other.
     pub(crate) handed_to: Vec<String>,
@@ -69,7 +69,7 @@ struct Last {
     results: Vec<Message>,
     /// Names of the agents to which the conversation was handed, one after the other.
     handed_to: Vec<String>,
-    /// Is `true` if a tool that writes has run for one of these agents.
+    /// Is `true` if a tool that writes has run for one of the agents that took part in the conversation.
     has_written: bool,
 }
 

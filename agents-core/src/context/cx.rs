@@ -70,7 +70,8 @@ pub struct RunContext {
     watch: Option<Arc<Stopwatch>>,
     /// Inbox of the agents to which escalations raised here go.
     inbox: Option<Arc<Inbox>>,
-    /// Is `true` if the topmost of those agents was run by plain code, and not by another agent.
+    /// Is `true` if the topmost agent to which escalations raised here go was run by plain code, and not by another
+    /// agent.
     from_code: bool,
     /// Place in a team of the agent that works here. It does not apply to agents that this agent runs.
     place: Option<TeamPlace>,
@@ -426,7 +427,7 @@ impl RunContext {
         self.node.add(Fact::Done { result });
     }
 
-    /// Returns the time by the run's clock.
+    /// Returns the current time by the clock of the run.
     pub(crate) fn now(&self) -> Timestamp {
         self.root.settings.clock.now()
     }

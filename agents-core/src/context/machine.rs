@@ -158,7 +158,7 @@ impl Machine {
         }
     }
 
-    /// Passes the state of the run to `f`.
+    /// Passes the state of the run to `f`, under its lock.
     pub(crate) fn look<R>(&self, f: impl FnOnce(&State) -> R) -> R {
         f(&self.lock().state)
     }

@@ -22,9 +22,9 @@ pub(crate) struct Node {
     id: PlaceId,
     key: Box<str>,
     parent: Option<Arc<Node>>,
-    /// Number of agents around this one.
+    /// Number of agents that this one is nested in.
     depth: u32,
-    /// Number of places above this one.
+    /// Number of places in the run above this one.
     level: u32,
     agent: OnceLock<Arc<str>>,
 }
@@ -266,7 +266,7 @@ impl Node {
         self.level
     }
 
-    /// Returns `true` if this is a call's place.
+    /// Returns `true` if this is the place of a tool call, and not that of an agent.
     fn is_call(&self) -> bool {
         self.machine.place(self.id, |place| place.call().is_some())
     }

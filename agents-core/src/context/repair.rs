@@ -5,7 +5,7 @@ use std::{
 };
 use tokio::sync::Notify;
 
-/// Maximum number of repairs within each other.
+/// Maximum number of repairs that may run within each other.
 const DEEPEST: u32 = 4;
 
 /// Scope of a repair while its repair agent works: the places that belong to the repair, and the way in which it ended.

@@ -48,7 +48,8 @@ pub(crate) struct Settings {
     pub(crate) past: Arc<Past>,
     /// Findings of people about calls in doubt; shared with the runs within this one.
     pub(crate) findings: Findings,
-    /// Activity of the run and of the runs within it; `None` unless the run ends when it waits for people.
+    /// Count of what moves in the run and in the runs within it, by which it is noticed that all wait for people.
+    /// `None` unless the run is to end then.
     pub(crate) activity: Option<Arc<Activity>>,
     pub(crate) exchange: Option<Box<Exchange>>,
     pub(crate) strict: bool,
@@ -59,7 +60,7 @@ pub(crate) struct Settings {
     pub(crate) traces_url: Option<Arc<str>>,
     /// Fencing token of the lease under which the run goes on.
     pub(crate) fence: Option<u64>,
-    /// Number of runs around this one.
+    /// Number of runs that this one is nested in.
     pub(crate) nesting_depth: u32,
     /// Key by which the run around this one recognises arguments; `None` without a run around.
     pub(crate) key_around: Option<RunKey>,

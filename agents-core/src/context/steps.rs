@@ -139,7 +139,7 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Ends the request with the model's error.
+    /// Records that the request to the model has ended with this error.
     pub(crate) fn failed(mut self, error: ModelError) {
         self.error = Some(error);
     }

@@ -3,9 +3,9 @@ use std::fmt;
 /// Part of an agent's work within which other agents may run: a call or an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Within {
-    /// The call with this number, in this round.
+    /// Within the agent's work: the call with this number, in this round.
     Call(u32, u32),
-    /// The answer of the turn with this number.
+    /// Within the agent's work: the answer of the turn with this number.
     Answer(u32),
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct Writer {
 }
 
 struct Sent {
-    /// Number of the last entry that was made.
+    /// Number of the last entry that was made for the journal.
     seq: u64,
     /// Number that the next run in the journal gets.
     runs: u32,
@@ -42,7 +42,7 @@ struct Sent {
     kept: Vec<Entry>,
     /// Channel of orders to the task that stores entries; `None` once the run is dropped.
     to: Option<mpsc::UnboundedSender<Order>>,
-    /// Reason for which nothing more is stored.
+    /// Error because of which no further entry is stored; `None` while entries are stored.
     refused: Option<JournalError>,
 }
 
@@ -139,7 +139,7 @@ impl Writer {
         }
     }
 
-    /// Stores all facts so far.
+    /// Stores all facts that were recorded so far in the journal.
     ///
     /// # Errors
     /// When that failed, has failed before, or was refused.
@@ -255,7 +255,7 @@ impl<F: Future> Future for Going<F> {
 }
 
 impl Writer {
-    /// Stores all facts so far, and releases the journal.
+    /// Stores all facts that were recorded so far, and releases the journal.
     pub(crate) async fn close(&self) {
         let (done, closed) = oneshot::channel();
         self.sent().send(Some(done), true);

@@ -21,16 +21,16 @@ use std::{borrow::Cow, fmt::Display, future::Future, marker::PhantomData, sync::
     note = "write `prompt = \"You are ..\"`, or `prompt = || self.instructions()` with `async fn instructions(&self) -> String`, which may also return a `Result`"
 )]
 pub trait IntoPrompt<'a, Kind> {
-    /// Converts the value into the agent's prompt.
+    /// Converts the value, such as a text or a function, into the agent's prompt.
     fn into_prompt(self) -> Prompt<'a>;
 }
 
-/// Marker of prompts that are texts.
+/// Marks the implementation for prompts that are texts; with such markers, the implementations do not overlap.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Text;
 
-/// Marker of prompts that are functions.
+/// Marks the implementation for prompts that are functions of the input.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Function<T>(T);
@@ -133,7 +133,7 @@ impl<'a> Prompt<'a> {
         &self.text
     }
 
-    /// Returns this prompt, followed by another text.
+    /// Returns this prompt, followed by another text, such as that of a skill.
     pub(crate) fn with(&self, text: &str) -> Prompt<'a> {
         Prompt {
             written: self.written.clone(),

@@ -23,12 +23,12 @@ pub trait IntoVerdict<'a, Kind> {
     fn into_verdict(self) -> BoxFuture<'a, Result<(), ReadError>>;
 }
 
-/// Marker of verdicts that are no futures.
+/// Marks the implementation for validators that return their verdict at once.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct AtOnce;
 
-/// Marker of verdicts that are awaited.
+/// Marks the implementation for validators whose verdict is awaited.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct Awaited;
@@ -85,7 +85,7 @@ where
     }
 }
 
-/// Verdict of an async validator.
+/// Verdict of an async validator of answers: what its future returns.
 // Public because a signature names it. Programs neither name nor implement it.
 #[doc(hidden)]
 #[diagnostic::on_unimplemented(

@@ -20,7 +20,7 @@ use serde_json::Value;
 
 /// Result of reading and repairing the final answer of a model.
 pub(crate) enum Settled<O> {
-    /// The answer fits; this is the agent's output.
+    /// The final answer fits; this is the agent's output.
     Value(O),
     /// The answer is refused and goes back to the model, for this reason.
     Refused(String),

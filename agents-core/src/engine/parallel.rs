@@ -5,7 +5,7 @@ use crate::{context::RunContext, definition::AgentDefinition};
 use futures_util::future::join_all;
 use tokio::sync::Semaphore;
 
-/// Call of a reply that has no result yet.
+/// Tool call of a model's reply that has no result yet.
 struct Pending {
     seq: u32,
     /// Is `true` if the call's tool is `sequential`, so that no other call runs beside it.

@@ -16,14 +16,14 @@ use std::fmt;
 pub enum Code {
     /// The arguments do not follow the schema.
     ValidationError,
-    /// The deadline passed.
+    /// The tool did not end before its deadline.
     Timeout,
     /// The tool was called too often in too short a time.
     RateLimit,
     /// The call is not allowed: the tool is not among the agent's tools, or the call was denied or
     /// over budget.
     PolicyDenied,
-    /// A secret is missing or was rejected.
+    /// A secret that the tool needs is missing or was rejected.
     AuthRequired,
     /// The service behind the tool failed.
     ProviderError,

@@ -58,7 +58,7 @@ pub struct Error(Arc<Inner>);
 struct Inner {
     kind: ErrorKind,
     message: String,
-    /// Contexts that were put before the message, innermost first.
+    /// Contexts that callers have put before the message, innermost first.
     context: Vec<String>,
     source: Option<Arc<dyn StdError + Send + Sync>>,
     /// Escalation that the error stands for; `None` for any other error.
@@ -211,12 +211,12 @@ impl Error {
         self.0.kind
     }
 
-    /// Returns the innermost message, without context.
+    /// Returns the message of the error itself, without the contexts before it.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Returns the severity, if the error is an escalation.
+    /// Returns the severity of the escalation; `None` if the error is no escalation.
     pub fn severity(&self) -> Option<Severity> {
         self.escalation().map(|escalation| escalation.severity)
     }
@@ -367,7 +367,7 @@ mod tests {
         assert!(!parts.contains('\u{1b}'), "{parts:?}");
     }
 
-    /// Error whose `Debug` writes its text unescaped.
+    /// Error for a test, whose `Debug` writes its text unescaped.
     struct Raw(&'static str);
 
     impl fmt::Display for Raw {

@@ -33,7 +33,7 @@ pub struct Escalation {
     /// Number of attempts before the escalation: executions of the tool, and tries of repair agents that could be
     /// asked. 0 if the failure was escalated before any attempt.
     pub attempts: u32,
-    /// Number of these attempts that were tries of repair agents.
+    /// Number of attempts of the call that were tries of repair agents.
     #[serde(default, skip_serializing_if = "is_none")]
     pub repairs: u32,
     /// Reasons and severities given for the escalation, in order, `source` first. Empty unless an agent above has
@@ -65,9 +65,9 @@ pub struct Escalation {
 pub struct EscalationHop {
     /// Name of the source: the tool, repair agent or agent that escalated first, or an agent above.
     pub by: String,
-    /// Reason that this source gave for the escalation.
+    /// Reason for the escalation that the source named in `by` gave.
     pub reason: String,
-    /// Severity that this source gave for the escalation.
+    /// Severity of the escalation that the source named in `by` gave.
     pub severity: Severity,
 }
 
@@ -121,9 +121,9 @@ impl EscalationHop {
 pub struct RefusedResolution {
     /// Name of the agent that chose the resolution.
     pub agent: String,
-    /// Resolution that the agent chose, in words.
+    /// Resolution of the escalation that the agent chose, in words.
     pub wanted: String,
-    /// Reason why the resolution was not possible.
+    /// Reason why the resolution that the agent chose was not possible.
     pub why: String,
 }
 

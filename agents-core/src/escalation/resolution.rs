@@ -44,7 +44,7 @@ pub(crate) enum Instead<I, O> {
     Skill(Cow<'static, str>),
     /// Another agent does the work in the place of the handling agent.
     Agent(Arc<dyn Agent<In = I, Out = O>>),
-    /// The work ends with this value.
+    /// The escalating work ends with this value as its output.
     Partial(O),
 }
 
@@ -272,7 +272,7 @@ impl<I: Data, O: Data, A: Agent<In = I, Out = O> + 'static> TakesOver<I, O> for 
 )]
 #[doc(hidden)] // Public because a verb names it, for the message of a wrong type.
 pub trait SkillName {
-    /// Converts the value into the name of a skill.
+    /// Converts the value, a text or a skill's marker, into the name of a skill.
     fn into_name(self) -> Cow<'static, str>;
 }
 

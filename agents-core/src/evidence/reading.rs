@@ -32,7 +32,7 @@ enum By {
     Model(Box<dyn Fn() -> Evidence>, OnceCell<Evidence>),
     /// A person who approves a call with other arguments, and vouches for their values.
     Approver,
-    /// The run itself: the values have been checked before.
+    /// The values are stored ones of the run itself, which have been checked before.
     Stored,
     /// A model that is still writing: nothing can be checked yet.
     Nobody,
@@ -44,11 +44,11 @@ pub(crate) struct Evidence {
     pub(crate) said: Vec<Value>,
     /// Outputs of tools that earlier messages of the conversation have used, with the names of the tools.
     pub(crate) earlier: Vec<(String, Value)>,
-    /// Calls of this run, in their order.
+    /// Calls of this run that have succeeded, in their order, as evidence for values.
     pub(crate) calls: Vec<Arc<Success>>,
 }
 
-/// Call that has succeeded, as in its receipt.
+/// Call of the run that has succeeded, as in its receipt.
 pub(crate) struct Success {
     pub(crate) call_id: Arc<str>,
     pub(crate) tool: String,
@@ -70,7 +70,7 @@ impl Reading {
         Reading::new(By::Model(Box::new(evidence), OnceCell::new()))
     }
 
-    /// Prepares the reading of arguments that an approver gave.
+    /// Prepares the reading of arguments that an approver has edited.
     pub(crate) fn of_approver() -> Self {
         Reading::new(By::Approver)
     }

@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 /// Way in which a value was found in the evidence; the better one is less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Found {
-    /// The value stands by itself in the evidence.
+    /// The value stands by itself in the evidence, and not within a longer text.
     Whole,
     /// The value is a part of a longer text in the evidence.
     InText,

@@ -12,9 +12,9 @@ use crate::tool::{Tool, ToolName};
 // Public because `Done` is bounded on it.
 #[doc(hidden)]
 pub trait ClaimedTool: 'static {
-    /// Name of the tool, as models call it.
+    /// Name of the tool whose call is claimed, as models call it.
     const TOOL: &'static str;
-    /// Type of the tool's arguments.
+    /// Type of the arguments of the tool whose call is claimed.
     type Args;
     /// Type of the tool's output, which the claim gives to the program.
     type Ok: serde::Serialize + Send;

@@ -34,7 +34,7 @@ pub(crate) enum AnswerStage {
         reason: String,
         severity: Severity,
     },
-    /// The answer ends the run, for this reason.
+    /// The final answer ends the run, for this reason.
     Throw {
         source: Option<String>,
         reason: String,

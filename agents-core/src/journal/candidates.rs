@@ -41,7 +41,7 @@ impl Fault for ToolError {
 }
 
 impl Fault for ReadError {
-    /// Returns `None`: an answer is repaired as a whole.
+    /// Returns `None`: a final answer is repaired as a whole.
     fn field(&self) -> Option<&str> {
         None
     }
@@ -104,7 +104,7 @@ pub(crate) enum Gave {
     Text(String),
     /// The author gave a text that is equal to one that failed before, so that it is not tried.
     Again(String),
-    /// The author gave no text, for this reason.
+    /// The author of the text, such as a repair agent, gave none, for this reason.
     Nothing(FixError),
     /// The step was withheld, because the tool may have taken effect already. The text is that of a verb; `None` if a
     /// repair agent was not asked.
@@ -119,7 +119,7 @@ pub(crate) enum Gave {
 enum Standing {
     #[default]
     Given,
-    /// The text was read and fits.
+    /// The text of the candidate was read and fits.
     Accepted,
     /// The text was executed as the arguments of the call.
     Ran,
@@ -145,7 +145,7 @@ pub(crate) struct Circumstances {
     pub(crate) retry_after: Option<Duration>,
 }
 
-/// Next move after a failure, by the arms' plan.
+/// Next move after a failure, as the plan of the arms says.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Move {
     /// Read the text of the current candidate, which is new.
@@ -256,7 +256,7 @@ impl<F: Fault> Candidates<F> {
         &self.all[index]
     }
 
-    /// Returns the index of the current candidate.
+    /// Returns the index of the current candidate, whose text is tried.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
@@ -269,7 +269,7 @@ impl<F: Fault> Candidates<F> {
         &mut self.all[self.at]
     }
 
-    /// Returns the text of the current candidate.
+    /// Returns the text of the current candidate, which is tried.
     pub(crate) fn text(&self) -> &str {
         self.at_hand().text()
     }
@@ -320,7 +320,7 @@ impl<F: Fault> Candidates<F> {
         self.at_hand_mut().changes.extend(changes);
     }
 
-    /// Records that the current candidate's text fits.
+    /// Records that the text of the current candidate fits.
     pub(crate) fn accept(&mut self) {
         let at = self.at_hand_mut();
         if at.standing == Standing::Given {
@@ -334,7 +334,7 @@ impl<F: Fault> Candidates<F> {
         self.at = self.all.len() - 1;
     }
 
-    /// Records that the current candidate's text is executed.
+    /// Records that the text of the current candidate is executed, so that a later failure is that of the execution.
     pub(crate) fn run(&mut self) {
         self.at_hand_mut().standing = Standing::Ran;
     }

@@ -244,7 +244,7 @@ impl fmt::Display for Entry {
 pub struct JournalError(String);
 
 impl JournalError {
-    /// Creates an error with this reason.
+    /// Creates an error of a journal with this reason.
     pub fn new(reason: impl Into<String>) -> Self {
         JournalError(reason.into())
     }

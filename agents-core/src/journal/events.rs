@@ -21,22 +21,22 @@ enum Subject {
     Call(u32),
     /// A call that has its receipt, with the name of the knowledge if the call asked for some.
     Settled(Option<String>),
-    /// A final answer that was read and fits.
+    /// A final answer was read and fits.
     Read,
     /// A text that a repair agent gave in place of a final answer.
     Given(String),
-    /// Anything else, of which no further events are made.
+    /// Anything else, about which no further events are made.
     Other,
 }
 
 /// Part of an agent's work that a fact concerns, by which its events are placed.
 #[derive(Clone, Copy)]
 enum Within {
-    /// The whole work of the agent.
+    /// The event concerns the whole work of the agent.
     Agent,
     /// A tool call, by its number among the calls of its agent.
     Call(u32),
-    /// The answer of the turn with this number.
+    /// The event concerns the answer of the turn with this number.
     Turn(u32),
 }
 

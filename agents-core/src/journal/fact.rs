@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Fact {
-    /// The run starts, with this input and these terms.
+    /// The run starts, with this input and these settings.
     Started(Box<Started>),
     /// The run goes on in another process than before.
     Resumed,
@@ -38,7 +38,7 @@ pub(crate) enum Fact {
         system: String,
         #[serde(default, skip_serializing_if = "is_empty")]
         said: Arc<History>,
-        /// Number of turns that the earlier messages took.
+        /// Number of turns that the agent's earlier messages took.
         #[serde(default, skip_serializing_if = "is_zero")]
         before: u32,
         /// Task from the user; `None` if the conversation was handed to this agent and goes on from there.
@@ -76,7 +76,7 @@ pub(crate) enum Fact {
     /// The answer of the model is refused, and the model has to write another.
     Refused {
         reason: String,
-        /// Is `true` if the answer is plain text, which follows no schema.
+        /// Is `true` if the agent's answer is plain text, which follows no schema.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_text: bool,
     },
@@ -192,7 +192,7 @@ pub(crate) enum Finished {
 pub(crate) enum Raiser {
     /// A call, by its number among the calls of its agent.
     Call(u32),
-    /// The final answer of the agent.
+    /// The final answer of the agent has raised the escalation.
     Answer,
 }
 

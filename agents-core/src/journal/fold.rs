@@ -26,7 +26,7 @@ pub(crate) struct Projection {
 /// Consequences of a fact for the run, returned once the fact is applied to the state.
 #[derive(Debug, Default)]
 pub(crate) struct After {
-    /// Stop of the run that follows from the fact.
+    /// Reason for which the run has to stop, if the fact leads to that.
     pub(crate) stop: Option<Box<Stop>>,
     /// Change of a call, of which events for subscribers are made.
     pub(crate) news: Option<News>,
@@ -38,7 +38,7 @@ pub(crate) struct After {
     pub(crate) execution: Option<ExecutionNews>,
     /// Place of an agent or a call that the fact has opened in the run.
     pub(crate) opened: Option<PlaceId>,
-    /// Number of the escalation that the fact has raised.
+    /// Number of the escalation that the fact has raised; `None` if it has raised none.
     pub(crate) ticket: Option<u64>,
     /// Receipts of the escalations that the fact has settled.
     pub(crate) receipts: Vec<EscalationReceipt>,

@@ -67,9 +67,9 @@ pub struct Followed {
 pub enum CallStep {
     /// A person is asked for an approval of a call.
     Asked(Box<Asked>),
-    /// A decision about the approval of a call holds.
+    /// The approval of a call is decided, and the decision holds.
     Decided {
-        /// Id of the request: see [`ApprovalRequest::id`].
+        /// Id of the request for approval that was decided: see [`ApprovalRequest::id`].
         request: String,
         /// Decision of the approver about the call.
         decided: ApprovalDecision,
@@ -100,7 +100,7 @@ pub struct Asked {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Began {
-    /// Id of the receipt that the call gets.
+    /// Id of the receipt that the call will have.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
@@ -141,13 +141,13 @@ pub struct Began {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Ended {
-    /// Id of the receipt that the call gets.
+    /// Id of the receipt that the call has or will have.
     pub call_id: String,
     /// Id of the request for approval that belongs to this call with these arguments, whether or not one was made.
     pub request: String,
     /// Number of this attempt at the call, from 1.
     pub attempt: u32,
-    /// Output of the tool, or its error.
+    /// Output of the tool, or the error of its execution.
     pub result: Result<Json, ErrorRecord>,
     /// Output as it is stored, with references to secrets: [`restore`](crate::secret::restore) puts these in their place.
     pub stored_output: Option<Json>,

@@ -25,7 +25,7 @@ use std::{mem, sync::Arc};
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Frame {
     pub(crate) history: Arc<History>,
-    /// Number of requests to the model so far.
+    /// Number of requests that the agent has sent to its model so far.
     pub(crate) turns: u32,
     /// Number of calls that the model has made so far.
     pub(crate) made: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Frame {
 /// Model that an agent was given by a handler, because its own model failed.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct GivenModel {
-    /// Id of the model, such as `openai/gpt-5`.
+    /// Id of the model that the agent asks, such as `openai/gpt-5`.
     pub(crate) model: String,
     /// Escalation for which the model was given, as it was raised.
     pub(crate) escalation: Escalation,
@@ -102,13 +102,13 @@ pub(crate) const MOST_MODELS: u32 = 3;
 pub(crate) enum Next {
     /// Ask the model; with `must_fit`, its reply has to be the answer, held to the schema.
     Chat { turn: u32, must_fit: bool },
-    /// Carry out the calls of the last reply.
+    /// The agent has to carry out the calls of the last reply.
     Calls,
     /// Hand the conversation to the agent of this name, which answers instead.
     HandOff(Box<str>),
-    /// Read the last reply as the answer.
+    /// The agent has to read the last reply as its answer.
     Answer,
-    /// End the agent's work: the model declined to answer.
+    /// The agent's work has to end: the model declined to answer.
     Declined { why: String },
     /// End the agent's work: this bound of the budget is used up.
     Stop(Limit),
@@ -143,7 +143,7 @@ impl Frame {
         Some(tools.clone())
     }
 
-    /// Returns `true` if the agent's conversation has not begun.
+    /// Returns `true` if the agent's conversation has no messages yet.
     pub(crate) fn is_silent(&self) -> bool {
         self.history.messages().is_empty()
     }

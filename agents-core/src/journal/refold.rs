@@ -13,7 +13,7 @@ pub(crate) struct Stored {
 
 /// Fact of a journal while it is applied, with the place where it stands.
 pub(crate) struct Position<'a> {
-    /// Index of the fact's entry in the journal.
+    /// Index in the journal of the entry that has the fact.
     pub(crate) index: usize,
     pub(crate) entry: &'a Entry,
     pub(crate) started: &'a Started,

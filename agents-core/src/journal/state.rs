@@ -55,9 +55,9 @@ pub(crate) struct State {
     pub(super) last: Timestamp,
     /// Time at which the run began, or went on in this process.
     pub(super) since: Timestamp,
-    /// Number of people whose decision the run waits for.
+    /// Number of people whose decisions the run waits for.
     pub(super) asked: u32,
-    /// Is `true` if the run is over.
+    /// Is `true` if the run is over, so that no facts follow.
     pub(crate) over: bool,
     /// Tools and answer formats that were offered to models, each kept once.
     pub(crate) offers: Vec<Offer>,
@@ -70,11 +70,11 @@ pub(crate) struct State {
 pub(crate) struct Place {
     pub(crate) key: Box<str>,
     pub(crate) parent: Option<PlaceId>,
-    /// Number of agents around this one.
+    /// Number of agents that the agent here is nested in.
     pub(crate) depth: u32,
-    /// Number of places above this one.
+    /// Number of places in the run above this one.
     pub(crate) level: u32,
-    /// Name of the agent that works here.
+    /// Name of the agent that works at this place.
     pub(crate) agent: Arc<str>,
     pub(crate) frame: Option<Box<Frame>>,
     pub(crate) result: Option<Json>,
@@ -105,7 +105,7 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Open {
     pub(crate) ticket: u64,
-    /// Place where the escalation was raised.
+    /// Place in the run where the escalation was raised.
     pub(crate) place: PlaceId,
     /// Subject of the escalation: a call or the answer of the agent at that place.
     pub(crate) of: Raiser,

@@ -12,7 +12,7 @@ use crate::{
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Step of a run's trace that has ended, with its times.
+/// Step of a run's trace, as it is kept when it has ended: its place, its times, and its kind.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Kept {
     pub(crate) place: PlaceId,
@@ -25,7 +25,7 @@ pub(crate) struct Kept {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum What {
-    /// An agent has worked; `ok` if it succeeded.
+    /// An agent has worked; `ok` is `true` if it gave an answer.
     Agent { ok: bool },
     /// A model was asked, in the turn with this number.
     Turn {

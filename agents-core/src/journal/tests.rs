@@ -112,7 +112,7 @@ impl Run {
         serde_json::to_string(&self.state).unwrap()
     }
 
-    /// Checks that a fact is ignored and changes nothing.
+    /// Checks that a fact that may not come here is ignored and changes nothing.
     #[track_caller]
     fn ignores(&mut self, shows: &str, place: u32, fact: Fact) {
         let before = self.written();

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 /// Attachment of a call (an image, a file or a table that a tool returned), as a fact records it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Attached {
-    /// URL at which the content can be fetched.
+    /// URL at which the content of the attachment can be fetched.
     pub(crate) url: String,
-    /// Media type of the content, such as `image/png`.
+    /// Media type of the attachment, such as `image/png`.
     #[serde(rename = "type")]
     pub(crate) media_type: String,
     /// SHA-256 digest of the content in lower-case hexadecimal digits, and its size in bytes; absent if the content is at

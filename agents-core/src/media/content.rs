@@ -21,7 +21,7 @@ use std::{fmt, ops::Deref};
 pub struct Content {
     /// Text of the content, which stands before the images and files.
     pub text: String,
-    /// Images and files, in their order behind the text.
+    /// Images and files, which follow the text in this order.
     pub media: Vec<Media>,
     /// Is `true` if the run itself has written the text, such as a refusal, and no user or tool.
     told: bool,
@@ -41,7 +41,7 @@ impl Content {
         self.told
     }
 
-    /// Adds an image or a file behind the others.
+    /// Adds an image or a file behind the ones that are there.
     #[must_use]
     pub fn with(mut self, media: Media) -> Self {
         self.media.push(media);

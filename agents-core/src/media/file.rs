@@ -43,7 +43,7 @@ enum Source {
     Attachment(u32),
 }
 
-/// Content whose bytes a blob store keeps.
+/// Image or file whose bytes a blob store keeps.
 #[derive(Clone, Serialize, Deserialize)]
 struct Stored {
     url: String,
@@ -80,7 +80,7 @@ impl Media {
         Ok(Media::of_bytes(media_type.into(), bytes))
     }
 
-    /// Creates media from a text of any length.
+    /// Creates a file from a text of any length.
     pub(super) fn of_text(media_type: &str, text: &str) -> Media {
         Media::of_bytes(media_type.to_owned(), text.as_bytes())
     }
@@ -109,7 +109,7 @@ impl Media {
         self
     }
 
-    /// Returns the media type, such as `image/png`.
+    /// Returns the media type of the image or file, such as `image/png`.
     pub fn media_type(&self) -> &str {
         &self.media_type
     }

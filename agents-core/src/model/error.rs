@@ -33,13 +33,13 @@ pub enum ModelErrorKind {
     OverBudget,
     /// The server is overloaded, limits the rate of requests, or failed in a way that mostly passes.
     Overloaded,
-    /// No reply of the server came in time.
+    /// No reply of the server came within the time limits.
     TimedOut,
     /// The connection or the reply broke off before it was complete.
     Interrupted,
-    /// The reply does not follow the protocol.
+    /// The reply of the server does not follow the protocol.
     Malformed,
-    /// The recorded run did not make this request.
+    /// A replayed run asks for something that the recorded run did not ask.
     NotRecorded,
 }
 

@@ -22,12 +22,12 @@ pub enum Message {
     },
     /// A message to the model: the task, a further message of the user, or feedback on an answer.
     User {
-        /// Text of the message, with images and files.
+        /// Text of the user's message, with images and files.
         content: Content,
     },
     /// Reply of the model: text, calls or both.
     Assistant {
-        /// Text of the reply, besides its calls.
+        /// Text of the model's reply, besides its calls.
         content: String,
         /// Reasoning of the model, where the server returns it separately; `None` if it does not.
         #[serde(default, skip_serializing_if = "Option::is_none")]

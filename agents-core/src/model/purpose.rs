@@ -31,7 +31,7 @@ pub enum PurposeKey {
     AgentTurn,
     /// Calls of tools by an agent.
     AgentTool,
-    /// Exploration of a world, and hypotheses about it.
+    /// Agents that explore a world and make hypotheses about it.
     WorldAgent,
     /// Agents of customers whose runs are repeated.
     CustomerReplay,

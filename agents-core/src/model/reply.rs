@@ -33,7 +33,7 @@ pub enum FinishReason {
     Refusal,
     /// A filter of the provider withheld the reply, or a part of it.
     Filter,
-    /// Any other reason, as the server names it.
+    /// Any other reason, in the words of the server.
     Other(String),
 }
 
@@ -62,7 +62,7 @@ pub struct Reply {
     /// separately.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Reason why the model stopped writing.
+    /// Reason why the model stopped writing this reply.
     #[serde(default)]
     pub finish: FinishReason,
     /// Tokens that were read and written for this reply.
@@ -141,7 +141,7 @@ pub struct Usage {
     pub cache_write_tokens: u64,
     /// Number of tokens written by models.
     pub output_tokens: u64,
-    /// Number of requests that were answered.
+    /// Number of requests that models have answered.
     #[serde(default)]
     pub requests: u64,
 }

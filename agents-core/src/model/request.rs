@@ -63,7 +63,7 @@ pub struct Request<'a> {
 /// Run that makes a request, as far as model clients may know of it.
 #[async_trait]
 pub(crate) trait OfRun: Send + Sync {
-    /// Returns the id of the run.
+    /// Returns the id of the run that makes the request.
     fn of_id(&self) -> &str;
 
     /// Returns the scope for which the run works: organisation, workspace and user.
@@ -85,9 +85,9 @@ pub(crate) trait OfRun: Send + Sync {
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Patience {
-    /// Maximum time until the reply begins.
+    /// Maximum time until the reply begins; `None` for the client's own.
     pub first_token: Option<Duration>,
-    /// Maximum time in which no byte arrives.
+    /// Maximum time in which no byte of the reply arrives; `None` for the client's own.
     pub idle: Option<Duration>,
 }
 

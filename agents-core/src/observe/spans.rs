@@ -16,7 +16,7 @@ use tracing::{Span, field, info_span};
 
 use super::messages;
 
-/// Creates the `tracing` span of the whole run.
+/// Creates the `tracing` span that covers the whole run.
 pub(super) fn run(agent: &str, root: &Root) -> Span {
     info_span!(
         "invoke_workflow",

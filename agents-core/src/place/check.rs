@@ -48,7 +48,7 @@ pub(crate) fn check_run(whole: &Profile, has_model: bool) -> Result<(), Error> {
     }
 }
 
-/// Defects at one place of a team.
+/// Defects that were found at one place of a team.
 pub(crate) struct Found {
     /// Names of the agents from the root to this place, as `root / parent / agent`.
     path: String,

@@ -76,7 +76,7 @@ impl Defect {
 /// Tool in an agent's profile: the tool itself, or what is known of it before the agent runs.
 #[derive(Clone)]
 pub(crate) enum OwnTool {
-    /// The tool itself, which the agent holds.
+    /// The tool itself, as the agent has it.
     Held(SharedTool),
     /// Name and effects of a tool, from the profile of an agent that was written by hand.
     Named { name: String, effects: Effects },
@@ -358,7 +358,7 @@ impl Profile {
         self
     }
 
-    /// Sets the budget that the agent itself has.
+    /// Sets the budget that the agent itself has, without that of its place.
     #[must_use]
     pub fn budget(mut self, budget: Budget) -> Self {
         self.budget = budget;

@@ -166,15 +166,15 @@ pub enum Verdict {
     ///
     /// A model call that needs approval is denied, because no person can approve one.
     Confirm,
-    /// The action is denied, and is not done.
+    /// The policy denies the action, which is not done.
     Deny {
-        /// Reason of the denial, which the model is told.
+        /// Reason why the policy denies the call, which the model is told.
         reason: String,
     },
 }
 
 impl Verdict {
-    /// Creates a denial with this reason.
+    /// Creates the verdict that denies an action, with this reason.
     pub fn deny(reason: impl Into<String>) -> Self {
         Verdict::Deny {
             reason: reason.into(),

@@ -27,9 +27,9 @@ pub enum Backoff {
     Constant(Duration),
     /// A random time between nothing and a bound that doubles with each execution up to a cap ("full jitter").
     Exponential {
-        /// Longest wait that is possible before the second execution.
+        /// Longest wait before the second execution of a call. The real wait is chosen at random up to it.
         base: Duration,
-        /// Longest wait that is possible before any execution.
+        /// Longest wait before any execution of a call, at which the growth of the waits ends.
         cap: Duration,
     },
 }

@@ -26,7 +26,7 @@ pub struct Raw<'a> {
 }
 
 impl<'a> Raw<'a> {
-    /// Pairs a text with its schema.
+    /// Pairs a text of a model with the schema that it should follow.
     pub fn new(text: &'a str, schema: &'a Value) -> Self {
         Raw { text, schema }
     }
@@ -131,7 +131,7 @@ impl ErrorContext {
         self
     }
 
-    /// Sets the number of executions so far.
+    /// Sets the number of executions of the call so far.
     #[must_use]
     pub fn with_attempt(mut self, attempt: u32) -> Self {
         self.attempt = attempt;

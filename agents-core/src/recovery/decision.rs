@@ -9,9 +9,9 @@ use std::{fmt, marker::PhantomData};
 pub enum PlanStep {
     /// Replaces the text that failed by this one; with `None` the next step is taken.
     Fix(Option<String>),
-    /// Asks a repair agent for new text.
+    /// Asks a repair agent for new arguments or a new answer.
     Ask {
-        /// Repair agent that is asked for new text.
+        /// Repair agent that is asked for new arguments or a new answer.
         fixer: RepairAgentRef,
         /// Number of times that the repair agent may be asked about one call or one final answer.
         retries: u32,
@@ -20,23 +20,23 @@ pub enum PlanStep {
     Sanitize(Option<Value>),
     /// Executes the call again with the same arguments.
     Retry {
-        /// Maximum number of executions of the call in all.
+        /// Maximum number of executions of the call in all, the failed ones included.
         max_attempts: u32,
-        /// Wait before each further execution.
+        /// Wait before each further execution of the call.
         backoff: Backoff,
     },
     /// Reports the failure to the model, with this hint.
     Feedback(String),
     /// Escalates the failure to the agent above.
     Escalate {
-        /// Reason that the agent above is told.
+        /// Reason for the escalation, which the agent above is told.
         reason: String,
-        /// Severity that the agent above is told.
+        /// Severity of the escalation, which the agent above is told.
         severity: Severity,
     },
-    /// Ends the whole run.
+    /// Ends the whole run with an error.
     Throw {
-        /// Reason for which the run ends.
+        /// Reason for which the decision ends the run.
         reason: String,
     },
     /// Asks the next layer of handlers, such as the agent's own after the tool's.

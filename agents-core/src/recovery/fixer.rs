@@ -27,16 +27,16 @@ pub(crate) const THE_MODEL: &str = "the model";
 pub struct Repair {
     /// Name of the tool whose call failed, or of the agent whose answer failed.
     pub tool: String,
-    /// Description of that tool or agent.
+    /// Description of the tool whose call, or of the agent whose answer, is repaired.
     pub description: String,
-    /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
+    /// Kind of the failure that is repaired: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
     /// Text that failed: the model's text, or a repair of it that failed in its turn.
     pub raw: String,
     /// Description of what is wrong with the text, and where.
     pub error: String,
-    /// JSON Schema that the text has to follow.
+    /// JSON Schema that the repaired text has to follow.
     pub schema: Value,
     /// Number of this repair agent's try at this call or answer, from 1.
     pub attempt: u32,
@@ -87,7 +87,7 @@ pub struct FailedRepair {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RepairInput {
-    /// The text that failed and nothing else: [`Repair::raw`].
+    /// The repair agent is given the text that failed and nothing else: [`Repair::raw`].
     Raw,
     /// The whole [`Repair`] in words: the tool, the error, the schema, and the tries before.
     Report,

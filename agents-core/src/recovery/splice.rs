@@ -60,7 +60,7 @@ fn inner<'a>(whole: &'a str, part: &str) -> Option<&'a str> {
     found.map(RawValue::get)
 }
 
-/// Splits a path into its names and indices.
+/// Splits a path such as `items[2].name` into its names and indices.
 pub(crate) fn parts(path: &str) -> impl Iterator<Item = &str> {
     path.split(['.', '[', ']']).filter(|part| !part.is_empty())
 }

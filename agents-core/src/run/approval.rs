@@ -124,7 +124,7 @@ impl ApprovalRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// The call may run.
+    /// The call may run with its arguments.
     Approve,
     /// The call may run with other arguments than its own; [`approve_with`](Approval::approve_with) creates this
     /// approval.
@@ -146,7 +146,7 @@ pub enum Approval {
     },
     /// The call may not run: nobody decided in time, or the approval was not used in time. The model is told so.
     Expired {
-        /// Text that says what was not done in time.
+        /// Text that says what was not done within the time limit, for the error.
         reason: String,
     },
 }

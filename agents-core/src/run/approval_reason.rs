@@ -23,7 +23,7 @@ pub enum ApprovalReason {
     Condition,
     /// The agent's place in its team demands approval: `.confirm([..])`.
     Place,
-    /// A policy of the run demands approval.
+    /// A policy of the run demands approval of the call.
     Policy,
     /// An earlier execution of the tool may have taken effect, and nobody has found out yet.
     InDoubt,
@@ -88,16 +88,16 @@ pub struct EarlierExecution {
     pub attempt: u32,
 }
 
-/// Outcome of an [`EarlierExecution`]: what became of it.
+/// Outcome of the execution that an [`EarlierExecution`] tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum EarlierOutcome {
     /// The execution goes on, or its end is not recorded.
     Open,
-    /// The tool returned an output.
+    /// The earlier execution returned an output.
     Succeeded,
-    /// The tool failed.
+    /// The earlier execution failed.
     Failed,
     /// The execution was cut off, so that nobody knows whether the tool took effect.
     Unknown,

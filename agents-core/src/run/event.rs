@@ -136,12 +136,12 @@ pub enum EventKind {
     AgentStarted,
     /// The skill of the agent that answers the input was chosen.
     SkillChosen {
-        /// Name of the chosen skill.
+        /// Name of the skill that was chosen to answer.
         skill: String,
     },
     /// The conversation was handed to another agent, which answers in place of this one.
     HandedOff {
-        /// Name of the agent that answers from now on.
+        /// Name of the agent that was handed the conversation, and answers from now on.
         to: String,
     },
     /// A request is sent to a model.
@@ -159,11 +159,11 @@ pub enum EventKind {
     Thinking(String),
     /// A model replied to a request.
     ModelReplied {
-        /// Number of the agent's turn, from 1.
+        /// Number of the agent's turn in which the model replied, from 1.
         turn: u32,
         /// Number of tool calls in the reply.
         calls: usize,
-        /// Reason why the model stopped writing.
+        /// Reason why the model stopped writing its reply.
         finish: FinishReason,
         /// Tokens that the reply used.
         usage: Usage,
@@ -227,9 +227,9 @@ pub enum EventKind {
     },
     /// The run waits before it executes a call again.
     BackingOff {
-        /// Name of the tool that is to run again.
+        /// Name of the tool whose failed call is to be executed again.
         tool: String,
-        /// Length of the wait before the next execution.
+        /// Length of the wait before the next execution of the call.
         #[serde(rename = "wait_ms", with = "milliseconds")]
         wait: Duration,
     },
@@ -284,7 +284,7 @@ pub enum EventKind {
     AnswerRepaired {
         /// Text of the answer as the model wrote it.
         answer: String,
-        /// Changes that were made to that text.
+        /// Changes that the reader has made to the answer's text, so that it fits.
         repairs: Repairs,
     },
     /// A text does not fit as the final answer: the model's, or one that an arm or a repair agent gave in its place.
@@ -292,7 +292,7 @@ pub enum EventKind {
     AnswerFailed {
         /// Text that does not fit as the answer.
         answer: String,
-        /// Description of what is wrong with the text.
+        /// Description of what is wrong with the text of the answer.
         reason: String,
     },
     /// The final answer does not fit and is returned to the model.
@@ -311,9 +311,9 @@ pub enum EventKind {
     Stopped(Stopped),
     /// The run ends without an answer because its agent failed; it was not stopped.
     Failed {
-        /// Kind of the error with which the agent failed.
+        /// Kind of the error with which the nested agent failed.
         kind: ErrorKind,
-        /// Text of the agent's error.
+        /// Text of the error with which the nested agent failed.
         reason: String,
     },
     /// The run ended. It is the last event of each run.

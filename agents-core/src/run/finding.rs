@@ -68,7 +68,7 @@ impl Finding {
 pub struct Findings(Arc<Mutex<BTreeMap<String, Finding>>>);
 
 impl Findings {
-    /// Creates an empty list.
+    /// Creates a list without findings.
     pub fn new() -> Self {
         Findings::default()
     }

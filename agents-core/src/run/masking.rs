@@ -12,7 +12,7 @@ impl Masker {
         }
     }
 
-    /// Returns the same event with its secrets masked.
+    /// Returns the event with its secrets replaced by placeholders.
     pub(crate) fn event(&self, kind: EventKind) -> EventKind {
         match kind {
             EventKind::CallStarted {

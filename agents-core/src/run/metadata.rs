@@ -11,7 +11,7 @@ pub struct ToolCallMetadata {
     pub agent_name: String,
     /// Duration of the call in milliseconds, waits and repairs included.
     pub latency_ms: u64,
-    /// Is `true` if the call succeeded.
+    /// Is `true` if the call has an output, and `false` if it failed.
     pub ok: bool,
     /// Class of the error with which the call failed; `None` if it succeeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -20,14 +20,14 @@ pub struct ToolCallMetadata {
     pub trace_id: String,
     /// Time at which the agent began to handle the call.
     pub started_at: Timestamp,
-    /// Time at which the call was settled.
+    /// Time at which the result of the call was final.
     pub ended_at: Timestamp,
     /// Number of tokens of the models that were asked within the call: by agents in the tool's body, and to repair the
     /// call. `None` if only the receipt is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tokens: Option<u64>,
-    /// Cost of these models, by the run's prices. `None` if a model among them has no price, or if only the receipt is
-    /// known.
+    /// Cost of the models that worked for the call, by the run's prices. `None` if a model among them has no price, or
+    /// if only the receipt is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
 }

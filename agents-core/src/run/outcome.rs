@@ -88,23 +88,23 @@ pub struct Outcome<T> {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Stopped {
-    /// A budget was used up.
+    /// The budget of an agent or of the run was used up.
     Budget {
         /// Name of the agent whose budget was used up.
         agent: String,
-        /// Bound of the budget that was reached.
+        /// Bound of the agent's budget that was reached.
         limit: Limit,
     },
     /// A policy refused a model call.
     Denied {
-        /// Name of the agent whose model was to be asked.
+        /// Name of the agent whose request to its model was refused by a policy.
         agent: String,
         /// Reason with which the policy refused the model call.
         reason: String,
     },
     /// An agent is put together wrongly and cannot work.
     Unfit {
-        /// Name of the agent that cannot work.
+        /// Name of the agent that cannot work, since it is put together wrongly.
         agent: String,
         /// Description of what is wrong with the agent.
         reason: String,
@@ -116,25 +116,25 @@ pub enum Stopped {
     },
     /// A run on recorded replies made a request that the recorded run did not make.
     Diverged {
-        /// First difference between the requests of the two runs.
+        /// First difference between the requests of this run and those of the recorded run.
         reason: String,
     },
     /// A cancellation token of the run was triggered.
     Cancelled,
     /// An arm, a tool or a repair agent ended the run with `throw`.
     Thrown {
-        /// Name of the tool or agent that ended the run.
+        /// Name of the tool or agent whose `throw` ended the run.
         source: String,
-        /// Reason that was given with the `throw`.
+        /// Reason that was given with the `throw` that ended the run.
         reason: String,
     },
     /// A critical escalation was not handled.
     Escalated {
-        /// Name of the tool, repair agent or agent that escalated first.
+        /// Name of the tool, repair agent or agent that escalated first; the escalation ended the run.
         source: String,
-        /// Reason that was given for the escalation.
+        /// Reason that was given for the escalation that ended the run.
         reason: String,
-        /// Severity that was given for the escalation.
+        /// Severity that was given for the escalation that ended the run.
         severity: Severity,
         /// Reasons and severities given for the escalation, in order, if an agent above has passed it on with
         /// [another reason or severity](crate::escalation::Escalation::raised).
@@ -285,7 +285,7 @@ pub struct ToolEnvelope {
     pub error: Option<Box<ErrorRecord>>,
     /// Time at which the agent began to handle the call.
     pub t_start: Timestamp,
-    /// Time at which the call was settled.
+    /// Time at which the result of the call was final.
     pub t_end: Timestamp,
     /// Is `true` if the output came from a cache, and the tool did not run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -414,7 +414,7 @@ fn gave_up(receipt: &ToolEnvelope) -> bool {
 /// Content that belongs to a receipt but is stored elsewhere, such as a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Attachment {
-    /// Kind of the attachment's content.
+    /// Kind of the attachment's content: an image, a table or another file.
     pub kind: AttachmentKind,
     /// URL at which the content can be loaded. Without a blob store it is `sha256:` and the digest, from which nothing
     /// can be loaded.

@@ -46,7 +46,7 @@ pub struct PinnedHandle {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Selector {
-    /// Name of the tool whose calls are looked at.
+    /// Name of the tool among whose calls one is selected.
     pub tool: String,
     /// Rule by which one of the tool's calls is selected.
     #[serde(default)]
@@ -84,10 +84,10 @@ pub enum Strategy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnMissing {
-    /// The result is `None`.
+    /// The value of the handle is `None` if no call is found.
     #[default]
     Null,
-    /// Resolving the handle fails with an error.
+    /// Resolving the handle fails with an error if no call is found.
     Error,
     /// The result is the tool's last success in the previous run, or `None` if there was none.
     StaleLastSuccess,

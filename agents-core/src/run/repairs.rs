@@ -31,7 +31,7 @@ pub struct RepairStep {
     pub kind: RepairKind,
     /// Path of the changed value, such as `a.b[0]`; empty for the whole text.
     pub path: String,
-    /// Short description of the change, for people.
+    /// Short description of the change to the text, for people.
     pub note: String,
     /// Beginning of the text that was there before the change, on one line; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -161,18 +161,18 @@ impl Repairs {
         self.0.is_empty()
     }
 
-    /// Appends the entries of later repairs.
+    /// Appends the steps of later repairs.
     pub(crate) fn extend(&mut self, later: Repairs) {
         self.0.extend(later.0);
     }
 
-    /// Returns the number of entries.
+    /// Returns the number of repair steps.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Iterates over the entries, in order.
+    /// Iterates over the repair steps, in order.
     pub fn iter(&self) -> std::slice::Iter<'_, RepairStep> {
         self.0.iter()
     }

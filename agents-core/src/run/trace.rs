@@ -98,7 +98,7 @@ pub enum StepKind {
         /// Is `true` if the agent gave an answer, and `false` if it failed.
         ok: bool,
     },
-    /// Request to a model, until its reply.
+    /// Request to a model, from its begin until its reply.
     Turn {
         /// Number of the agent's turn, from 1.
         turn: u32,
@@ -115,9 +115,9 @@ pub enum StepKind {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         refused: bool,
     },
-    /// Tool call, until its result was final.
+    /// Tool call, from its begin until its result was final.
     Call {
-        /// Id of the receipt of the call.
+        /// Id of the receipt of the call, where its arguments and output are.
         call_id: Arc<str>,
     },
 }

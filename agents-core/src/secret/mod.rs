@@ -143,21 +143,21 @@ impl fmt::Display for SecretScope {
 pub enum SecretOwner {
     /// A user of an organisation, for whom runs work.
     User {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that the user belongs to.
         org_id: String,
         /// Id of the user that owns the secret.
         user_id: String,
     },
     /// A workspace of an organisation, for all runs that work for it.
     Workspace {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that the workspace belongs to.
         org_id: String,
         /// Id of the workspace that owns the secret.
         domain_id: String,
     },
     /// An organisation, for all runs that work for it.
     Org {
-        /// Id of the organisation (the tenant).
+        /// Id of the organisation (the tenant) that owns the secret.
         org_id: String,
     },
 }

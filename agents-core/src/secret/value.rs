@@ -39,7 +39,7 @@ impl SecretValue {
         self
     }
 
-    /// Returns the value, which does not print.
+    /// Returns the text of the secret, in a type that does not print it.
     pub fn text(&self) -> &SecretString {
         &self.text
     }

@@ -49,7 +49,7 @@ pub struct ScriptedModel {
 /// assert!(handle.requests().is_empty()); // nobody has asked yet
 /// ```
 pub enum Script {
-    /// Returns this reply to the next request.
+    /// Answers the next request with this reply.
     Reply(Reply),
     /// Fails the next request with this error.
     Fail(ModelError),

@@ -34,7 +34,7 @@ pub struct ErrorType {
 }
 
 impl ErrorType {
-    /// Creates the value for errors of the type `E`.
+    /// Creates the value for tools whose errors have the type `E`.
     pub fn of<E: 'static>() -> Self {
         ErrorType {
             id: TypeId::of::<E>(),

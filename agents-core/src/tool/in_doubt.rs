@@ -31,7 +31,7 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InDoubt<T> {
-    /// The execution took effect; the value is its output.
+    /// The interrupted execution took effect; the value is its output.
     Done(T),
     /// The execution had no effect, so that the tool may run again.
     NotDone,

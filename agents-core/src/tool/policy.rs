@@ -41,7 +41,7 @@ pub struct ToolPolicy {
 }
 
 impl ToolPolicy {
-    /// Creates a policy that changes nothing.
+    /// Creates a policy for a tool that changes nothing of it.
     pub fn new() -> Self {
         Self::default()
     }

@@ -44,7 +44,7 @@ pub struct RemoteTool {
     /// JSON Schema of the result; `None` if the server does not declare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
-    /// Hints of the server; overwrite what you know better.
+    /// Hints that the server gives about the tool; overwrite what you know better.
     #[serde(default)]
     pub annotations: Annotations,
 }
@@ -84,7 +84,7 @@ pub struct Annotations {
 }
 
 impl Annotations {
-    /// Returns the effects that these hints amount to.
+    /// Returns the effects that the server's hints amount to.
     pub fn effects(&self) -> Effects {
         match self.read_only_hint {
             Some(true) => Effects::Reads,

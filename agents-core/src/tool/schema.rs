@@ -88,22 +88,22 @@ pub mod output_schema {
     use super::{JsonSchema, Value, schema_of};
     use std::marker::PhantomData;
 
-    /// Probe that asks whether `T` has a schema.
+    /// Probe that asks the compiler whether `T` has a JSON Schema.
     pub struct Probe<T>(PhantomData<fn() -> T>);
 
     impl<T> Probe<T> {
-        /// Probe that asks whether the type has a schema.
+        /// Probe that asks the compiler whether `T` has a JSON Schema.
         pub const NEW: Self = Probe(PhantomData);
     }
 
     impl<T: JsonSchema> Probe<T> {
-        /// Returns the JSON Schema of the type `T`.
+        /// Returns the JSON Schema of `T`, which has one.
         pub fn output_schema(&self) -> Option<Value> {
             Some(schema_of::<T>())
         }
     }
 
-    /// Fallback of [`Probe`] for a `T` without a schema.
+    /// Fallback of [`Probe`] for a `T` that has no JSON Schema.
     pub trait NoSchema {
         /// Returns `None`: the type has no schema.
         fn output_schema(&self) -> Option<Value> {

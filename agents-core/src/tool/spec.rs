@@ -45,9 +45,9 @@ pub enum Effects {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// A mistake of such a call costs little.
+    /// Low risk: a mistake of such a call costs little.
     Low,
-    /// A mistake of such a call can be mended.
+    /// Medium risk: a mistake of such a call can be mended.
     Medium,
     /// A mistake may cost a lot, or cannot be mended.
     High,
@@ -117,13 +117,13 @@ pub enum NeedsApproval {
 pub struct ToolSpec {
     /// Name by which the model calls the tool.
     pub name: Cow<'static, str>,
-    /// Version, which is written into receipts; `1.0.0` by default.
+    /// Version of the tool, which is written into receipts; `1.0.0` by default.
     pub version: Cow<'static, str>,
     /// Description of the tool, as models read it.
     pub description: Cow<'static, str>,
     /// Effects on the outside world; `Writes` if they were not declared.
     pub effects: Effects,
-    /// Is `true` if the effects were declared.
+    /// Is `true` if the author of the tool has declared its effects.
     pub declared: bool,
     /// Is `true` if a second execution with the same arguments has no further effect.
     pub idempotent: bool,
@@ -247,7 +247,7 @@ impl ToolSpec {
         }
     }
 
-    /// Sets the version; `1.0.0` by default.
+    /// Sets the version of the tool; `1.0.0` by default.
     #[must_use]
     pub fn version(mut self, version: impl Into<Cow<'static, str>>) -> Self {
         self.version = version.into();
@@ -388,7 +388,7 @@ impl ToolSpec {
         self.has_undo
     }
 
-    /// Sets the category; [`Category::Utility`] by default.
+    /// Sets the category of the tool; [`Category::Utility`] by default.
     #[must_use]
     pub fn category(mut self, category: Category) -> Self {
         self.category = category;
@@ -487,7 +487,7 @@ impl ToolSpec {
         self
     }
 
-    /// Adds a worked example of arguments.
+    /// Adds a worked example of arguments, which models are shown.
     #[must_use]
     pub fn example(mut self, arguments: Value) -> Self {
         self.examples.push(arguments);

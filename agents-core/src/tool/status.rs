@@ -21,7 +21,7 @@ pub enum Status {
     /// The tool runs, but [`Registry::list`](super::Registry::list) leaves it out, and a name
     /// without a version stands for an active version if there is one.
     Deprecated {
-        /// Note on what to use instead.
+        /// Note on what to use instead of the deprecated tool.
         note: Cow<'static, str>,
     },
     /// The tool does not run: its calls are refused with `POLICY_DENIED`, and no model is offered

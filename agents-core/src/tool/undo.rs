@@ -52,7 +52,7 @@ pub enum Undone {
     Done,
     /// The effect of the call cannot be undone, because something else has happened since; nothing was changed.
     Conflict {
-        /// Description of the change that prevents the undo.
+        /// Description of the later change to the same data, which prevents the undo.
         what: String,
     },
 }
@@ -99,7 +99,7 @@ pub struct StoredOutput<T> {
 }
 
 impl<T> StoredOutput<T> {
-    /// Creates the output from its JSON.
+    /// Creates the output of a call that is to be undone, from its stored JSON.
     pub fn new(json: Json) -> Self {
         StoredOutput {
             json,
@@ -112,7 +112,7 @@ impl<T> StoredOutput<T> {
         &self.json
     }
 
-    /// Reads the output strictly.
+    /// Reads the output of the call as a `T`, strictly.
     ///
     /// # Errors
     /// When the stored JSON does not fit the type, for instance because the type has changed since.

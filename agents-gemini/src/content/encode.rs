@@ -28,7 +28,8 @@ const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 struct Encoded {
     /// Declarations of the tools that the last request offered, in the JSON of the run.
     declared: String,
-    /// Declarations of these tools in the JSON of the server; empty if the prompt describes the tools.
+    /// Declarations of the tools that the last request offered, in the JSON of the server; empty if the prompt
+    /// describes the tools.
     tools: Vec<u8>,
     is_prompted: bool,
     /// Is `true` for a model that demands thought signatures, and takes images within results.
@@ -62,7 +63,7 @@ struct Called {
 
 /// Place of the results of calls in the encoded contents, to which further results may be added.
 struct Results {
-    /// Number of messages before the results.
+    /// Number of messages of the conversation before the results.
     message_count: usize,
     /// Length of the encoded contents before the results.
     length: usize,

@@ -10,11 +10,11 @@ use serde_json::value::RawValue;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// Text: a stretch of the message's text.
+    /// Text of the reply: a stretch of the message's text.
     Text(Stretch),
-    /// Thought: a stretch of the message's reasoning.
+    /// Thought of the reply: a stretch of the message's reasoning.
     Thought(Stretch),
-    /// The next of the message's calls.
+    /// Call of a tool: the next of the message's calls.
     Call {
         /// Is `true` if the server gave the call an id, by which it finds the result.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]

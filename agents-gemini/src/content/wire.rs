@@ -129,7 +129,7 @@ impl Usage {
     }
 }
 
-/// Reads a text, borrowed if it has no escapes.
+/// Reads a text of the server's JSON, borrowed if it has no escapes.
 fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Cow<'de, str>>, D::Error> {
     #[derive(Deserialize)]
     struct Text<'a>(#[serde(borrow)] Cow<'a, str>);

@@ -108,7 +108,7 @@ pub enum Framing {
     Lines,
 }
 
-/// Way in which a body ended.
+/// Way in which the body of a response ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
     /// The server ended the body as the protocol says.
@@ -122,16 +122,16 @@ pub enum Ending {
 pub enum Problem {
     /// The bytes of the body do not follow the format of the provider.
     Malformed {
-        /// Reason why the bytes do not follow the format.
+        /// Reason why the bytes of the body do not follow the format.
         why: String,
         /// Beginning of the wrong bytes, which the message shows.
         excerpt: String,
     },
     /// The server reported an error instead of the reply, or after the reply had begun.
     Reported {
-        /// Kind of the error, by which programs decide what to do.
+        /// Kind of the error that the server reported, by which programs decide what to do.
         kind: ModelErrorKind,
-        /// Message of the server about the error.
+        /// Message with which the server described the error.
         message: String,
     },
     /// The body ended before the reply was complete, so that more bytes were expected.
@@ -182,7 +182,7 @@ impl std::error::Error for Problem {}
 pub struct Decoder<F> {
     format: F,
     frames: Frames,
-    /// Beginning of the body, which an error message shows.
+    /// Beginning of the response's body, which an error message shows.
     start: Vec<u8>,
 }
 

@@ -10,7 +10,7 @@ use http::{HeaderMap, StatusCode, header::LOCATION};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Names that the error messages about one request contain.
+/// Names of the server, the model and the settings that the error messages about one request contain.
 pub(super) struct Failures<'a> {
     pub(super) words: &'a Words<'a>,
     pub(super) server: &'a Server,

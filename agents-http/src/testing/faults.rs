@@ -67,7 +67,7 @@ pub enum Fault {
     StreamCutBeforeNoPrefill,
     /// S15: requests get 503 for 60 seconds after the start, and are answered afterwards.
     Flap,
-    /// S16: as S04, for the accounting of a chain.
+    /// S16: each request gets 503, as in S04; the accounting of a chain of models is checked.
     OverloadedAndCounted,
 }
 

@@ -26,15 +26,15 @@ pub(crate) enum Value {
     Nothing,
     /// An expression, as in `model = expr`.
     Is(Expr),
-    /// A list, as in `tools = [a, b, ..c]`.
+    /// A list of values, as in `tools = [a, b, ..c]`.
     List(Vec<Element>),
     /// Expressions in parentheses: `(a = 1, b = 2)`, or `(expr)`.
     Group(Vec<Expr>),
 }
 
-/// An element of a list in an attribute.
+/// An element of a list in an attribute, such as `a` or `..more`.
 pub(crate) enum Element {
-    /// Single value: `expr`.
+    /// A single value of the list: `expr`.
     One(Expr),
     /// All values of another list: `..expr`.
     Spread(Token![..], Expr),
@@ -54,7 +54,7 @@ pub(crate) struct Function {
 pub(crate) enum Body {
     /// A body: `{ .. }`
     Block(Group),
-    /// No body: `;`
+    /// No body, but a semicolon: `;`
     Semi(Token![;]),
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Impl {
     pub(crate) members: Vec<Member>,
 }
 
-/// A member of an agent's `impl` block.
+/// A member of an agent's `impl` block: a skill, knowledge, or another item.
 pub(crate) enum Member {
     /// A function with its mark, such as `#[skill]`, if it has one.
     Function(Box<Function>, Option<Mark>),
@@ -108,9 +108,9 @@ pub(crate) enum Member {
 
 /// The mark of a method of an agent, which says what the agent does with it.
 pub(crate) enum Mark {
-    /// `#[skill]` or `#[skill(when = ..)]`
+    /// The mark of a method that is a skill: `#[skill]` or `#[skill(when = ..)]`
     Skill(Skill),
-    /// `#[knowledge]`
+    /// The mark of a method that gives knowledge: `#[knowledge]`
     Knowledge(Box<Attribute>),
 }
 
@@ -139,7 +139,7 @@ pub(crate) struct Arms {
     pub(crate) tool: Option<Path>,
     /// The pattern for the names of the tools, as in `on_error!("github_*", ..)`.
     pub(crate) named: Option<LitStr>,
-    /// The skill during which these arms apply.
+    /// Name of the skill during which the arms apply; `None` if they always apply.
     pub(crate) skill: Option<Ident>,
     pub(crate) arms: Vec<Arm>,
     /// The arms that can be read, with mistakes corrected where the meaning is clear. The check fills them in.
@@ -192,7 +192,7 @@ pub(crate) struct Said {
 
 /// An argument of a call that describes a place in a team.
 pub(crate) enum Argument {
-    /// An agent below this one, in `delegates`.
+    /// An agent below this one, within the call `delegates(..)`.
     Delegate(Placed),
     /// An expression, in any call but `delegates`.
     Value(Expr),

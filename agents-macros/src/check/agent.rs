@@ -106,7 +106,7 @@ fn fields(entries: &mut Vec<Entry>, errors: &Errors) {
     });
 }
 
-/// The first field of `self` in an expression.
+/// Visitor that finds the first field of `self` in an expression.
 struct OwnField(Option<ExprField>);
 
 impl<'ast> Visit<'ast> for OwnField {
@@ -485,7 +485,7 @@ fn remembering(skill: &Skill, agent: &Agent, errors: &Errors) {
     }
 }
 
-/// Checks `#[skill(purpose = ..)]`: a model drives the skill.
+/// Checks that a skill with `#[skill(purpose = ..)]` is driven by a model.
 fn purposeful(skill: &Skill, errors: &Errors) {
     if let Some((key, _)) = &skill.purpose
         && skill.function.has_body()

@@ -14,7 +14,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Generics;
 
-/// Prints all code of one agent.
+/// Prints all code that the macro generates for one agent.
 pub(crate) fn agent(agent: &Agent) -> TokenStream {
     match &agent.make {
         Make::Function(function, ty) => of_function(agent, function, ty),

@@ -17,7 +17,7 @@ pub(crate) fn no_expression(errors: Errors) -> TokenStream {
     quote!({ #errors })
 }
 
-/// Prints an expression with the errors beside it.
+/// Prints an expression together with the compiler errors for it.
 pub(crate) fn expression(errors: Errors, expr: &TokenStream) -> TokenStream {
     let errors = errors.bare();
     match errors.is_empty() {

@@ -108,7 +108,7 @@ impl Work {
         }
     }
 
-    /// Returns bodies that run the user's own code.
+    /// Returns method bodies that run the user's own code.
     pub(super) fn own(agent: &Agent, work: TokenStream) -> Self {
         let named = agent.input_name.as_ref();
         Work {

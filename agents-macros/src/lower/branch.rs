@@ -47,7 +47,7 @@ pub(crate) fn branch(written: ast::Branch) -> Branch {
 
 /// The agents to which the arms of a `branch!` hand on, each once.
 struct Targets {
-    /// The span that names of the macro's own get.
+    /// The span that the macro gives to names of its own.
     site: Span,
     targets: Vec<(Ident, Expr)>,
 }

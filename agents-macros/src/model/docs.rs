@@ -14,7 +14,7 @@ pub(crate) struct Docs {
 #[derive(Clone)]
 enum Part {
     Text(String),
-    /// An expression: `#[doc = include_str!("prompt.md")]`
+    /// A part that is an expression: `#[doc = include_str!("prompt.md")]`
     Expr(Expr),
 }
 
@@ -37,7 +37,7 @@ impl Docs {
         docs
     }
 
-    /// Tells whether the doc comments have no text.
+    /// Tells whether the doc comments of the item have no text.
     pub(crate) fn is_empty(&self) -> bool {
         self.parts
             .iter()

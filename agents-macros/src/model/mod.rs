@@ -23,7 +23,7 @@ use syn::{
     parse::ParseStream, punctuated::Punctuated,
 };
 
-/// A call that is printed on a builder: `.timeout(Duration::from_secs(2))`.
+/// A call that generated code makes on a builder: `.timeout(Duration::from_secs(2))`.
 pub(crate) struct Call {
     pub(crate) method: Ident,
     pub(crate) argument: TokenStream,
@@ -32,9 +32,9 @@ pub(crate) struct Call {
 /// The return type of a function that a macro was given.
 #[derive(Clone)]
 pub(crate) enum Returns {
-    /// No type is written: `()`.
+    /// The function has no return type, and returns `()`.
     Nothing(Span),
-    /// A value that is no `Result`.
+    /// The function returns a value that is no `Result`.
     Value(Type),
     /// A `Result`, recognised by the name of its type, such as `io::Result<T>`.
     Result(Type),
@@ -43,7 +43,7 @@ pub(crate) enum Returns {
 /// A tool as the macro understands it; its code is printed from this.
 pub(crate) struct Tool {
     pub(crate) rt: Rt,
-    /// The user's function without the attributes of the macro.
+    /// The user's function, without the attributes that the macro reads.
     pub(crate) function: Function,
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) docs: Docs,
@@ -54,9 +54,9 @@ pub(crate) struct Tool {
     pub(crate) external: Option<Ident>,
     /// The calls on the tool's spec that other keys stand for.
     pub(crate) spec: Vec<Call>,
-    /// The condition in `approval = when(..)`.
+    /// The condition in `approval = when(..)`, if there is one.
     pub(crate) when: Option<Expr>,
-    /// The text of `deprecated = ".."`.
+    /// The text of `deprecated = ".."`, if it is written.
     pub(crate) deprecated: Option<LitStr>,
     /// The word of `cache = ..`, unless it is `none`.
     pub(crate) cached: Option<Ident>,
@@ -88,10 +88,10 @@ pub(crate) enum ParamKind {
     Argument(Vec<Attribute>),
     /// The program gives the value, by a field of the tool's struct.
     Injected {
-        /// Is `true` if the function borrows the field, and `false` if it gets a clone.
+        /// Is `true` if the function takes the injected field by reference, and `false` if it gets a clone.
         by_reference: bool,
     },
-    /// The runtime passes the context of the call.
+    /// The parameter is the context of the call, which the runtime passes.
     Context,
 }
 
@@ -116,7 +116,7 @@ pub(crate) struct Arms {
     pub(crate) reruns: Vec<Under<Ident>>,
     /// Every `Returned` in a pattern, which only a tool with an error type has.
     pub(crate) returned: Vec<Under<Ident>>,
-    /// The repair agent of every `agent = ..`.
+    /// The repair agents that `agent = ..` names in the arms.
     pub(crate) fixers: Vec<Under<Expr>>,
 }
 
@@ -126,7 +126,7 @@ pub(crate) struct Under<T> {
     pub(crate) it: T,
 }
 
-/// An arm whose kind of failure is known.
+/// An arm of `on_error!` whose kind of failure is known.
 pub(crate) struct Arm {
     pub(crate) attrs: Vec<Attribute>,
     pub(crate) variant: Ident,
@@ -142,9 +142,9 @@ pub(crate) struct Handler {
     pub(crate) body: Expr,
     /// The variable that stands for the escalation in the body.
     pub(crate) escalation: Ident,
-    /// The skills that `reroute_to_skill` names.
+    /// The skills that `reroute_to_skill` names in the arms.
     pub(crate) skills: Vec<Path>,
-    /// The skills that `reroute_to_skill` names as text.
+    /// The skills that `reroute_to_skill` names in the arms as text.
     pub(crate) spelled: Vec<LitStr>,
     /// The verbs in it that are only for `on_error`; each is a mistake.
     pub(crate) strangers: Vec<Ident>,
@@ -177,7 +177,7 @@ pub(crate) struct Agent {
 pub(crate) enum Make {
     /// A function with a body or without, and the type that is generated for it.
     Function(Function, Ident),
-    /// An `impl` block with skills.
+    /// The agent is written as an `impl` block with skills.
     Skills(Impl, Vec<Skill>),
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct Settings {
     pub(crate) strict: Option<Ident>,
     pub(crate) on_tool_use: Option<(Ident, Expr)>,
     pub(crate) validate: Option<(Ident, Expr)>,
-    /// The agents in `hand_off = [Refunds, Sales]`.
+    /// The agents in `hand_off = [Refunds, Sales]`, with the key.
     pub(crate) hand_off: Option<(Ident, Vec<Element>)>,
     pub(crate) fixers: Option<(Ident, Vec<Element>)>,
 }
@@ -229,7 +229,7 @@ pub(crate) struct Knowledge {
     pub(crate) cfgs: Vec<Attribute>,
     pub(crate) function: Function,
     pub(crate) docs: Docs,
-    /// The type of the text, which the method returns.
+    /// The type of the text that the method returns as knowledge.
     pub(crate) ty: Type,
 }
 

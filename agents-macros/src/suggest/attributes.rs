@@ -37,7 +37,7 @@ pub(crate) fn mend(attrs: &mut [Attribute], name: Option<&Ident>, ty: &Type, err
     }
 }
 
-/// Splits tokens at their commas.
+/// Splits the tokens of an attribute at their commas.
 fn entries(tokens: &TokenStream) -> Vec<Vec<TokenTree>> {
     let tokens: Vec<TokenTree> = tokens.clone().into_iter().collect();
     let is_comma =

@@ -136,7 +136,7 @@ pub(crate) fn exponential(call: &mut ExprCall, errors: &Errors) -> Option<Expr> 
     Some(value)
 }
 
-/// Corrects `sanitize(None)`, whose type rustc could not infer.
+/// Corrects `sanitize(None)`, because rustc could not infer the type of `None`.
 pub(crate) fn no_value(value: &mut Expr, errors: &Errors) {
     if let Expr::Path(path) = &*value
         && path.path.is_ident("None")

@@ -34,7 +34,7 @@ pub enum McpErrorKind {
     Unreachable,
     /// The server demands that this client authorizes itself.
     Unauthorized,
-    /// The server refused the arguments.
+    /// The server refused the arguments of the call.
     InvalidArguments,
     /// The server does not have the tool, or has changed it since it was admitted.
     Changed,
@@ -54,7 +54,7 @@ impl McpError {
         }
     }
 
-    /// Sets the message of the error.
+    /// Replaces the message of the error by this one.
     pub(super) fn saying(mut self, message: impl Into<String>) -> Self {
         self.message = message.into();
         self

@@ -123,7 +123,8 @@ impl Link {
         Ok(false)
     }
 
-    /// Returns the authorization of this client at the server.
+    /// Returns the settings and tokens by which this client is authorized at the server; an error if the description
+    /// has none.
     #[cfg(feature = "auth")]
     pub(super) fn authorization(&self) -> Result<&Authorization, McpError> {
         let authorization = self.authorization.as_ref();

@@ -58,7 +58,7 @@ impl<'a> Pages<'a> {
         }
     }
 
-    /// Returns the request for the next page.
+    /// Returns the request for the next page of the list; `None` after the last page.
     pub(super) fn next(&mut self) -> Option<PaginatedRequestParams> {
         self.next.take()
     }

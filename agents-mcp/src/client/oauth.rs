@@ -438,7 +438,7 @@ struct Kept {
     client: Arc<SyncMutex<Option<Registered>>>,
 }
 
-/// Registration of this client at an authorization server.
+/// Registration of this client at an authorization server, as it is stored.
 #[derive(Clone, Serialize, Deserialize)]
 struct Registered {
     id: String,

@@ -33,7 +33,7 @@ impl From<Resource> for ListedResource {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListedPrompt {
-    /// Name by which the prompt is asked for.
+    /// Name by which the server knows the prompt.
     pub name: String,
     /// Description of the prompt; empty if the server gives none.
     pub description: String,
@@ -45,7 +45,7 @@ pub struct ListedPrompt {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptArgument {
-    /// Name of the argument.
+    /// Name of the argument, by which its value is given.
     pub name: String,
     /// Description of the argument; empty if the server gives none.
     pub description: String,

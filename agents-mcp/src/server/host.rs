@@ -65,7 +65,7 @@ pub struct Host {
 #[derive(Clone)]
 struct Progress {
     token: ProgressToken,
-    /// Number that was sent last; `None` before the first.
+    /// Progress number that was sent last; `None` before the first.
     last: Arc<Mutex<Option<f64>>>,
 }
 

@@ -167,7 +167,7 @@ impl Serve {
         self
     }
 
-    /// Sets the scope that all calls work for.
+    /// Sets the scope (tenant and user) that all calls work for.
     pub fn scope(mut self, scope: impl Into<Scope>) -> Self {
         self.settings.scope = scope.into();
         self

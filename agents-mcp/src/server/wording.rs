@@ -78,7 +78,7 @@ pub(super) fn allow(tool: &str, effect: Option<&str>, args: &str) -> String {
     }
 }
 
-/// Title of the box to tick in that question.
+/// Title of the box that a person ticks to allow a call.
 pub(super) const ALLOW: &str = "Allow this call";
 
 // ---- the person at a host ----

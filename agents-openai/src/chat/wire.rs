@@ -34,7 +34,7 @@ pub(super) struct Choice<'a> {
     /// Message in a document. Perplexity's streams repeat there what was said so far.
     #[serde(borrow)]
     pub(super) message: Option<Said<'a>>,
-    /// Next fragment of the message, in a stream.
+    /// Next fragment of the message; only in a stream.
     #[serde(borrow)]
     pub(super) delta: Option<Said<'a>>,
     #[serde(borrow)]

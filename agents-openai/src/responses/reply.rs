@@ -26,9 +26,9 @@ use serde_json::value::RawValue;
 /// ```
 #[derive(Default)]
 pub struct ResponsesReply {
-    /// Items of the reply that are complete.
+    /// Items of the reply that have arrived completely.
     items: Items,
-    /// Text of the items that are still arriving.
+    /// Text of the items that are still arriving, as far as it has come.
     text: String,
     thinking: String,
     refusal: String,

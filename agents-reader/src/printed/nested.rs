@@ -11,7 +11,7 @@ pub(super) trait Leaves {
     /// `true` if a closing bracket also closes the forgotten ones inside it.
     const FORGIVING: bool = false;
 
-    /// Reads a key, without its colon.
+    /// Reads a key of an object, without its colon.
     fn key(&mut self, cursor: &mut Cursor<'_, '_>) -> Option<String>;
 
     /// Reads a value that is no list or object, as JSON. `depth` counts the brackets around it.

@@ -6,7 +6,7 @@ use super::text::Cursor;
 /// It follows every character, so it does not depend on how the text was cut.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
-    /// `true` until content has been read.
+    /// Is `true` until content has been read.
     start: bool,
     /// Last character of the content; `None` right after a marker.
     previous: Option<char>,
@@ -14,11 +14,11 @@ pub(super) struct Place {
     blank_line: bool,
     /// `true` inside a code span: an odd number of single backticks stands before on this line.
     in_ticks: bool,
-    /// `true` inside a fenced block of code.
+    /// Is `true` inside a fenced block of code.
     in_fence: bool,
     /// Number of backticks right before this place.
     ticks: u8,
-    /// Bracket right before this place, space aside.
+    /// Bracket right before this place, if space is ignored.
     bracket: Option<char>,
     message: Message,
     data: Option<Data>,
@@ -26,7 +26,7 @@ pub(super) struct Place {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Message {
-    /// The family of models prints no headers before messages.
+    /// The family of models prints no headers before messages, so none are looked for.
     None,
     Opening,
     Inside,
@@ -56,7 +56,7 @@ impl Default for Place {
     }
 }
 
-/// Updates of the state, character by character.
+/// Updates of the state for each character that is read.
 impl Place {
     pub(super) fn say(&mut self, content: &str) {
         content.chars().for_each(|char| self.say_char(char));

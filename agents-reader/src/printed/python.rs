@@ -58,7 +58,7 @@ pub(super) fn statements(cursor: &mut Cursor<'_, '_>, tools: Tools<'_>) -> Optio
 /// Arguments in the parentheses of a call in Python's syntax.
 enum Arguments {
     Named(Object),
-    /// The only argument is an object, given as JSON.
+    /// The call has one argument, an object that is given as JSON.
     Object(String),
 }
 

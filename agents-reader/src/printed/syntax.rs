@@ -75,13 +75,13 @@ pub(super) enum Body {
     Named,
     /// A name and the arguments as JSON in a fenced block.
     Fenced,
-    /// An opening and a closing tag around each parameter.
+    /// Syntax with an opening and a closing tag around each parameter.
     Params,
-    /// A name, then `<arg_key>` and `<arg_value>` by turns.
+    /// Syntax with a name, then `<arg_key>` and `<arg_value>` by turns.
     Pairs,
-    /// Python calls: `[f(n=5)]`
+    /// Syntax of Python calls: `[f(n=5)]`
     Python,
-    /// A call in Gemma's syntax: `call:f{n:5}`
+    /// Syntax of Gemma's calls: `call:f{n:5}`
     Gemma,
 }
 

@@ -96,7 +96,7 @@ pub(super) struct Dialect {
     pub(super) call_end: &'static str,
     pub(super) param: &'static str,
     pub(super) param_end: &'static str,
-    /// Text that ends the name in an opening tag.
+    /// Text that ends the name of the tool in an opening tag.
     pub(super) name_end: &'static str,
     /// `true` if the family of models prints a line break on both sides of a parameter's value.
     pub(super) padded: bool,
@@ -137,7 +137,7 @@ pub(super) const THINKING: &[(&str, &str)] = &[
     ("<|START_THINKING|>", "<|END_THINKING|>"),
 ];
 
-/// Tokens that frame messages and are no content.
+/// Tokens that models print around messages, and that are no content.
 pub(super) const FRAMING: &[&str] = &[
     "<｜tool▁calls▁begin｜>",
     "<｜tool▁calls▁end｜>",

@@ -39,11 +39,11 @@ pub(super) struct Repaired<'a> {
 /// Kind of the place at which the repair of a text begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Start {
-    /// A whole value.
+    /// The text begins with a whole value.
     Value,
     /// The members of an object whose opening brace is missing.
     Members,
-    /// The arguments of a call, behind its opening parenthesis.
+    /// The text begins with the arguments of a call, behind its opening parenthesis.
     Arguments,
 }
 
@@ -109,7 +109,7 @@ struct Frame {
     shape: Shape,
     /// `true` if the object was opened by two braces: `{{`.
     doubled: bool,
-    /// Index of the key whose value is being read, or of the last key.
+    /// Index on the tape of the key whose value is being read, or was read last.
     key: u32,
     /// Number of members or elements that were read so far.
     count: u32,

@@ -6,15 +6,15 @@ pub(super) enum Quote {
     Double,
     Single,
     Backtick,
-    /// Three quotes at a time, as in Python.
+    /// Three of these quotes at a time, as in Python.
     Triple(u8),
-    /// “…”
+    /// Curly double quotes: “…”
     CurlyDouble,
-    /// ‘…’
+    /// Curly single quotes: ‘…’
     CurlySingle,
-    /// «…»
+    /// Angled quotes: «…»
     Angled,
-    /// ´…´
+    /// Acute accents in place of quotes: ´…´
     Acute,
 }
 
@@ -38,7 +38,7 @@ impl Quote {
         })
     }
 
-    /// Returns the length of the mark in bytes.
+    /// Returns the length of the quotation mark in bytes.
     pub(super) fn width(self) -> usize {
         match self {
             Self::Double | Self::Single | Self::Backtick => 1,

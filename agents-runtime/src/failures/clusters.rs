@@ -24,7 +24,7 @@ const MANY: u64 = 10;
 pub struct FailureCluster {
     /// Id of the cluster, which is the same whenever the cluster is made.
     pub cluster_id: String,
-    /// Tenant whose failures these are.
+    /// Tenant whose failures are in the cluster.
     pub tenant_id: String,
     /// Code of the error; for letters the kind of the failure, in capitals.
     pub code: String,
@@ -40,9 +40,9 @@ pub struct FailureCluster {
     pub count: u64,
     /// Number of runs, or of letters, in which the failures are.
     pub runs: u64,
-    /// Time of the first failure.
+    /// Time of the first failure in the cluster.
     pub first_at: Timestamp,
-    /// Time of the last failure.
+    /// Time of the last failure in the cluster.
     pub last_at: Timestamp,
     /// Text of the last failure, without addresses, long numbers and keys.
     pub message: String,
@@ -81,9 +81,9 @@ pub struct LinkedFailure {
     /// Id of the call's receipt; `None` for a letter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call_id: Option<String>,
-    /// Time of the failure.
+    /// Time at which the call or the letter failed.
     pub at: Timestamp,
-    /// Error in words, without addresses, long numbers and keys.
+    /// Error of the failure in words, without addresses, long numbers and keys.
     pub error: String,
 }
 

@@ -50,9 +50,9 @@ pub struct Failures {
 pub struct FailureQuery {
     /// Chooses clusters of this tenant, if set. A principal of a tenant has no others.
     pub tenant: Option<String>,
-    /// Chooses clusters of this severity, if set.
+    /// Chooses clusters of failures with this severity, if set.
     pub severity: Option<Severity>,
-    /// Chooses clusters with this status, if set.
+    /// Chooses clusters of failures with this status, if set.
     pub status: Option<ClusterStatus>,
 }
 
@@ -60,7 +60,7 @@ pub struct FailureQuery {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct FailureClusterDetail {
-    /// The cluster, as lists have it.
+    /// The cluster of failures, as lists have it.
     #[serde(flatten)]
     pub cluster: FailureCluster,
     /// Notes of the principal who has set the status; `None` if there are none.

@@ -64,7 +64,7 @@ pub struct DeadLetter {
     pub event_id: String,
     /// Kind of the dead letter: a notification or a run.
     pub kind: DeadLetterKind,
-    /// Name of the notification's type; `None` for a run.
+    /// Name of the notification's type; `None` if the letter is a run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event_name: Option<String>,
     /// Name of the subscriber, or of the run's agent.
@@ -75,7 +75,7 @@ pub struct DeadLetter {
     pub failure: String,
     /// Number of all tries so far; for a run the number of times that a worker took it.
     pub attempts: u64,
-    /// Number of replays so far; 0 for a run.
+    /// Number of replays of the letter so far; 0 for a run.
     pub replays: u32,
     /// Time at which the notification was published, or the run was started.
     pub published_at: Timestamp,
@@ -83,7 +83,7 @@ pub struct DeadLetter {
     pub died_at: Timestamp,
 }
 
-/// Kind of a [`DeadLetter`]: what is dead.
+/// Kind of a [`DeadLetter`]: a notification or a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -117,11 +117,11 @@ pub struct DeadLetterDetail {
     pub failure_history: Vec<LetterFailureRecord>,
 }
 
-/// Failure of one try to bring a letter.
+/// Failure of one try to hand a letter to its subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LetterFailureRecord {
-    /// Number of the try among all tries.
+    /// Number of the try among all tries to hand over the letter.
     pub attempt: u64,
     /// Time at which the try failed.
     pub at: Timestamp,

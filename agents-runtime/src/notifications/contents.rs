@@ -42,7 +42,7 @@ impl NotificationContents {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failures(pub(crate) Vec<Failure>);
 
-/// Failure of one try to bring a letter.
+/// Failure of one try to hand a letter to its subscriber.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// Number of the try among all tries of the letter.

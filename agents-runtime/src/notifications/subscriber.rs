@@ -14,7 +14,7 @@ const RETRIES: [Duration; 5] = [
     Duration::from_secs(10 * 60),
     Duration::from_secs(60 * 60),
 ];
-/// Default time that one try may take.
+/// Default time within which a subscriber has to handle a notification.
 const TRY: Duration = Duration::from_secs(30);
 
 type Take = dyn Fn(Json, Told) -> BoxFuture<'static, Result<(), DeliveryError>> + Send + Sync;

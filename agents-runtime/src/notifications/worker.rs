@@ -265,7 +265,7 @@ fn later(letter: &Letter) -> LetterEnd {
     }
 }
 
-/// Returns the message of a panic.
+/// Returns the text with which a subscriber's code has panicked.
 fn said(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));

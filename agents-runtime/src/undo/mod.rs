@@ -54,7 +54,7 @@ pub enum UndoOutcome {
     AlreadyUndone,
     /// The tool says that its effect cannot be undone, or does not say how. Nothing was changed.
     Irreversible {
-        /// Reason, in the words of the tool or of the runtime.
+        /// Reason why the execution cannot be undone, in the words of the tool or of the runtime.
         why: String,
     },
     /// The undo was refused, because something else has changed the same data meanwhile. No value was changed.
@@ -64,14 +64,14 @@ pub enum UndoOutcome {
     },
     /// The undo has failed, or was denied.
     Failed {
-        /// Text of the error, or of the denial of an approval.
+        /// Text of the error with which the undo failed, or of the denial of its approval.
         error: String,
     },
     /// The undo waits for decisions about these requests. Ask for it again when they are decided.
     Pending(Vec<Request>),
     /// The execution, or its undo, is in doubt: nobody knows whether it has taken effect.
     InDoubt {
-        /// Description of what is not known.
+        /// Description of what nobody knows: whether the execution, or its undo, took effect.
         what: String,
     },
 }
@@ -305,7 +305,7 @@ struct Opened {
     data: RunData,
 }
 
-/// Answer to the request that an execution be undone.
+/// Answer to the request that an execution be undone: it was undone before, or a run does it.
 enum Asked {
     /// The outcome of the undo is known already: nothing has to be done.
     Told(UndoOutcome),
@@ -348,7 +348,7 @@ impl Client {
         own.ok_or_else(|| crate::wording::no_execution(id))
     }
 
-    /// Decrypts the data of a stored run.
+    /// Decrypts the data of a stored run, such as its scope.
     fn opened(&self, stored: Run) -> Result<Opened, RuntimeError> {
         let key = key_of(&stored, &*self.keys()?)?;
         let data = RunData::of(&stored, &key)?;

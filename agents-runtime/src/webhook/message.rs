@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookMessage {
-    /// Id of the message: the same for each try.
+    /// Id of the message, which is the same for each try to send it.
     pub id: String,
     /// Type of the message, such as `approval.requested`.
     pub kind: String,

@@ -26,7 +26,7 @@ const SAID: &[(&str, Limit)] = &[
     ("Function not implemented", Limit::SystemCall),
 ];
 
-/// Number of lines at the end of the standard error in which these texts are looked for.
+/// Number of lines at the end of the standard error in which the text of a limit is looked for.
 const LINES: usize = 5;
 
 /// Returns the error for the limit that ended a program; `None` if the program ended by itself.

@@ -92,9 +92,9 @@ pub(super) fn card(
 /// Exact arguments of a call, in the forms in which its card shows them.
 struct Args<'a> {
     detail: &'a RequestDetail,
-    /// All arguments, as JSON.
+    /// All arguments of the call, as JSON.
     exact: String,
-    /// Arguments one by one, if they are an object.
+    /// Arguments of the call one by one, if they are an object.
     single: BTreeMap<String, Box<RawValue>>,
 }
 

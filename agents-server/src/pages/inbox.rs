@@ -32,7 +32,7 @@ pub(crate) struct Choice {
     after: Option<String>,
     /// Number of requests that the visitor has just decided, of which the page tells.
     decided: Option<u32>,
-    /// Word for the decision about these requests.
+    /// Word for the decision that the visitor has just taken.
     how: Option<String>,
 }
 

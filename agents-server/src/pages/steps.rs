@@ -11,7 +11,7 @@ struct Step {
     mark: &'static str,
     class: &'static str,
     text: String,
-    /// Longer text below the line.
+    /// Longer text below the line; `None` if the line says it all.
     more: Option<String>,
 }
 

@@ -247,7 +247,7 @@ fn said(message: &Message) -> Option<Said> {
 /// Place among the events of a conversation. As a text, it is the id of an event, behind which a reader goes on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Position {
-    /// Before the first message.
+    /// Before the first message of the conversation.
     Begin,
     /// Within the run of a message, at the event with this number.
     In(String, u64),
@@ -345,7 +345,7 @@ struct Following {
     approvals: Approvals,
     /// Filter that chooses the runs behind the last one that was told.
     behind: RunFilter,
-    /// Runs whose news come next.
+    /// Runs whose news come next, in order.
     ahead: VecDeque<Run>,
     current: Option<Current>,
     news: VecDeque<News>,

@@ -60,7 +60,7 @@ pub(crate) struct Row {
     pub(crate) input_tokens: u64,
     pub(crate) output_tokens: u64,
     pub(crate) cost_nanos: u64,
-    /// Number of requests whose cost is not known.
+    /// Number of requests of the row whose cost is not known.
     pub(crate) unpriced: u64,
 }
 

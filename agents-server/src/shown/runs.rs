@@ -91,7 +91,7 @@ pub(crate) struct Whole {
 pub(crate) struct Standstill {
     pub(crate) why: String,
     pub(crate) to_do: String,
-    /// Number of requests that wait for a decision.
+    /// Number of requests for approval that the run waits for.
     pub(crate) requests: usize,
 }
 
@@ -118,7 +118,7 @@ pub(crate) struct UndoNews {
 pub(crate) struct Contents {
     pub(crate) events: Vec<Event>,
     pub(crate) answer: Option<Value>,
-    /// Is `true` if the answer is incomplete.
+    /// Is `true` if the answer of the run is incomplete.
     pub(crate) partial: bool,
     /// Error that ended the run.
     pub(crate) error: Option<String>,

@@ -122,7 +122,7 @@ pub(crate) fn word(value: &impl Serialize) -> String {
     }
 }
 
-/// Checks that the words of a search are known.
+/// Checks that the words of a search are known; the failure names the field.
 fn check(search: &Search) -> Result<(), Failure> {
     for (field, given, known) in [
         ("category", &search.category, &CATEGORIES[..]),

@@ -17,7 +17,7 @@ pub struct BudgetKey {
 /// Rate limit: a bucket that holds `calls` calls, and that fills up within the time `per_ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateRule {
-    /// Number of calls that the bucket holds.
+    /// Number of calls that the bucket holds when it is full.
     pub calls: u32,
     /// Time in which an empty bucket fills up, in milliseconds.
     pub per_ms: u64,
@@ -60,17 +60,17 @@ pub struct Hold {
 pub enum HoldAnswer {
     /// The money is held, and the request may be sent.
     Held {
-        /// Is `true` if the sum of the day has just reached 80 % of the cap.
+        /// Is `true` if the sum of the day has just reached 80 % of the cap, so that people are warned.
         warns: bool,
     },
     /// The request is refused: too many calls came before.
     TooOften {
-        /// Time until the next call may be made.
+        /// Time until the rate limit admits the next call.
         wait: Duration,
     },
     /// The request is refused: with its largest cost, the sum of the day would pass the cap.
     CapReached {
-        /// Amounts that are spent and held today.
+        /// Amounts that were spent today or are reserved, and the cap that they have reached.
         budget: Budget,
     },
 }
@@ -78,7 +78,7 @@ pub enum HoldAnswer {
 /// Amounts that are spent and held on a day, in billionths of a dollar.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Amount that was spent on that day.
+    /// Amount that was spent on the day of the budget.
     pub spent_nanos: u64,
     /// Amount that is held for requests that have not ended.
     pub held_nanos: u64,
@@ -115,9 +115,9 @@ pub struct Settlement {
 pub struct UsageRow {
     /// Id of the request to a model.
     pub id: String,
-    /// Time at which the money was held.
+    /// Time at which the cost of the request was reserved.
     pub at: Timestamp,
-    /// Day of the hold in UTC, such as `2026-11-25`.
+    /// Day in UTC on which the cost was reserved, such as `2026-11-25`.
     pub date: String,
     /// Organisation, workspace and purpose whose limits applied.
     pub key: BudgetKey,
@@ -227,9 +227,9 @@ pub struct UsageSum {
     pub of: String,
     /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens that models have read for these requests.
+    /// Number of tokens that models have read for the requests of this sum.
     pub input_tokens: u64,
-    /// Number of tokens that models have written for these requests.
+    /// Number of tokens that models have written for the requests of this sum.
     pub output_tokens: u64,
     /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,
@@ -250,9 +250,9 @@ pub struct UsageDay {
     pub model: String,
     /// Number of requests that are summed up.
     pub call_count: u64,
-    /// Number of tokens that the model has read for these requests.
+    /// Number of tokens that the model has read for the requests of this day.
     pub input_tokens: u64,
-    /// Number of tokens that the model has written for these requests.
+    /// Number of tokens that the model has written for the requests of this day.
     pub output_tokens: u64,
     /// Sum of the known costs, in billionths of a dollar.
     pub cost_nanos: u64,

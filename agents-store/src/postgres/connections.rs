@@ -158,7 +158,7 @@ pub(super) struct Transaction<'a> {
 
 /// End of a trail that is stored later in the transaction, in the row of its run.
 pub(super) struct Ahead {
-    /// Number of the trail's run in the store.
+    /// Number in the store of the run whose trail it is.
     pub(super) number: i64,
     pub(super) end: End,
 }

@@ -85,7 +85,7 @@ pub(super) async fn ran(
     tell(db, now, AuditKind::Ran, &row, db.key.of_execution(&row)).await
 }
 
-/// Stores the end of an execution.
+/// Stores the end of an execution: its state, and its encrypted output.
 pub(super) async fn ended(
     db: &Transaction<'_>,
     now: u64,

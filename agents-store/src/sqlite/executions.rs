@@ -78,7 +78,7 @@ pub(super) fn ran(
     tell(tx, AuditKind::Ran, &row, tx.key.of_execution(&row))
 }
 
-/// Stores the end of an execution.
+/// Stores the end of an execution: its state, and its encrypted output.
 pub(super) fn ended(tx: &Tx<'_>, finish: &Finish) -> Result<(), StoreError> {
     let row = update(tx, finish, None)?;
     let kind = match row.effect_unknown {

@@ -106,7 +106,7 @@ pub(super) fn stored_outcome<O: DeserializeOwned>(root: &Arc<Root>) -> Option<Ou
     })
 }
 
-/// Waits until one of these tokens is cancelled.
+/// Waits until one of the run's cancellation tokens is cancelled.
 async fn cancelled(tokens: &[CancellationToken]) {
     match tokens {
         [] => std::future::pending().await,

@@ -19,7 +19,7 @@ pub(super) struct Approved {
     pub(super) took: Option<Duration>,
     /// Highest risk that the approver may approve; `None` if there is no bound.
     pub(super) at_most: Option<Risk>,
-    /// Id of the request that was approved.
+    /// Id of the request that was approved; `None` if no request was made.
     pub(super) request: Option<Arc<str>>,
 }
 
@@ -161,7 +161,7 @@ impl Call {
         After::default()
     }
 
-    /// Returns `true` if the current arguments were approved.
+    /// Returns `true` if the call was approved with its current arguments.
     pub(crate) fn is_approved(&self) -> bool {
         self.approved.is_some()
     }

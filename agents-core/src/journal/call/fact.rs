@@ -24,7 +24,7 @@ pub(crate) enum CallFact {
     TakenUp { tool: Option<Called> },
     /// The call may not be made, for this reason, and ends.
     Refused(Box<ToolError>),
-    /// User code panicked while the call was handled.
+    /// Code of the program panicked while the call was handled; the text is its message.
     Panicked(String),
     /// The arguments were read: they fit, or they do not. Before another execution the text is read again. A fact
     /// records that reading only if the text may not run at once.
@@ -75,7 +75,7 @@ pub(crate) enum CallFact {
     },
     /// The next execution waits until this time, in milliseconds since 1970.
     Waits { until: u64, wait: Duration },
-    /// The wait before the next execution is over.
+    /// The call's wait before its next execution is over.
     Woke,
     /// The escalation of the call was settled, and the agent goes on. This fact is not stored, because it follows from
     /// the stored decision about the escalation.
@@ -104,9 +104,9 @@ pub(crate) struct Given {
 /// Intent to run a tool that writes, stored before it runs. If no end follows, the effect may have happened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Intent {
-    /// Number of the execution, from 1.
+    /// Number of the execution among those of the call, from 1.
     pub(crate) attempt: u32,
-    /// Name and version of the tool.
+    /// Name and version of the tool that is executed.
     pub(crate) tool: String,
     /// Idempotency key, by which services recognise the call.
     pub(crate) key: String,
@@ -121,7 +121,7 @@ pub(crate) struct Intent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Interrupted {
-    /// The execution took effect, and had this output.
+    /// The interrupted execution took effect, and had this output.
     Done(Json),
     /// The execution had no effect, so it may be repeated.
     NotDone,
@@ -203,9 +203,9 @@ impl Called {
 /// Arguments of a call that fit the tool's schema, with the rules that hold for them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// The arguments, as JSON text that fits the schema.
+    /// Arguments of the call, as JSON text that fits the schema.
     pub(crate) args: Json,
-    /// Changes that the reader made to the model's text.
+    /// Changes that the reader made to the text of the model to get the arguments.
     #[serde(default, skip_serializing_if = "Changes::is_empty")]
     pub(crate) changes: Changes,
     /// Is `true` if a person has to approve the arguments.
@@ -266,11 +266,11 @@ pub(crate) struct Doubt {
 /// Change of a call after a fact, of which subscribers are told.
 #[derive(Debug)]
 pub(crate) enum News {
-    /// The arguments failed, with this error.
+    /// Reading the arguments has failed, with this error.
     Failed(Box<ErrorRecord>),
     /// A repair agent gave arguments that had failed before, as the candidate with this index.
     Again(usize),
-    /// The arguments are about to be used.
+    /// The arguments fit, and are about to be used.
     Accepted,
 }
 

@@ -129,7 +129,7 @@ pub(crate) enum Stage {
     New,
     /// The arguments that are tried now have to be read.
     Read,
-    /// A person has to approve these arguments.
+    /// A person has to approve the call with these arguments.
     Approve { args: Json },
     /// The tool has to run with these arguments.
     Execute { args: Json },
@@ -137,9 +137,9 @@ pub(crate) enum Stage {
     Running { args: Json },
     /// The process ended while the tool ran: the tool may have taken effect, and may not simply run again.
     Interrupted { args: Json },
-    /// The next execution has to wait.
+    /// The call has to wait before its next execution.
     BackOff { args: Json, wait: Wait },
-    /// The next execution waits until this time.
+    /// The call waits until this time, and is executed then.
     Sleep {
         args: Json,
         until: u64,
@@ -151,7 +151,7 @@ pub(crate) enum Stage {
     Repair(RepairAgentRef),
     /// The failure was escalated, and an agent above has to decide.
     Climb { escalation: Box<Escalation> },
-    /// The call ends the run of its agent.
+    /// The call has to end the run of its agent.
     EndsRun,
     /// The call is settled: its result is final.
     Done {
@@ -183,7 +183,7 @@ pub(crate) enum Action {
     End(Box<Stop>),
     /// Wait: the run is ending, and the call is not carried on.
     Wait,
-    /// Do nothing: the call is settled.
+    /// Nothing is to be done: the call is settled.
     Done,
 }
 

@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Call {
-    /// Records that the arguments do not fit, so that the arms are asked.
+    /// Records that the arguments do not fit. If the model or a repair gave them, the arms are asked next.
     pub(super) fn misread(&mut self, refused: Refused) -> After {
         let Refused {
             error,

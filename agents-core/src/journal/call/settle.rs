@@ -60,7 +60,7 @@ impl Call {
         }
     }
 
-    /// Settles the call with this result, whatever its stage.
+    /// Settles the call with this result, in whatever stage it is.
     pub(super) fn settle_as(&mut self, input: Json, result: Result<Json, Cause>) {
         let result = result.map_err(|cause| ToolError::Execution {
             args: input.clone(),
@@ -101,7 +101,7 @@ impl Call {
         }
     }
 
-    /// Returns the error of a call that is abandoned.
+    /// Returns the error of a call that ends without a result, since the run ends.
     fn error_at_the_end(&self, why: &str, calls: usize) -> ToolError {
         let why = match &self.stage {
             Stage::Arms | Stage::Repair(_) | Stage::EndsRun => {
@@ -155,7 +155,7 @@ impl Call {
         }
     }
 
-    /// Adds a remark for the model, behind earlier remarks.
+    /// Adds a remark to the call's result for the model, behind earlier remarks.
     fn remark_beside(&mut self, said: String) {
         self.remark = Some(match self.remark.take() {
             Some(before) => format!("{before}; {said}"),

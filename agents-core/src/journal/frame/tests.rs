@@ -13,11 +13,11 @@ enum Then {
     Calls(usize),
     /// The model replies with an answer.
     Says,
-    /// All calls of the last reply have their receipts.
+    /// All calls of the model's last reply have their receipts.
     Answered,
     /// The answer is refused, and goes back to the model with this reason.
     Refused(&'static str),
-    /// The skill that answers is chosen.
+    /// The skill that answers for the agent is chosen.
     Chosen,
 }
 

@@ -37,7 +37,7 @@ pub struct Difference {
     pub place: String,
     /// Number of the message that differs, from 1; `None` if something else differs, such as the tools.
     pub message: Option<usize>,
-    /// Recorded text, from shortly before the difference.
+    /// Excerpt of the recorded text, from shortly before the difference.
     pub recorded: String,
     /// Text of the new request, from shortly before the difference.
     pub now: String,

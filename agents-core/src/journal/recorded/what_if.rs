@@ -96,7 +96,7 @@ enum Change {
 }
 
 impl Change {
-    /// Returns `true` if this change replaces the recorded fact.
+    /// Returns `true` if this change replaces the recorded fact by another.
     fn is_of(&self, fact: &CallFact) -> bool {
         match self {
             Change::Result(_) => matches!(
@@ -281,7 +281,7 @@ struct Prefix {
 }
 
 impl Prefix {
-    /// Adds an entry, unless it follows from a change.
+    /// Adds an entry to the variation, unless it follows from a changed one.
     fn add(
         &mut self,
         state: &State,

@@ -8,7 +8,7 @@ use std::{
 
 /// Byte of a decoded text in which secrets are searched: a plain `u8`, or a [`Placed`] byte.
 pub(super) trait Unit: Copy {
-    /// Returns the byte itself, without its place.
+    /// Returns the byte of the decoded text, without the place where it stands.
     fn byte(self) -> u8;
 
     /// Returns the unit for a byte that was encoded by the units from `first` to `last`.
@@ -146,7 +146,7 @@ fn unescaped<U: Unit>(units: &[U], sign: u8) -> Option<Vec<U>> {
     any.then_some(out)
 }
 
-/// Byte or character for which an escape stands.
+/// Byte or character for which an escape of a text stands.
 enum Meant {
     Byte(u8),
     Char(char),

@@ -39,7 +39,7 @@ impl Secret {
 pub(super) struct Found {
     pub(super) from: usize,
     pub(super) to: usize,
-    /// Index of the secret among the known ones.
+    /// Index of the found secret among the known ones.
     index: usize,
 }
 
@@ -297,12 +297,12 @@ impl Known {
     }
 }
 
-/// Form in which a secret stands in JSON.
+/// Form in which a found secret stands in JSON: in a string or a number.
 #[derive(Clone, Copy)]
 pub(super) enum Within<'a> {
     /// The secret is a part of a string's content, with its escapes.
     String(&'a str),
-    /// The secret is a part of this number.
+    /// The found secret is a part of this number.
     Number(&'a str),
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Reference {
 pub(super) enum Spelling {
     /// The value stood in the text of a JSON string, escaped this number of times.
     Escaped(usize),
-    /// The value stood as a JSON number, without quotes.
+    /// The secret stood as a JSON number, without quotes.
     Number,
     /// The value stood in another encoding, and stays hidden for good.
     Other,

@@ -36,7 +36,7 @@ impl Pattern {
         }
     }
 
-    /// Returns the length of the pattern in bytes.
+    /// Returns the length of the pattern that is searched for, in bytes.
     pub(super) fn len(&self) -> usize {
         self.shorter.len()
     }

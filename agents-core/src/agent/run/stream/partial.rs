@@ -100,7 +100,7 @@ impl<O> Partial<O> {
         self.open.as_deref()
     }
 
-    /// Returns `true` if the answer is whole.
+    /// Returns `true` if the answer is whole, so that nothing more will be added.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }
