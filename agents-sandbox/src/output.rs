@@ -2,16 +2,16 @@ use crate::wording;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Result of a program that has ended by itself.
+/// Result of a program that ran to its end.
 ///
 /// A status other than 0 is a result, too: the model reads in the standard error why its code failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
-    /// Exit status of the program; 0 says that all went well.
+    /// Exit status; 0 says that all went well.
     pub status: i32,
-    /// Standard output of the program; a long one is cut, and says so at its end.
+    /// Standard output; a long one is cut, and says so at its end.
     pub stdout: String,
-    /// Standard error of the program; a long one is cut, and says so at its end.
+    /// Standard error; a long one is cut, and says so at its end.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
 }

@@ -19,7 +19,7 @@ pub struct Judged {
     pub output: Value,
 }
 
-/// Verdict about an answer: the output of the judging agent.
+/// Verdict of a judge: the answer of that agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(crate = "agents_core::rt::schemars")]
 pub struct Verdict {

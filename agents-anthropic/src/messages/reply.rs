@@ -357,8 +357,8 @@ fn wanted_back(citation: &RawValue) -> Option<Box<RawValue>> {
     is_wanted.then(|| citation.to_owned())
 }
 
-/// Returns the reasoning of a reply with the order of its blocks. The order is left out if a message without it says as
-/// much.
+/// Returns the reasoning of a reply with the order of its blocks, to be sent back later. The order is left out if the
+/// message alone leads to the same blocks.
 fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     let says_more = |place: &Place| {
         matches!(

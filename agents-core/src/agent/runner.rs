@@ -94,7 +94,7 @@ pub trait AgentRunner: Send + Sync + 'static {
     ) -> Result<String, Error>;
 }
 
-/// Arguments that the caller's model gives to a bridge tool.
+/// Arguments of a bridge tool.
 #[derive(Deserialize, JsonSchema)]
 struct Asked<A> {
     /// The question, with all that is needed to answer it.

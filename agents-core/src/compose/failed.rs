@@ -30,10 +30,10 @@ use serde::{Deserialize, Serialize};
 pub struct Failed {
     /// Name of the agent that failed.
     pub agent: String,
-    /// Kind of the error with which the agent failed.
+    /// Kind of the agent's error.
     #[schemars(with = "String")]
     pub kind: ErrorKind,
-    /// Message of the agent's error, with its context.
+    /// Message of the error, with its context.
     pub message: String,
     /// Severity of the escalation; `None` if the failure was not an escalation.
     #[schemars(with = "Option<String>")]

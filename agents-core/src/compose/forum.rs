@@ -27,9 +27,9 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transcript<I> {
-    /// Input of the forum, which all participants talk about.
+    /// The forum's input.
     pub topic: I,
-    /// Contributions of the participants so far, oldest first.
+    /// The contributions, oldest first.
     pub contributions: Vec<Contribution>,
 }
 
@@ -38,7 +38,7 @@ pub struct Transcript<I> {
 pub struct Contribution {
     /// Name of the participant.
     pub by: String,
-    /// Text that the participant has contributed.
+    /// Text of the contribution.
     pub text: String,
 }
 

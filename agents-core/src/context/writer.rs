@@ -55,7 +55,7 @@ struct Order {
     is_last: bool,
 }
 
-/// Receiver of the news that an order was carried out, or failed.
+/// Receiver of the result of an order to the task that stores entries.
 type Stores = oneshot::Receiver<Result<(), JournalError>>;
 
 impl Writer {

@@ -14,7 +14,7 @@ pub(crate) struct Inbox {
     agent: Arc<str>,
     above: Option<Arc<Inbox>>,
     handles: bool,
-    /// Letters that the agent has not read; `None` once it has ended its work.
+    /// Escalations in the inbox that the agent has not read; `None` once the agent has ended its work.
     letters: Mutex<Option<VecDeque<Letter>>>,
     arrived: Notify,
 }
@@ -107,7 +107,7 @@ impl Inbox {
         self.put(Letter::Leave(ticket, escalation)).is_none()
     }
 
-    /// Returns the next letter, as soon as there is one.
+    /// Waits for the next escalation about which the agent is asked or told, and takes it out of the inbox.
     pub(crate) async fn letter(&self) -> Letter {
         loop {
             let next = self.letters().as_mut().and_then(VecDeque::pop_front);
@@ -123,7 +123,7 @@ impl Inbox {
         Attended(self)
     }
 
-    /// Adds a letter, which wakes the agent; returns the letter if the inbox is closed.
+    /// Adds an escalation to the inbox, which wakes the agent; returns it if the inbox is closed.
     fn put(&self, letter: Letter) -> Option<Letter> {
         match self.letters().as_mut() {
             Some(letters) => letters.push_back(letter),

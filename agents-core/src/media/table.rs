@@ -30,7 +30,7 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 pub struct Table {
-    /// Names of the table's columns.
+    /// Names of the columns.
     pub columns: Vec<String>,
     /// Rows, each with a cell for each column.
     pub rows: Vec<Vec<Value>>,

@@ -7,7 +7,7 @@ use std::{any::Any, fmt, sync::Arc};
 /// Name of the model as the author of a text, in reports for repair agents.
 pub(crate) const THE_MODEL: &str = "the model";
 
-/// Report of a failure, which is the input of a repair agent: the text that failed, the reason, and the tries before.
+/// Input of a repair agent: the text that failed, the reason, and the tries before.
 ///
 /// ```
 /// # use agents_core as agents;
@@ -27,16 +27,16 @@ pub(crate) const THE_MODEL: &str = "the model";
 pub struct Repair {
     /// Name of the tool whose call failed, or of the agent whose answer failed.
     pub tool: String,
-    /// Description of the tool whose call, or of the agent whose answer, is repaired.
+    /// Description of that tool or agent.
     pub description: String,
-    /// Kind of the failure that is repaired: `invalid_args`, `deserialization_error`, `execution_error` or
+    /// Kind of failure: `invalid_args`, `deserialization_error`, `execution_error` or
     /// `invalid_output`.
     pub stage: String,
     /// Text that failed: the model's text, or a repair of it that failed in its turn.
     pub raw: String,
     /// Description of what is wrong with the text, and where.
     pub error: String,
-    /// JSON Schema that the repaired text has to follow.
+    /// JSON Schema that the text has to follow.
     pub schema: Value,
     /// Number of this repair agent's try at this call or answer, from 1.
     pub attempt: u32,
@@ -45,7 +45,7 @@ pub struct Repair {
     pub previous: Vec<FailedRepair>,
 }
 
-/// Text that was tried for a call or an answer, and failed.
+/// Text that was tried and failed.
 ///
 /// ```
 /// # use agents_core as agents;

@@ -64,13 +64,13 @@ const INPUT: &str = "input";
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, bound = "I: Data")]
 struct Wrapped<I> {
-    /// Input that the delegate is given to work on.
+    /// What the agent is given to work on.
     input: I,
 }
 
 impl<I: Data + JsonSchema> Form<I> {
-    /// Creates the form for an input type: an object is sent as it is, the unit type as `{}`, anything else as
-    /// `{"input": ..}`.
+    /// Creates the form in which a model asks a delegate with this input type. The arguments of an object are the object,
+    /// those of the unit type are `{}`, and anything else is `{"input": ..}`.
     fn new() -> Self {
         let own = schema_of::<I>();
         match own["type"].as_str() {

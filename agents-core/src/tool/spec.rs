@@ -168,7 +168,8 @@ pub struct ToolSpec {
     pub(crate) has_undo: bool,
     /// Is `true` if the author of the tool declared whether calls need approval.
     pub(crate) has_said: bool,
-    /// Is `true` if every agent that has the tool may use it, although no list or grant names it.
+    /// Is `true` if every agent that has the tool may use it, although neither a skill's list of tools nor a grant of a
+    /// team names it.
     pub(crate) innate: bool,
     /// Is `true` if the tool only lets a model give up a task that it cannot do, as `escalate` does.
     pub(crate) last_resort: bool,

@@ -118,7 +118,7 @@ mod tests {
         sent: bool,
         lines: Vec<Line>,
         first: Option<Line>,
-        /// Unit of the ordered quantity.
+        /// Unit of the value.
         unit: Unit,
         units: BTreeMap<String, Unit>,
         pair: (u32, String),

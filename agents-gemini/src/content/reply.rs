@@ -310,8 +310,8 @@ fn stretch(
     }
 }
 
-/// Returns the reasoning of a reply with the order of its parts. The order is left out if a message without it says as
-/// much.
+/// Returns the reasoning of a reply with the order of its parts, to be sent back later. The order is left out if the
+/// message alone leads to the same parts.
 fn with_order(text: String, order: &[Place]) -> Option<Thinking> {
     let says_more = |place: &Place| match place {
         Place::Text(stretch) | Place::Thought(stretch) => stretch.signature.is_some(),

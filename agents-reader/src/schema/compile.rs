@@ -32,7 +32,7 @@ struct Part<'a> {
 struct Compiler<'a> {
     document: &'a Value,
     shapes: Vec<Shape>,
-    /// Index of each place that is compiled already, or being compiled; recursion ends here.
+    /// Index of each place of the schema that is compiled already, or being compiled: it is used where the place recurs.
     known: HashMap<Vec<(usize, u8)>, usize>,
 }
 

@@ -81,7 +81,7 @@ pub(crate) enum CallFact {
     /// the stored decision about the escalation.
     #[serde(skip)]
     Climbed(Box<EscalationReceipt>),
-    /// The tool ended the run or the repair that it is a part of, with this output.
+    /// The tool itself has ended the work that made the call, with this output.
     #[serde(rename = "did")]
     FinalOutput(Json),
     /// The execution in progress has returned these images, files and tables.

@@ -105,7 +105,7 @@ pub(crate) struct Call {
     pub(crate) thrown: Option<String>,
     /// Stop of the whole run that the call causes; `None` if it causes none.
     ends: Option<Box<Stop>>,
-    /// Output of a tool that ends the run or the repair that it is a part of, and so never returns.
+    /// Output of the tool, if the tool itself has ended the work that made the call. The tool then never returns.
     final_output: Option<Json>,
     pub(crate) cached: bool,
     pub(crate) partial: bool,
