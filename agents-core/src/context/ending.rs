@@ -7,7 +7,7 @@ use std::sync::Arc;
 pub(crate) enum Ending {
     /// The run has ended, and all work in it is dropped.
     Run,
-    /// The work was abandoned for this reason, for instance because another arm took over.
+    /// The work was given up for this reason, for instance because an escalation lets other work take its place.
     Abandoned(Arc<str>),
     /// The work was dropped without a reason: its future was dropped, or its agent has failed.
     Unexplained,

@@ -25,9 +25,9 @@ pub(crate) struct Settings {
     pub(crate) secrets: BTreeMap<String, SecretValue>,
     /// Source of the secrets that were not given to the run itself.
     pub(crate) secret_store: Option<Arc<dyn Secrets>>,
-    /// Masker that hides secrets; shared with the runs within this one.
-    pub(crate) masker: Arc<Masker>,
     /// Masker that hides secrets in text; shared with the runs within this one.
+    pub(crate) masker: Arc<Masker>,
+    /// Models among which a stored run finds those that it names.
     pub(crate) known_models: Vec<Arc<dyn Model>>,
     /// Cancellation tokens; the run ends when one of them is cancelled.
     pub(crate) cancel: Vec<CancellationToken>,

@@ -28,9 +28,9 @@ pub(crate) enum Settled<O> {
     TakenOver,
 }
 
-/// Reads the final answer that the frame holds, with repairs by the agent's arms.
+/// Reads the agent's final answer, with repairs by its arms, and returns the output.
 ///
-/// The progress is in the frame: a run that was put down in the middle goes on from there.
+/// The progress is in the agent's stored state (its frame): a run that was put down in the middle goes on from there.
 pub(crate) async fn settle<O>(
     definition: &AgentDefinition<'_>,
     answer: &Answer<O>,

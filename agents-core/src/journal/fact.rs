@@ -130,9 +130,9 @@ pub(crate) enum Fact {
     Working,
     /// The agent has ended its work, which began at `since`; `ok` if it has succeeded.
     Worked { ok: bool, since: Timestamp },
-    /// The run is stopped by the agent at this level of the tree, and cannot be caught in between.
+    /// The agent has answered with this result.
     Done { result: Json },
-    /// The run is stopped from this level of the tree.
+    /// The run is stopped by an agent at this level of the tree of agents, for this reason.
     Stopped { level: u32, stop: Stop },
     /// The run is stopped by something outside of its agents, such as a cancellation.
     StoppedFromOutside(Stop),
